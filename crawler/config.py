@@ -1,0 +1,384 @@
+"""Every project setting, read once into frozen typed objects; all errors reported together.
+
+`load(getter)` reads the values (from Scrapy's settings, environment or a plain mapping), converts and checks them, and
+raises one `ConfigError` that lists every problem with the setting, the value and the fix. Components receive the typed
+sections, never Scrapy's settings. The table in `docs/settings.md` is generated from the declarations below.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import ipaddress
+import json
+import math
+import os
+import socket
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+Getter = Callable[[str], Any]
+"""Returns the raw value of a setting by name, or None where it is not set."""
+
+T = TypeVar("T")
+
+
+class ConfigError(Exception):
+    """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+def setting(
+    name: str,
+    default: Any,
+    doc: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] | None = None,
+    check: Callable[[Any], str | None] | None = None,
+    digest: bool = True,
+) -> Any:
+    """Declare one setting: its name, default, meaning with unit, and what is accepted.
+
+    `check` returns a sentence ("expected …") where a value is unusable, else None. `digest=False` keeps a setting that
+    cannot change any output (paths, addresses, speed) out of the configuration digest.
+    """
+    meta = {
+        "name": name,
+        "doc": doc,
+        "minimum": minimum,
+        "maximum": maximum,
+        "choices": choices,
+        "check": check,
+        "digest": digest,
+    }
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=lambda: dict(default), metadata=meta)
+    return dataclasses.field(default=default, metadata=meta)
+
+
+def _check_networks(value: tuple[str, ...]) -> str | None:
+    for item in value:
+        try:
+            ipaddress.ip_network(item)
+        except ValueError as error:
+            return f"expected networks such as 127.0.0.0/8 or ::1/128 ({error})"
+    return None
+
+
+def _check_name(value: str) -> str | None:
+    if value and all(c.isascii() and (c.isalnum() or c in "_-.") for c in value) and len(value) <= 64:
+        return None
+    return "expected 1 to 64 letters, digits, '-', '_' or '.'; it becomes part of file names and keys"
+
+
+def _check_redis_url(value: str | None) -> str | None:
+    if value is None or value.startswith(("redis://", "rediss://", "unix://", "valkey://")):
+        return None
+    return "expected redis://host:port/db, rediss://… or unix://path"
+
+
+def _check_contact(value: str) -> str | None:
+    if not value or value.startswith(("https://", "http://", "mailto:")) or "@" in value:
+        return None
+    return "expected a URL or an e-mail address that a site owner can reach, such as https://example.org/bot"
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """Who crawls, and where the output goes."""
+
+    corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", digest=False)
+    crawl_id: str = setting("CRAWL_ID", "crawl", "names the crawl in keys and files", check=_check_name, digest=False)
+    worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and process id",
+                             check=lambda v: _check_name(v) if v else None, digest=False)  # fmt: skip
+    redis_url: str | None = setting("REDIS_URL", None, "shared frontier; unset = embedded Valkey under CORPUS_DIR",
+                                    check=_check_redis_url, digest=False)  # fmt: skip
+    stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = cores, 0 = inline",
+                                 minimum=-1, maximum=256, digest=False)  # fmt: skip
+    stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0, "wall-clock limit of one page in the stages",
+                                           minimum=0.1)  # fmt: skip
+    contact: str = setting("CRAWLER_CONTACT", "", "URL or e-mail in the User-Agent; required off loopback",
+                           check=_check_contact)  # fmt: skip
+    product_token: str = setting("CRAWLER_PRODUCT_TOKEN", "CorpusBot", "name in the User-Agent and in robots.txt groups",
+                                 check=_check_name)  # fmt: skip
+    progress: str = setting("PROGRESS", "auto", "live progress on the terminal", choices=("auto", "on", "off"),
+                            digest=False)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierConfig:
+    """Which URL next, how fast, and when to stop."""
+
+    delay_seconds: float = setting("DOWNLOAD_DELAY", 1.0, "seconds between requests to one domain, all workers together",
+                                   minimum=0.0, digest=False)  # fmt: skip
+    concurrency: int = setting("CONCURRENT_REQUESTS_PER_DOMAIN", 1, "requests to one domain at a time, all workers "
+                               "together", minimum=1, digest=False)  # fmt: skip
+    scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
+                            choices=("domain", "host"), digest=False)  # fmt: skip
+    lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
+                                   minimum=1.0, digest=False)  # fmt: skip
+    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 2.0, "end after so long with nothing to do; 0 = never",
+                                  minimum=0.0, digest=False)  # fmt: skip
+    depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
+    retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
+    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
+    shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
+                          maximum=4096, digest=False)  # fmt: skip
+    max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """May we fetch it, may we keep it?"""
+
+    optout_profile: str = setting("OPTOUT_PROFILE", "strict", "which opt-out signals count",
+                                  choices=("strict", "balanced", "minimal"))  # fmt: skip
+    network_allow: tuple[str, ...] = setting("NETWORK_ALLOW", (), "networks (CIDR) that are opened although not globally "
+                                             "routable", check=_check_networks)  # fmt: skip
+    network_ports: tuple[int, ...] = setting("NETWORK_PORTS", (80, 443), "ports that may be connected to")
+    robots_max_age_seconds: float = setting("ROBOTS_MAX_AGE_SECONDS", 86_400.0, "robots.txt is fetched again after this",
+                                            minimum=1.0, maximum=86_400.0)  # fmt: skip
+    robots_error_age_seconds: float = setting("ROBOTS_ERROR_AGE_SECONDS", 3_600.0, "an unreachable robots.txt is tried "
+                                              "again after this", minimum=1.0)  # fmt: skip
+    robots_max_delay_seconds: float = setting("ROBOTS_MAX_DELAY_SECONDS", 60.0, "Crawl-delay is honoured up to this",
+                                              minimum=0.0)  # fmt: skip
+    max_body_bytes: int = setting("DOWNLOAD_MAXSIZE", 10 * 2**20, "body limit, also after decompression", minimum=1024)
+    download_timeout_seconds: float = setting("DOWNLOAD_TIMEOUT", 30.0, "one request, from connect to last byte",
+                                              minimum=0.1)  # fmt: skip
+    max_redirects: int = setting("REDIRECT_MAX_TIMES", 5, "redirects followed", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionConfig:
+    """What is the text of the page?"""
+
+    extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 150, "fewer words are too_short", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageConfig:
+    """Which language is it in?"""
+
+    languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
+    min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class QualityConfig:
+    """Is it worth keeping?"""
+
+    rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
+                                     "the order they decide")  # fmt: skip
+    min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
+                               maximum=1.0)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PiiConfig:
+    """Personal data: what is redacted."""
+
+    person: str = setting("PII_PERSON", "contextual", "person names: only beside another identifier, all, or off",
+                          choices=("contextual", "all", "off"))  # fmt: skip
+    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
+                                 minimum=0.0, maximum=1.0)  # fmt: skip
+    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code")
+
+
+@dataclass(frozen=True, slots=True)
+class DedupConfig:
+    """The same text twice?"""
+
+    scope: str = setting("DEDUP_SCOPE", "crawl", "what a new document is compared with", choices=("crawl", "all"))
+    redis_url: str | None = setting("DEDUP_REDIS_URL", None, "its own server; unset = the frontier's",
+                                    check=_check_redis_url, digest=False)  # fmt: skip
+    threshold: float = setting("NEARDUP_THRESHOLD", 0.8, "estimated Jaccard similarity from which a page is a near "
+                               "duplicate", minimum=0.5, maximum=1.0)  # fmt: skip
+    bands: int = setting("NEARDUP_BANDS", 14, "LSH bands", minimum=1)
+    rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
+    shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
+    min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """Shards, rejected records and the archive."""
+
+    shard_max_bytes: int = setting("SHARD_MAX_BYTES", 512 * 2**20, "uncompressed bytes a shard", minimum=1024,
+                                   digest=False)  # fmt: skip
+    shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
+                                choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
+    archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
+    archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
+                                     digest=False)  # fmt: skip
+    commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
+                                    digest=False)  # fmt: skip
+    spool_dir: str | None = setting("CORPUS_SPOOL_DIR", None, "local folder where files grow before they are uploaded; "
+                                    "needed when CORPUS_DIR is a remote URL", digest=False)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All sections. `digest` is the SHA-256 of every value that can change a verdict or a text."""
+
+    crawl: CrawlConfig
+    frontier: FrontierConfig
+    policy: PolicyConfig
+    extraction: ExtractionConfig
+    language: LanguageConfig
+    quality: QualityConfig
+    pii: PiiConfig
+    dedup: DedupConfig
+    storage: StorageConfig
+
+    @property
+    def digest(self) -> str:
+        """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
+        values = {
+            f.metadata["name"]: getattr(section, f.name)
+            for section in (getattr(self, s.name) for s in fields(self))
+            for f in fields(section)
+            if f.metadata["digest"]
+        }
+        blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
+        return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
+
+
+SECTIONS: dict[str, type[Any]] = {
+    "crawl": CrawlConfig,
+    "frontier": FrontierConfig,
+    "policy": PolicyConfig,
+    "extraction": ExtractionConfig,
+    "language": LanguageConfig,
+    "quality": QualityConfig,
+    "pii": PiiConfig,
+    "dedup": DedupConfig,
+    "storage": StorageConfig,
+}
+
+
+def declared() -> dict[str, dataclasses.Field[Any]]:
+    """Every declared setting by its public name."""
+    return {f.metadata["name"]: f for section in SECTIONS.values() for f in fields(section)}
+
+
+def load(getter: Getter) -> Config:
+    """Read and check every setting.
+
+    Raises: ConfigError listing all problems at once.
+    """
+    problems: list[str] = []
+    sections = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    if problems:
+        raise ConfigError(problems)
+    config = Config(**sections)
+    problems += _check_together(config)
+    if problems:
+        raise ConfigError(problems)
+    if not config.crawl.worker_id:
+        crawl = dataclasses.replace(config.crawl, worker_id=default_worker_id())
+        config = dataclasses.replace(config, crawl=crawl)
+    return config
+
+
+def from_mapping(values: Mapping[str, Any] | None = None) -> Config:
+    """`load` from a plain mapping: for tests, batch jobs and scripts."""
+    return load((values or {}).get)
+
+
+def default_worker_id() -> str:
+    """Unique on this host and short enough for file names: host name and process id."""
+    host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname())[:40]
+    return f"{host or 'worker'}-{os.getpid()}"
+
+
+def _check_together(config: Config) -> list[str]:
+    problems = []
+    if "://" in config.crawl.corpus_dir and not config.storage.spool_dir:
+        problems.append(
+            f"CORPUS_DIR={config.crawl.corpus_dir!r} is a remote URL: set CORPUS_SPOOL_DIR to a local folder on a disk "
+            "that survives the worker; files grow there and are uploaded when sealed"
+        )
+    permutations = config.dedup.bands * config.dedup.rows
+    if permutations > 512:
+        problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")
+    return problems
+
+
+def _load_section(section: type[T], getter: Getter, problems: list[str]) -> T | None:
+    hints = typing.get_type_hints(section)
+    values: dict[str, Any] = {}
+    for f in fields(section):  # type: ignore[arg-type]  # section is always a dataclass
+        raw = getter(f.metadata["name"])
+        if raw is None or (isinstance(raw, str) and raw == "" and hints[f.name] is not str):
+            continue
+        try:
+            values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
+        except ValueError as error:
+            problems.append(f"{f.metadata['name']}={raw!r}: {error}")
+    return None if problems else section(**values)
+
+
+def _checked(value: Any, meta: Mapping[str, Any]) -> Any:
+    low, high, choices, check = meta["minimum"], meta["maximum"], meta["choices"], meta["check"]
+    if low is not None and value < low:
+        raise ValueError(f"expected at least {low:g}")
+    if high is not None and value > high:
+        raise ValueError(f"expected at most {high:g}")
+    if choices and value not in choices:
+        raise ValueError("expected one of " + ", ".join(choices))
+    if check and (complaint := check(value)):
+        raise ValueError(complaint)
+    return value
+
+
+def _convert(raw: Any, kind: Any) -> Any:
+    """Convert a raw value to the declared type; ValueError says what was expected."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is types.UnionType:
+        kind = next(a for a in args if a is not type(None))
+        origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is tuple:
+        items = raw if isinstance(raw, (list, tuple, set)) else [p.strip() for p in str(raw).split(",") if p.strip()]
+        return tuple(_convert(item, args[0]) for item in items)
+    return _SCALARS[kind](raw)
+
+
+def _to_bool(raw: Any) -> bool:
+    text = str(raw).strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off"}:
+        return False
+    raise ValueError("expected True or False")
+
+
+def _to_int(raw: Any) -> int:
+    try:
+        number = float(raw) if not isinstance(raw, str) else int(raw.replace("_", ""))
+    except ValueError:
+        raise ValueError("expected a whole number") from None
+    if number != int(number):
+        raise ValueError("expected a whole number")
+    return int(number)
+
+
+def _to_float(raw: Any) -> float:
+    try:
+        number = float(raw)
+    except (TypeError, ValueError):
+        raise ValueError("expected a number") from None
+    if not math.isfinite(number):
+        raise ValueError("expected a finite number")
+    return number
+
+
+_SCALARS: dict[Any, Callable[[Any], Any]] = {bool: _to_bool, int: _to_int, float: _to_float, str: str}

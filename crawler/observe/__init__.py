@@ -1,0 +1,1 @@
+"""Progress, metrics, statistics, the report."""

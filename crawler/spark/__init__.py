@@ -1,0 +1,1 @@
+"""The batch job that runs the same stages on a Spark cluster."""

@@ -1,0 +1,1 @@
+"""What is on the page? Links back to the frontier, one Document onward."""

@@ -1,0 +1,1 @@
+"""Pure stages: Document in, Document or Drop out. No Scrapy, no Redis."""

@@ -1,0 +1,1 @@
+"""Durable outputs: shard writer, WARC writer and reader, manifest."""
