@@ -1,0 +1,153 @@
+"""The live crawl: what is on the page? Links back to the frontier, one Document onward.
+
+The spider holds no rules. Scope comes from the seeds, permission from the middlewares, judgement from the stages. It
+keeps one promise itself: a page's links are in the frontier before the page's own outcome can be acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+
+from crawler.document import Document, Drop, DropReason
+from crawler.frontier.client import Candidate
+from crawler.middlewares.signals import robots_sitemaps
+from crawler.pipelines.pool import pool_of
+from crawler.pipelines.segments import first_segment
+from crawler.runtime import config_of
+from crawler.spiders.arguments import read_arguments
+from crawler.spiders.failures import outcome_of, redirect_of
+from crawler.spiders.page import blank_document, document_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+    from typing_extensions import Self
+
+    from crawler.frontier.client import Lease
+    from crawler.frontier.scheduler import Scheduler
+
+PUT_BATCH = 1000  # seeds per round trip
+
+
+class CorpusSpider(Spider):
+    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=links|sitemap]`."""
+
+    name = "corpus"
+    download_delay = 0  # the frontier owns politeness, across all workers; Scrapy's own slots must not add to it
+    max_concurrent_requests = 10_000
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Read and check the arguments.
+
+        Raises: SeedError naming every problem.
+        """
+        spider = super().from_crawler(crawler, *args)
+        spider.config = config_of(crawler)
+        spider.scope, spider.seeds = read_arguments(kwargs)
+        spider.pool = pool_of(crawler)
+        spider.hop = first_segment(crawler.settings)
+        crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
+        return spider
+
+    @property
+    def frontier(self) -> Scheduler:
+        """The scheduler, which is this worker's door to the shared frontier."""
+        scheduler: Scheduler = self.crawler.engine.scheduler  # type: ignore[union-attr,assignment]
+        return scheduler
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Put the seeds into the frontier; from then on requests come from there."""
+        self.scope = await self.frontier.join_scope(self.scope)
+        batch: list[Candidate] = []
+        for candidate in self.seeds:
+            batch.append(candidate)
+            if len(batch) >= PUT_BATCH:
+                await self._put_seeds(batch)
+                batch = []
+        if batch:
+            await self._put_seeds(batch)
+        return
+        yield  # an async generator without items: start() must be one
+
+    async def parse(self, response: Response) -> AsyncIterator[Document]:
+        """One fetched page: through the stages, its links into the frontier, then onward."""
+        lease: Lease = response.meta["lease"]
+        doc = document_of(response, lease, self.config, self.scope)
+        doc = await self.pool.run(doc, self.hop)
+        await self.put_links(doc.links, lease)
+        yield doc
+
+    async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
+        """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
+        lease: Lease = response.meta["lease"]
+        sitemap = await self.pool.sitemap(response.body, response.url)
+        for problem in sitemap.problems:
+            self.logger.warning("sitemap %s: %s", response.url, problem)
+        found = [*sitemap.candidates(depth=lease.depth)]
+        await self._put([c for c in found if self._admits(c.url, "sitemap")])
+        self.crawler.stats.inc_value("sitemap/files")  # type: ignore[union-attr]
+        await self.frontier.settle(lease.token)
+        return
+        yield
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Document]:
+        """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
+        lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
+        doc = blank_document(failure.request, lease, self.config, self.scope)  # type: ignore[attr-defined]
+        target = redirect_of(failure, lease, self.config.policy.max_redirects)
+        if target is not None:
+            doc.verdict = await self._follow(target, lease)
+        else:
+            doc.verdict = await outcome_of(failure, lease, self.frontier, self.config.frontier.retry_times)
+            doc.last_try = doc.verdict is not None and doc.verdict.reason in LAST_TRY
+        if doc.verdict is not None:
+            yield doc
+
+    async def put_links(self, links: Iterable[str], lease: Lease) -> None:
+        """Put the links that the scope admits into the frontier, one level deeper than their page."""
+        depth, limit = lease.depth + 1, self.config.frontier.depth_limit
+        if (limit and depth > limit) or not self.scope.follows_links(lease.url):
+            return
+        admitted = [url for url in links if self._admits(url, "link")]
+        await self._put([Candidate(url, priority=-depth, depth=depth) for url in admitted])
+
+    async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
+        """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
+        if self.scope.uses_robots_sitemaps(authority):
+            await self._put([Candidate(url, kind="sitemap") for url in urls if self._admits(url, "sitemap")])
+
+    def _admits(self, url: str, via: str) -> bool:
+        admission = self.scope.admits(url, via=via)
+        if not admission.ok:
+            self.crawler.stats.inc_value(f"scope/excluded/{admission.reason}")  # type: ignore[union-attr]
+        return bool(admission.ok)
+
+    async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
+        if isinstance(target, Drop):
+            return target
+        if not self._admits(target, "redirect"):
+            return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
+        chain = (*lease.redirects, lease.url)
+        await self._put(
+            [Candidate(target, priority=lease.priority, depth=lease.depth, kind=lease.kind, redirects=chain)]
+        )
+        return Drop("frontier", DropReason.REDIRECTED, target[:512])
+
+    async def _put_seeds(self, batch: list[Candidate]) -> None:
+        await self._put(batch)
+        self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
+
+    async def _put(self, candidates: list[Candidate]) -> None:
+        if not candidates:
+            return
+        for status in await self.frontier.put(candidates):
+            self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
+
+
+LAST_TRY = frozenset({DropReason.DOWNLOAD_FAILED, DropReason.HTTP_ERROR, DropReason.HOLD_RATE_LIMITED})
+"""Verdicts that stand only because no try is left."""
