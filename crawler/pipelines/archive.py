@@ -20,6 +20,8 @@ class ArchivePipeline:
     A page that policy stopped has `text_allowed` unset and never reaches a disk.
     """
 
+    before_stages = True  # stands before the first stage and does not read what stages write
+
     def __init__(self, sink: Sink, enabled: bool) -> None:
         self._sink = sink
         self._enabled = enabled

@@ -37,7 +37,6 @@ class Settlement:
     def __init__(self, crawler: Crawler, sink: Sink) -> None:
         self._crawler = crawler
         self._sink = sink
-        self._late: set[asyncio.Task[None]] = set()
         self._stopping = False
 
     @classmethod
@@ -82,14 +81,13 @@ class Settlement:
             return
         doc = Document(url=lease.url, canonical_url=lease.url, lease_token=lease.token)
         doc.crawl_id, doc.worker_id = self._sink.crawl_id, self._sink.worker_id
-        verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
-        task = asyncio.ensure_future(self._reject(doc, verdict))
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        doc.verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
+        assert self._crawler.engine is not None
+        # counted by the scraper at once, so that a closing spider waits for this outcome, too
+        self._crawler.engine.scraper._start_itemproc_nowait(doc)
 
     async def closed(self, spider: Spider, reason: str) -> None:
-        """Wait for the last outcomes, report what is still on hold, seal the files, stop the workers."""
-        await asyncio.gather(*self._late)
+        """Report what is still on hold, seal the files, stop the workers."""
         try:
             if reason == "finished":
                 await self._report_held()
@@ -118,7 +116,8 @@ class Settlement:
             await self._frontier.settle(doc.lease_token)
 
     async def _report_held(self) -> None:
-        for url, reason, until in await self._frontier.held_at_end():
+        frontier = self._crawler.engine.scheduler  # type: ignore[union-attr]
+        for url, reason, until in getattr(frontier, "held_at_end", ()):
             doc = Document(url=url, canonical_url=url)
             doc.crawl_id, doc.worker_id = self._sink.crawl_id, self._sink.worker_id
             verdict = Drop("policy", DropReason(reason), f"on hold until {until}")
