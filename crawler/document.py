@@ -196,7 +196,6 @@ class Document:
     depth: int = 0
     lease_token: str | None = None
     verdict: Drop | None = None
-    last_try: bool = False  # the verdict stands because no further try is left: the URL becomes a dead letter
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
     charset: str | None = None  # from the Content-Type header
@@ -219,7 +218,7 @@ class Document:
 
 ON_THE_WAY = frozenset(
     {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
-    | {"links", "last_try", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
+    | {"links", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
 )
 RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
 """Names of the record, in the order they are written."""

@@ -108,11 +108,7 @@ class Settlement:
         await self._settle(doc)
 
     async def _settle(self, doc: Document) -> None:
-        if doc.lease_token is None:
-            return
-        if doc.last_try and doc.verdict is not None:
-            await self._frontier.retry(doc.lease_token, None, doc.verdict.reason.value)
-        else:
+        if doc.lease_token is not None:
             await self._frontier.settle(doc.lease_token)
 
     async def _report_held(self) -> None:

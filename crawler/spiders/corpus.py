@@ -103,8 +103,7 @@ class CorpusSpider(Spider):
         if target is not None:
             doc.verdict = await self._follow(target, lease)
         else:
-            doc.verdict = await outcome_of(failure, lease, self.frontier, self.config.frontier.retry_times)
-            doc.last_try = doc.verdict is not None and doc.verdict.reason in LAST_TRY
+            doc.verdict = await outcome_of(failure, lease, self.frontier)
         if doc.verdict is not None:
             yield doc
 
@@ -148,6 +147,3 @@ class CorpusSpider(Spider):
         for status in await self.frontier.put(candidates):
             self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
 
-
-LAST_TRY = frozenset({DropReason.DOWNLOAD_FAILED, DropReason.HTTP_ERROR, DropReason.HOLD_RATE_LIMITED})
-"""Verdicts that stand only because no try is left."""

@@ -31,8 +31,11 @@ def redirect_of(failure: Failure, lease: Lease, limit: int) -> str | Drop | None
     return target
 
 
-async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler, retry_times: int) -> Drop | None:
-    """Tell the frontier what to do with the URL; answer the verdict to record, or None where it stays queued."""
+async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Drop | None:
+    """Tell the frontier what to do with the URL; answer the verdict to record, or None where it stays queued.
+
+    Where no try is left the frontier keeps the lease until the verdict is on the disk, then files a dead letter.
+    """
     error = failure.value
     if isinstance(error, Held):
         await frontier.hold(lease.token, error.until, error.drop.reason.value)
@@ -40,10 +43,8 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler, retry_
     if isinstance(error, TryLater):
         if error.host_wide and error.not_before is not None:
             await frontier.block(lease.url, error.not_before, error.drop.reason.value)
-        if lease.attempt > retry_times:
-            return error.drop
-        await frontier.retry(lease.token, error.not_before, error.drop.reason.value)
-        return None
+        again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value)
+        return None if again else error.drop
     if isinstance(error, Denied):
         return error.drop
     return Drop("fetch", DropReason.DOWNLOAD_FAILED, f"{type(error).__name__}: {error}"[:300])
