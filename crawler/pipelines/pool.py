@@ -27,6 +27,8 @@ from crawler.stages.chain import READING, STAGES
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawler.frontier.sitemaps import Sitemap
+
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Runner = Callable[[Document, tuple[str, ...]], Document]
@@ -74,16 +76,16 @@ class StagePool:
         done.exchange = doc.exchange
         return done
 
-    async def sitemap(self, body: bytes, url: str) -> Any:
-        """Parse a sitemap file in a worker.
+    async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
+        """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
 
         Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker.
         """
-        return await self._call(worker.run_sitemap, body, url)
+        return await self._call(worker.run_sitemap, body, url, nesting)
 
     async def warm_up(self) -> None:
         """Load every worker's models before the first page arrives."""
-        await asyncio.gather(*(self._call(worker.run_sitemap, b"", "http://localhost/") for _ in range(self.workers)))
+        await asyncio.gather(*(self._call(worker.run_sitemap, b"", "http://localhost/", 0) for _ in range(self.workers)))
 
     def close(self) -> None:
         """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""

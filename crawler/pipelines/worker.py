@@ -6,11 +6,9 @@ This module and all it imports stay free of Scrapy, so that a worker holds the s
 from __future__ import annotations
 
 import gc
-from typing import Any
-
 from crawler.config import Config
 from crawler.document import Document
-from crawler.frontier.sitemaps import parse_sitemap
+from crawler.frontier.sitemaps import Sitemap, parse_sitemap
 from crawler.frontier.urls import canonicalize
 from crawler.stages.chain import Chain
 
@@ -33,6 +31,6 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
-def run_sitemap(body: bytes, url: str) -> Any:
+def run_sitemap(body: bytes, url: str, nesting: int) -> Sitemap:
     """Parse one sitemap file; see `crawler.frontier.sitemaps`."""
-    return parse_sitemap(body, url)
+    return parse_sitemap(body, url, nesting)

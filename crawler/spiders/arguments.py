@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from crawler.frontier.seeds import SeedError, read_seed_arguments
-
-if TYPE_CHECKING:
-    from crawler.frontier.client import Candidate
-    from crawler.frontier.scope import Scope
+from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
 
 ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
 
 
-def read_arguments(arguments: Mapping[str, Any]) -> tuple[Scope, Iterable[Candidate]]:
-    """The scope of the crawl and its seeds.
+def read_arguments(arguments: Mapping[str, Any]) -> SeedPlan:
+    """The scope of the crawl and its seeds; empty where no argument is given (a worker that joins, a resumed crawl).
 
     Raises: SeedError listing unknown arguments and every problem with the known ones.
     """
     unknown = [name for name in arguments if name not in ARGUMENTS]
     if unknown:
         raise SeedError([_unknown(name) for name in unknown])
-    return read_seed_arguments(**arguments)
+    return plan_seeds(**arguments)
 
 
 def _unknown(name: str) -> str:

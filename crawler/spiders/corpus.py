@@ -6,13 +6,16 @@ keeps one promise itself: a page's links are in the frontier before the page's o
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.client import Candidate
+from crawler.frontier.model import Candidate, Lease
+from crawler.frontier.scope import Scope, Via
+from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.pipelines.pool import pool_of
 from crawler.pipelines.segments import first_segment
@@ -27,10 +30,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
-    from crawler.frontier.client import Lease
     from crawler.frontier.scheduler import Scheduler
-
-PUT_BATCH = 1000  # seeds per round trip
 
 
 class CorpusSpider(Spider):
@@ -48,7 +48,8 @@ class CorpusSpider(Spider):
         """
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
-        spider.scope, spider.seeds = read_arguments(kwargs)
+        spider.plan = read_arguments(kwargs)
+        spider.scope = spider.plan.scope
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
@@ -62,15 +63,12 @@ class CorpusSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
-        self.scope = await self.frontier.join_scope(self.scope)
-        batch: list[Candidate] = []
-        for candidate in self.seeds:
-            batch.append(candidate)
-            if len(batch) >= PUT_BATCH:
-                await self._put_seeds(batch)
-                batch = []
-        if batch:
-            await self._put_seeds(batch)
+        for warning in self.plan.warnings:
+            self.logger.warning(warning)
+        await self._join_scope()
+        for batch in self.plan.batches():
+            await self._put(batch)
+            self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
         return
         yield  # an async generator without items: start() must be one
 
@@ -85,11 +83,11 @@ class CorpusSpider(Spider):
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
-        sitemap = await self.pool.sitemap(response.body, response.url)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        found = [*sitemap.candidates(depth=lease.depth)]
-        await self._put([c for c in found if self._admits(c.url, "sitemap")])
+        found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
+        await self._put([c for c in found if self._admits(c, "sitemap")])
         self.crawler.stats.inc_value("sitemap/files")  # type: ignore[union-attr]
         await self.frontier.settle(lease.token)
         return
@@ -112,16 +110,20 @@ class CorpusSpider(Spider):
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
         if (limit and depth > limit) or not self.scope.follows_links(lease.url):
             return
-        admitted = [url for url in links if self._admits(url, "link")]
-        await self._put([Candidate(url, priority=-depth, depth=depth) for url in admitted])
+        found = [Candidate(url, priority=-depth, depth=depth) for url in links]
+        await self._put([c for c in found if self._admits(c, "link")])
 
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
-            await self._put([Candidate(url, kind="sitemap") for url in urls if self._admits(url, "sitemap")])
+            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in urls]
+            await self._put([c for c in found if self._admits(c, "sitemap")])
 
-    def _admits(self, url: str, via: str) -> bool:
-        admission = self.scope.admits(url, via=via)
+    def _admits(self, candidate: Candidate, via: Via) -> bool:
+        if candidate.kind == "sitemap":
+            admission = self.scope.admits_sitemap(candidate.url)
+        else:
+            admission = self.scope.admits(candidate.url, via=via)
         if not admission.ok:
             self.crawler.stats.inc_value(f"scope/excluded/{admission.reason}")  # type: ignore[union-attr]
         return bool(admission.ok)
@@ -129,17 +131,20 @@ class CorpusSpider(Spider):
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
         if isinstance(target, Drop):
             return target
-        if not self._admits(target, "redirect"):
-            return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
         chain = (*lease.redirects, lease.url)
-        await self._put(
-            [Candidate(target, priority=lease.priority, depth=lease.depth, kind=lease.kind, redirects=chain)]
-        )
+        candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
+        if not self._admits(candidate, "redirect"):
+            return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
+        await self._put([candidate])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _put_seeds(self, batch: list[Candidate]) -> None:
-        await self._put(batch)
-        self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
+    async def _join_scope(self) -> None:
+        """All workers of a crawl share one scope: what is stored, and what this command line adds."""
+        client = self.frontier.frontier
+        stored = await client.scope_get()
+        self.scope = Scope.from_json(stored).merge(self.plan.scope) if stored else self.plan.scope
+        if stored != self.scope.to_json():
+            await client.scope_set(self.scope.to_json())
 
     async def _put(self, candidates: list[Candidate]) -> None:
         if not candidates:

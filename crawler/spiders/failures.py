@@ -11,7 +11,7 @@ from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
-    from crawler.frontier.client import Lease
+    from crawler.frontier.model import Lease
     from crawler.frontier.scheduler import Scheduler
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Request, Response
 
     from crawler.config import Config
-    from crawler.frontier.client import Lease
+    from crawler.frontier.model import Lease
     from crawler.frontier.scope import Scope
 
 

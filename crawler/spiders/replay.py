@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Spider
+from scrapy.http import Headers
 
 from crawler import __version__
 from crawler.document import Document
@@ -22,8 +23,8 @@ from crawler.pipelines.segments import first_segment
 from crawler.policy.decide import decide_headers
 from crawler.runtime import config_of
 from crawler.spiders.arguments import read_replay_arguments
-from crawler.spiders.page import charset_of
-from crawler.storage.reader import ArchivedResponse, read_archives
+from crawler.spiders.page import charset_of, header, rfc3339
+from crawler.storage.replay import ArchivedResponse, ReadProblem, expand, read_archive
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -63,26 +64,29 @@ class ReplaySpider(Spider):
             yield await window.popleft()
 
     async def _responses(self) -> AsyncIterator[ArchivedResponse]:
-        records = read_archives(self.archive, on_problem=self._broken)
-        while batch := await asyncio.to_thread(_take, records):
-            for record in batch:
-                yield record
+        for name in await asyncio.to_thread(expand, self.archive):
+            records = read_archive(name, on_problem=self._broken)
+            while batch := await asyncio.to_thread(_take, records):
+                for record in batch:
+                    yield record
 
-    def _broken(self, problem: str) -> None:
+    def _broken(self, problem: ReadProblem) -> None:
+        """Called in the reading thread: counting is all that happens here."""
         self.crawler.stats.inc_value("replay/broken_records")  # type: ignore[union-attr]
-        self.logger.warning("archive: %s", problem)
+        self.logger.warning("%s at byte %d: %s", problem.file, problem.offset, problem.what)
 
     def _document(self, response: ArchivedResponse) -> Document:
         crawl, policy = self.config.crawl, self.config.policy
+        headers = Headers([(name, value) for name, value in response.headers])
         doc = Document(
             url=response.url,
             canonical_url=canonicalize(response.url) or response.url,
             domain=registrable_domain(response.url),
-            crawled_at=response.fetched_at,
+            crawled_at=rfc3339(response.fetched_at),
             http_status=response.status,
-            content_type=response.header("content-type"),
-            etag=response.header("etag") or None,
-            last_modified=response.header("last-modified") or None,
+            content_type="text/plain; charset=utf-8" if response.kind == "conversion" else header(headers, b"content-type"),
+            etag=header(headers, b"etag") or None,
+            last_modified=header(headers, b"last-modified") or None,
             html=response.body,
             warc_file=response.file,
             warc_record_id=response.record_id,
@@ -93,7 +97,7 @@ class ReplaySpider(Spider):
             config_digest=self.config.digest,
         )
         doc.charset = charset_of(doc.content_type)
-        verdict = decide_headers(response.headers, crawl.product_token, policy.optout_profile, response.timestamp)
+        verdict = decide_headers(response.headers, crawl.product_token, policy.optout_profile, response.fetched_at)
         doc.optout_signals = list(verdict.signals)
         doc.verdict = verdict.drop
         return doc
