@@ -41,8 +41,8 @@ class Held(IgnoreRequest):
 class TryLater(IgnoreRequest):
     """A failure that may pass. `drop` is what to record if no try is left.
 
-    `not_before` is in seconds since the epoch; None leaves the pause to the scheduler's back-off. `host_wide` (429, 503)
-    asks for the whole host to be left alone, by every worker.
+    `not_before` is in seconds since the epoch; None leaves the pause to the scheduler's back-off. `host_wide` (429,
+    503) asks for the whole host to be left alone, by every worker.
     """
 
     def __init__(self, drop: Drop, not_before: float | None = None, host_wide: bool = False) -> None:
