@@ -32,16 +32,20 @@ class OptOutStage:
         self._clock = clock
 
     def __call__(self, doc: Document) -> Document | Drop:
-        now = _fetch_time(doc.crawled_at) or self._clock()
+        """The document, or the Drop with the statement that refused; the signals stay on the document either way."""
+        context = Context(self._product_token, self._profile, _fetch_time(doc.crawled_at) or self._clock())
         verdict = decide_body(
-            doc.metas, doc.rel_links, self._product_token, self._profile, now, earlier=doc.optout_signals
+            doc.metas,
+            doc.rel_links,
+            product_token=context.product_token,
+            profile=context.profile,
+            now=context.now,
+            earlier=doc.optout_signals,
         )
         doc.optout_signals.extend(verdict.signals)
         doc.noai_checked = True
-        doc.nofollow |= says_nofollow(doc.metas, Context(self._product_token, self._profile, now))
-        doc.nofollow |= any(
-            s.protocol == "x-robots-tag" and s.value in {"nofollow", "none"} for s in doc.optout_signals
-        )
+        tags = {s.value for s in doc.optout_signals if s.protocol == "x-robots-tag"}
+        doc.nofollow |= says_nofollow(doc.metas, context) or not tags.isdisjoint({"nofollow", "none"})
         if verdict.drop:
             return verdict.drop
         doc.text_allowed = True

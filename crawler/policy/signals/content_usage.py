@@ -50,7 +50,7 @@ def _dictionary(value: str) -> dict[str, Any]:
     if len(value) > _MAX_VALUE:
         return {}
     try:
-        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary")
+        parsed: Any = http_sf.parse(value.encode("ascii"), tltype="dictionary")
     except ValueError:  # not ASCII, or not a structured field
         return {}
     return {key: str(item[0]) for key, item in parsed.items() if isinstance(item, tuple)}
