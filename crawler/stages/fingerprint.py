@@ -76,7 +76,7 @@ def exact_id(text: str) -> str:
 def tokens(text: str) -> tuple[list[str], str, int]:
     """The units a text is compared by: (units, joiner, units for one word).
 
-    Words after datatrove's normalisation (lower case, numbers to 0, punctuation to space, marks off). Where most letters
+    Words after datatrove's normalisation (lower case, numbers to 0, punctuation to space, no marks). Where most letters
     belong to a script without spaces the units are characters: one for a word of Chinese or Japanese, whose characters
     carry as much, two for a word of Thai, Lao, Khmer, Burmese or Tibetan. The script decides, not the identified
     language, so that twins never get different units from a doubtful verdict.
@@ -105,7 +105,7 @@ def simhash(pieces: list[bytes]) -> str:
     ones: Any = np.zeros(64, dtype=np.int64)
     for block in _blocks(pieces):
         hashes = np.fromiter((xxhash.xxh3_64_intdigest(p) for p in block), dtype=">u8", count=len(block))
-        ones += np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0)
+        ones += np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)
     bits = np.packbits(2 * ones > len(pieces))
     return str(bits.tobytes().hex())
 
