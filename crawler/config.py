@@ -91,6 +91,18 @@ def _check_contact(value: str) -> str | None:
     return "expected a URL or an e-mail address that a site owner can reach, such as https://example.org/bot"
 
 
+def _check_region(value: str) -> str | None:
+    if len(value) == 2 and value.isascii() and value.isalpha() and value.isupper():
+        return None
+    return "expected an ISO 3166-1 code of two capital letters, such as US or DE"
+
+
+def _check_models(value: tuple[str, ...]) -> str | None:
+    if all(language.isalpha() and model.isidentifier() for language, _, model in (v.partition(":") for v in value)):
+        return None
+    return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """Who crawls, and where the output goes."""
@@ -190,7 +202,10 @@ class PiiConfig:
                           choices=("contextual", "all", "off"))  # fmt: skip
     max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
-    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code")
+    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code",
+                                  check=_check_region)  # fmt: skip
+    models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
+                                      "language:model", check=_check_models)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +221,8 @@ class DedupConfig:
     rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
     shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
     min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
+    bucket_bits: int = setting("DEDUP_BUCKET_BITS", 12, "the index spreads over 2^bits small hashes a band; raise it "
+                               "for very large corpora", minimum=4, maximum=24, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
