@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import TCPServer
 from typing import IO, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -137,11 +138,17 @@ class DemoServer(ThreadingHTTPServer):
     """One site on one address."""
 
     daemon_threads = True
+    request_queue_size = 128
     demo: DemoWeb
 
     def __init__(self, site: str, address: tuple[str, int]) -> None:
         self.site = site
         super().__init__(address, Handler)
+
+    def server_bind(self) -> None:
+        """Bind without the reverse look-up of `HTTPServer`, which waits for a name server where there is none."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
 
 def bind(sites: Mapping[str, Site], port: int) -> list[DemoServer]:
