@@ -103,6 +103,26 @@ def _check_models(value: tuple[str, ...]) -> str | None:
     return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
 
 
+def _check_min_scores(value: tuple[str, ...]) -> str | None:
+    for pair in value:
+        code, _, score = pair.partition(":")
+        try:
+            usable = bool(code.strip()) and 0.0 <= float(score) <= 1.0
+        except ValueError:
+            usable = False
+        if not usable:
+            return f"expected pairs of language code and score from 0 to 1, such as de:0.8, not {pair!r}"
+    return None
+
+
+_RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "refinedweb_lines")
+
+
+def _check_rules(value: tuple[str, ...]) -> str | None:
+    unknown = [name for name in value if name not in _RULE_SETS]
+    return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """Who crawls, and where the output goes."""
@@ -182,6 +202,8 @@ class LanguageConfig:
 
     languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
+    min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
+                                          "de:0.8,ms:0.5", check=_check_min_scores)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +211,14 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     "the order they decide")  # fmt: skip
+                                     "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
+                                     "refinedweb_lines", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = chosen by page",
+                           choices=("auto", "prose", "technical", "legal"))  # fmt: skip
+    tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
+                             choices=("fast", "spacy"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
