@@ -91,7 +91,7 @@ def _builders() -> dict[str, Callable[[Config], Stage]]:
     from crawler.stages.quality import QualityStage
 
     return {
-        "parse": lambda c: ParseStage(c.extraction),
+        "parse": lambda _: ParseStage(),
         "optout": lambda c: OptOutStage(c.policy, c.crawl.product_token),
         "extraction": lambda c: ExtractionStage(c.extraction),
         "language": lambda c: LanguageStage(c.language),
