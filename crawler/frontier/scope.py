@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from crawler.frontier.allowlist import AllowlistEntry
-from crawler.frontier.urls import host_and_path
+from crawler.frontier.urls import host_and_path, host_of
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
 FORMAT = 1
@@ -126,7 +126,9 @@ class Scope:
         return _site(host) in self.link_hosts
 
     def uses_robots_sitemaps(self, host: str) -> bool:
-        """True where the Sitemap lines of this host's robots.txt are wanted. `host` as in `urls.host_of`."""
+        """True where the Sitemap lines of this robots.txt are wanted. `host` as in `urls.host_of`, or a URL on it."""
+        if "://" in host:
+            host = host_of(host)
         if (found := self._entry(host)) is not None:
             return found[0].discovery == "sitemap" and not found[0].sitemaps
         return _site(host) in self.robots_sitemap_hosts
