@@ -133,6 +133,12 @@ class FrontierConfig:
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
     max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
+    latency_factor: float = setting("FRONTIER_LATENCY_FACTOR", 1.0, "a host rests this many times its last answer took, "
+                                    "where that is longer than the delay", minimum=0.0, digest=False)  # fmt: skip
+    retry_backoff_seconds: float = setting("FRONTIER_RETRY_BACKOFF_SECONDS", 2.0, "first back-off after a failed try; "
+                                           "doubles", minimum=0.0, digest=False)  # fmt: skip
+    patience_seconds: float = setting("FRONTIER_PATIENCE_SECONDS", 60.0, "a host blocked for longer (429, 503) does not "
+                                      "keep a crawl from ending", minimum=0.0, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
