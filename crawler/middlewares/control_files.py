@@ -126,6 +126,8 @@ class RobotsFiles:
 
     async def _fetch(self, authority: str, previous: RobotsRecord | None) -> RobotsRecord:
         answer = await self._ask(f"{authority}/robots.txt")
+        if answer.status is None:  # no response at all: a lost packet is no reason to leave a host alone for an hour
+            answer = await self._ask(f"{authority}/robots.txt")
         now = self._clock()
         record = robots_fetch.judge(answer, now, self._ages, previous)
         await self._gate().frontier.put_blob(f"robots:{authority}", record.dump(), record.keep_until() - now)
