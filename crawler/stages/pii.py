@@ -36,7 +36,7 @@ class PiiStage:
         """
         placeholders = Placeholders()
         before = len(doc.text)
-        hits = self._hits(doc.text, doc.language)
+        hits = self.hits(doc.text, doc.language)
         removed = sum(hit.end - hit.start for hit in hits)
         doc.text, doc.pii_spans = redact(doc.text, hits, placeholders)
         self._redact_metadata(doc, placeholders)
@@ -53,7 +53,8 @@ class PiiStage:
     def _structured(self, text: str, language: str | None) -> list[Hit]:
         return resolve(find(text, language, self._config.default_region))
 
-    def _hits(self, text: str, language: str | None) -> list[Hit]:
+    def hits(self, text: str, language: str | None) -> list[Hit]:
+        """What would be redacted in a text: resolved, in order, without overlaps."""
         structured = self._structured(text, language)
         finder = self._finders.get(language or "")
         if finder is None:
@@ -70,7 +71,7 @@ class PiiStage:
         for field in ("title", "description", "author"):
             value = getattr(doc, field)
             if value:
-                hits = self._structured(value, doc.language) if field == "author" else self._hits(value, doc.language)
+                hits = self._structured(value, doc.language) if field == "author" else self.hits(value, doc.language)
                 setattr(doc, field, redact(value, hits, placeholders)[0])
         if self._config.person == "all":
             doc.author = None

@@ -85,9 +85,8 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
     page = Page(text, lower, regions, language)
-    triggers = [word for word in TRIGGERS if word in lower]
     hits: set[Hit] = set()
-    for candidate in scan(text, lower, triggers):
+    for candidate in scan(text, lower, TRIGGERS):
         judge = _judge_id if candidate.kind.startswith("id:") else _JUDGES[candidate.kind]
         hits.update(judge(page, candidate))
     return list(hits)

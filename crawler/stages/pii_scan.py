@@ -16,11 +16,10 @@ MAX_CANDIDATE = 400
 
 _LOCAL_PART = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\Z")
 _DOMAIN = re.compile(r"(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
-_AT = r"(?:\s?[\[({<]\s?(?:at|ät|@|arroba|arobase|chiocciola|kropka)\s?[\])}>]\s?)"
 _DOT = r"(?:\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?|\.)"
-_MASKED_AT = re.compile(_AT, re.IGNORECASE)
-_MASKED_LEFT = re.compile(rf"[\w+-]{{1,64}}(?:{_DOT}[\w+-]{{1,64}}){{0,3}}\Z", re.IGNORECASE)
-_MASKED_RIGHT = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{2,63}}){{1,4}}", re.IGNORECASE)
+_MASKED_AT = re.compile(r"[\[({<]\s?(?:[aA][tT]|ät|@|arroba|arobase|chiocciola)\s?[\])}>]")
+_MASKED_LEFT = re.compile(rf"[\w+-]{{1,64}}(?:{_DOT}[\w+-]{{1,64}}){{0,3}}\s?\Z", re.IGNORECASE)
+_MASKED_RIGHT = re.compile(rf"\s?[\w-]{{1,63}}(?:{_DOT}[\w-]{{2,63}}){{1,4}}", re.IGNORECASE)
 _SPOKEN_DOT = re.compile(r" dot (?:com|org|net|edu|gov|info|io|co|uk|de|fr|eu|us|ca|au)(?!\w)", re.IGNORECASE)
 _SPOKEN_LEFT = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}(?: dot [\w.+-]{1,64}){0,2} at [\w-]{1,63}(?: dot [\w-]{1,63}){0,2}\Z", re.IGNORECASE
@@ -29,20 +28,23 @@ _SPOKEN_LEFT = re.compile(
 _SPACE = " \u00a0\u202f\u2009"
 _DASH = "\\-\u2010\u2011\u2012\u2013"
 NUMERIC: dict[str, re.Pattern[str]] = {
-    "phone": re.compile(rf"(?<![\w.,$€£#=/{_DASH}])(?:\+ ?)?\(?\+?\d[\d().{_SPACE}{_DASH}/]{{5,26}}\d(?!\w|[.,]\d)"),
-    "card": re.compile(rf"(?<![\w./=#{_DASH}])\d(?:[{_SPACE}{_DASH}]?\d){{11,18}}(?!\w|[.{_DASH}]\d)"),
-    "ipv4": re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)"),
-    "ipv6": re.compile(r"(?<![\w:.])[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
-    "iban": re.compile(rf"(?<![A-Za-z0-9])[A-Z]{{2}}\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
-    "bitcoin": re.compile(r"(?<![\w/])(?:bc1|[13])[a-zA-HJ-NP-Z0-9]{25,59}(?!\w)"),
-    "ether": re.compile(r"(?<![\w/])0x[0-9a-fA-F]{40}(?!\w)"),
-    "fiscal": re.compile(r"(?<!\w)(?:[A-Z]{6}[0-9A-Z]{2}[A-Z][0-9A-Z]{2}[A-Z][0-9A-Z]{3}[A-Z])(?!\w)"),
-    "nif": re.compile(r"(?<!\w)[0-9XYZ]\d{7}-?[A-Z](?!\w)"),
-    "hetu": re.compile(r"(?<!\w)\d{6}[-+A]\d{3}[0-9A-Y](?!\w)"),
+    "phone": re.compile(rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])[\d+().{_SPACE}{_DASH}/]{{5,28}}\d(?!\w|[.,]\d)"),
+    "card": re.compile(rf"[0-9](?<![\w./=#{_DASH}][0-9])(?:[{_SPACE}{_DASH}]?\d){{11,18}}(?!\w|[.{_DASH}]\d)"),
+    "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
+    "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
+    "iban": re.compile(rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
+    "bitcoin": re.compile(r"[13b](?<![\w/][13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{25,59}(?!\w)"),
+    "ether": re.compile(r"0x[0-9a-fA-F]{40}(?!\w)"),
+    "fiscal": re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]{5}[0-9A-Z]{2}[A-Z][0-9A-Z]{2}[A-Z][0-9A-Z]{3}[A-Z](?!\w)"),
+    "nif": re.compile(r"[0-9XYZ](?<!\w[0-9XYZ])\d{7}-?[A-Z](?!\w)"),
+    "hetu": re.compile(r"[0-9](?<!\w[0-9])\d{5}[-+A]\d{3}[0-9A-Y](?!\w)"),
 }
-"""Anchored, bounded expressions by kind of candidate. Looking for them needs at least one digit in the text."""
+"""Anchored, bounded expressions by kind of candidate. The look-behind stands after the first character, because an
+expression that starts with a plain set of characters is searched four times faster."""
 
-_DIGITS = re.compile(r"\d[\d ().:/-]{4}|[A-Za-z]\d\d")
+_DIGIT = re.compile("[0-9]")
+_CLUSTER = re.compile(r"[0-9](?:[^0-9\n]{0,3}[0-9]){3}")
+_BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,15 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     if "@" in text:
         yield from _emails(text)
     yield from _masked_emails(text)
-    if not _DIGITS.search(text):
+    if not _DIGIT.search(text):
         return
     for kind, pattern in NUMERIC.items():
         for match in pattern.finditer(text):
             yield Candidate(kind, match.start(), match.end())
+    surroundings = _around_digits(lower)
     for trigger in triggers:
-        yield from _around(trigger, text, lower)
+        if trigger in surroundings:
+            yield from _around(trigger, text, lower)
 
 
 def _emails(text: str) -> Iterator[Candidate]:
@@ -103,10 +107,21 @@ def _masked_emails(text: str) -> Iterator[Candidate]:
             yield Candidate("masked_email", base + left.start(), anchor.end())
 
 
+def _around_digits(lower: str) -> str:
+    """The parts of the text where a trigger word could have a number beside it."""
+    parts: list[str] = []
+    done = 0
+    for match in _CLUSTER.finditer(lower):
+        start = max(done, match.start() - _BEHIND - 40)
+        parts.append((" " if start > done else "") + lower[start : match.end() + _BEFORE + 10])
+        done = min(len(lower), match.end() + _BEFORE + 10)
+    return "".join(parts)
+
+
 def _around(trigger: str, text: str, lower: str) -> Iterator[Candidate]:
     at = lower.find(trigger)
     while at >= 0:
-        start, end = max(0, at - 30), min(len(text), at + len(trigger) + 80)
+        start, end = max(0, at - _BEFORE), min(len(text), at + len(trigger) + _BEHIND)
         yield Candidate(f"id:{trigger}", _word_start(text, start, at), _word_end(text, end, at + len(trigger)))
         at = lower.find(trigger, at + len(trigger))
 

@@ -36,10 +36,10 @@ REGIONS: dict[str, tuple[str, ...]] = {
 
 _PHONE = """
 phone phones telephone tel tele cell cellphone mobile mob call calls called calling dial ring fax telefax whatsapp sms
-contact reach hotline helpline voicemail landline extension switchboard office desk text signal telegram
+contact reach hotline helpline voicemail landline switchboard
 telefon telefonnummer telefonnr telefonisch fon handy handynummer mobil mobilnummer mobilfunk rufnummer durchwahl
 anrufen anruf erreichbar erreichen festnetz zentrale sekretariat
-téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie standard
+téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie
 teléfono telefono tfno tlf móvil movil celular llame llamar llámenos llámame contacto
 cellulare chiamare chiamate chiama chiami recapito
 telefone telemóvel ligue ligar
@@ -51,7 +51,10 @@ ring ringa mobiltelefon telefonnumret växel
 """
 _PHONE_NO_SPACES = ("電話", "电话", "手机", "携帯", "전화", "โทร", "هاتف", "फोन")
 PHONE = re.compile(
-    r"(?<!\w)(?:" + "|".join(re.escape(w) for w in _PHONE.split()) + r")(?!\w)|" + "|".join(_PHONE_NO_SPACES)
+    r"(?<!\w)(?:"
+    + "|".join(re.escape(w) for w in _PHONE.split())
+    + r"|text (?:me|us))(?!\w)|"
+    + "|".join(_PHONE_NO_SPACES)
 )
 PHONE_LABEL = re.compile(
     r"(?:(?<!\w)(?:tele)?(?:phone|fon|fono|foon|fax)(?: ?(?:number|no|nr|nummer))?|(?<!\w)(?:tel|tél|cell|mobile|mobil"

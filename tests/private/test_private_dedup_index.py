@@ -234,10 +234,9 @@ def test_every_key_carries_the_hash_tag_of_its_scope(dedup_config):
     assert verdicts == [None, None, None, "http://one.all.example/"]
 
 
-def _insert_all(url, crawl, worker, count, answers):
+def _insert_all(url, crawl, worker, texts, answers):
     config = from_mapping({}).dedup
-    docs = [fingerprint(prose(60, seed), "") for seed in range(count)]
-    order = list(range(count))
+    order = list(range(len(texts)))
     random.Random(worker).shuffle(order)
 
     async def run():
@@ -245,9 +244,9 @@ def _insert_all(url, crawl, worker, count, answers):
         await index.open()
         passed = []
         for number in order:
-            doc, owner = docs[number], f"http://mirror{worker}.example/{number}"
-            exact = await index.check_exact(doc.doc_id, owner)
-            near = await index.check_near(doc.signature, doc.shingle_count, owner)
+            (doc_id, signature, shingles), owner = texts[number], f"http://mirror{worker}.example/{number}"
+            exact = await index.check_exact(doc_id, owner)
+            near = await index.check_near(signature, shingles, owner)
             passed.append((number, exact is None, near is None))
         await index.close()
         return passed
@@ -258,8 +257,10 @@ def _insert_all(url, crawl, worker, count, answers):
 def test_of_eight_processes_that_meet_the_same_thousand_texts_exactly_one_passes_each(valkey_url):
     context = multiprocessing.get_context("spawn")
     answers, count, crawl = context.Queue(), 1000, uuid.uuid4().hex
+    docs = [fingerprint(prose(60, seed), "") for seed in range(count)]
+    texts = [(doc.doc_id, doc.signature, doc.shingle_count) for doc in docs]
     workers = [
-        context.Process(target=_insert_all, args=(valkey_url, crawl, worker, count, answers)) for worker in range(8)
+        context.Process(target=_insert_all, args=(valkey_url, crawl, worker, texts, answers)) for worker in range(8)
     ]
     for worker in workers:
         worker.start()
