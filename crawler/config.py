@@ -221,8 +221,8 @@ class QualityConfig:
                                      "refinedweb_lines", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
-    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = chosen by page",
-                           choices=("auto", "prose", "technical", "legal"))  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
+                           "or legal by page", choices=("auto", "prose", "technical", "legal", "datatrove"))  # fmt: skip
     tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
                              choices=("fast", "spacy"))  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Bytes to characters for the parse and extraction stages: which character set is it really?
 
-The order is that of the WHATWG encoding sniffing algorithm (HTML standard, section 13.2.3): byte order mark, HTTP header,
-declaration in the page, then detection. Two corrections come from real pages: a declaration that cannot read the bytes is
-not believed, and bytes that are valid UTF-8 beyond ASCII are UTF-8 whatever a single-byte declaration says.
+The order is that of the WHATWG encoding sniffing algorithm (HTML standard, section 13.2.3): byte order mark, HTTP
+header, declaration in the page, then detection. Two corrections come from real pages: a declaration that cannot read
+the bytes is not believed, and bytes that are valid UTF-8 beyond ASCII are UTF-8 whatever a single-byte label says.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ def decode(body: bytes, charset: str | None = None) -> tuple[str, str] | None:
             return _checked(body.decode(encoding), encoding)
         except (UnicodeDecodeError, LookupError):
             continue
-    fallback = declared or _detected(body) or "utf-8"
-    return _checked(to_unicode(body, fallback), fallback)
+    for fallback in filter(None, (declared, _detected(body))):
+        if checked := _checked(to_unicode(body, fallback), fallback):
+            return checked
+    return None
 
 
 def _candidates(body: bytes, declared: str | None) -> list[str]:

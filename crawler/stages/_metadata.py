@@ -13,6 +13,12 @@ from htmldate import find_date
 from trafilatura.metadata import examine_meta, extract_author, extract_license, extract_meta_json, extract_title
 
 _SPDX = re.compile(r"CC (BY(?:-NC)?(?:-ND|-SA)?|ZERO) ([1-9]\.[0-9])", re.IGNORECASE)
+_AUTHOR_SIGN = re.compile(
+    rb"""<author|=\s?["']?[^"'<>=]*?(?:author|byl|username|screenname|writer|zuozhe|bianji|channel-name|submitted-by"""
+    rb"""|posted-by|journalist-name|BBL)""",
+    re.IGNORECASE,
+)
+"""What trafilatura's author look-ups need to find in an attribute; without one they cost 6 ms for nothing."""
 _MAX_CHARS = 1_000
 _MAX_AUTHOR_CHARS = 200
 
@@ -31,7 +37,7 @@ class Metadata:
     """SPDX identifier of a Creative Commons licence."""
 
 
-def read_metadata(tree: Any, url: str, max_date: str | None = None) -> Metadata:
+def read_metadata(tree: Any, html: bytes, url: str, max_date: str | None = None) -> Metadata:
     """Read title, description, author, date, site name and licence off the parsed page.
 
     `max_date` (ISO date, the day of the fetch) bounds publication dates, so that a replay finds the same one.
@@ -46,7 +52,7 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None) -> Metadata:
     return Metadata(
         title=_short(found.title or _attempt(extract_title, tree)),
         description=_short(found.description),
-        author=_short(found.author or _attempt(extract_author, tree), _MAX_AUTHOR_CHARS),
+        author=_short(found.author or _author(tree, html), _MAX_AUTHOR_CHARS),
         pub_date=_date(tree, url, max_date),
         site_name=_short(found.sitename, _MAX_AUTHOR_CHARS),
         license_tag=spdx(_attempt(extract_license, tree)),
@@ -60,6 +66,10 @@ def spdx(licence: str | None) -> str | None:
         return None
     kind = match[1].upper()
     return f"CC0-{match[2]}" if kind == "ZERO" else f"CC-{kind}-{match[2]}"
+
+
+def _author(tree: Any, html: bytes) -> str | None:
+    return _attempt(extract_author, tree) if _AUTHOR_SIGN.search(html) else None
 
 
 def _date(tree: Any, url: str, max_date: str | None) -> str | None:
@@ -76,7 +86,7 @@ def _date(tree: Any, url: str, max_date: str | None) -> str | None:
 
 
 def _attempt(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The answer, or None: metadata readers meet every kind of malformed JSON-LD and must not cost the page its text."""
+    """The answer, or None: readers meet every kind of malformed JSON-LD, which must not cost the page its text."""
     try:
         return function(*args, **kwargs)
     except Exception:

@@ -12,29 +12,34 @@ from dataclasses import dataclass
 from crawler.document import DropReason
 
 _PLACEHOLDER = re.compile(
-    r"lorem ipsum dolor|under construction|coming soon|site is being built|domain (?:is|may be) for sale|buy this domain"
-    r"|parked (?:domain|free)|default web ?page|welcome to nginx|apache2? .{0,20}default page|it works!|hello world!"
-    r"|just another wordpress site|index of /|account (?:has been )?suspended|website is (?:no longer|currently) (?:un)?available"
-    r"|im aufbau|hier entsteht|demnächst verfügbar|en construction|prochainement|en construcción|próximamente|in costruzione"
+    r"lorem ipsum dolor|under construction|coming soon|site is being built|domain (?:is|may be) for sale"
+    r"|buy this domain|parked (?:domain|free)|default web ?page|welcome to nginx|apache2? .{0,20}default page|it works!"
+    r"|hello world!|just another wordpress site|^index of /|account (?:has been )?suspended"
+    r"|website is (?:no longer|currently) (?:un)?available|im aufbau|hier entsteht|demnächst verfügbar|en construction"
+    r"|prochainement|en construcción|próximamente|in costruzione",
+    re.MULTILINE,
 )
 _SOFT_404 = re.compile(
-    r"\b(?:404|410)\b.{0,40}(?:not found|error|fehler|erreur)|(?:error|fehler|erreur|http)\W{0,3}(?:404|410)\b|page (?:was |could )?not (?:be )?found"
-    r"|page (?:you .{0,40})?(?:does(?: not|n['’]t)|no longer) exists?|(?:can(?:not|['’]t)|could(?: not|n['’]t)) find (?:the|that|this) page"
-    r"|page (?:introuvable|non trouvée)|seite (?:wurde )?(?:leider )?nicht gefunden|página no encontrada|pagina non trovata"
-    r"|página não encontrada|pagina niet gevonden|nothing (?:was )?found here"
+    r"\b(?:404|410)\b.{0,40}(?:not found|error|fehler|erreur)|(?:error|fehler|erreur|http)\W{0,3}(?:404|410)\b"
+    r"|page (?:was |could )?not (?:be )?found|page (?:you .{0,40})?(?:does(?: not|n['’]t)|no longer) exists?"
+    r"|(?:can(?:not|['’]t)|could(?: not|n['’]t)) find (?:the|that|this) page|page (?:introuvable|non trouvée)"
+    r"|seite (?:wurde )?(?:leider )?nicht gefunden|página no encontrada|pagina non trovata|página não encontrada"
+    r"|pagina niet gevonden|nothing (?:was )?found here"
 )
 _LOGIN = re.compile(
-    r"(?:please |you (?:must|need to) )(?:log|sign) ?in|(?:log|sign) ?in to (?:continue|your account|view|read)|subscribe to (?:continue|read|keep)"
-    r"|already a subscriber|create (?:a free |an )account to|this (?:content|article|page) is (?:only )?(?:for|available to) (?:subscribers|members)"
-    r"|enable (?:javascript|cookies) (?:to|and)|(?:verify|checking|check) (?:that )?(?:you are|if you are|your browser|you['’]re) .{0,20}(?:human|robot|secure)?"
-    r"|bitte (?:melden sie sich|loggen sie sich|einloggen)|jetzt (?:anmelden|registrieren), um|connectez-vous pour|réservé aux abonnés"
-    r"|inicia sesión para|accedi per|faça login|log in om"
+    r"(?:please |you (?:must|need to) )(?:log|sign) ?in\b|(?:log|sign) ?in to (?:continue|your account|view|read)"
+    r"|subscribe to (?:continue|read|keep)|already a subscriber|create (?:a free |an )account to"
+    r"|this (?:content|article|page) is (?:only )?(?:for|available to) (?:subscribers|members)"
+    r"|enable (?:javascript|cookies) (?:to|and)|verify (?:that )?you are (?:a )?human"
+    r"|checking (?:if|that) you are human"
+    r"|checking your browser|bitte (?:melden sie sich|loggen sie sich|einloggen)|jetzt (?:anmelden|registrieren), um"
+    r"|connectez-vous pour|réservé aux abonnés|inicia sesión para|accedi per|faça login|log in om"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Recognisers:
-    """How long a page may be that is nothing but such a message. `None` switches a recogniser off. Our own judgement."""
+    """How long a page may be that is nothing but such a message. `None` = off. Our own judgement, no paper's."""
 
     placeholder_max_words: int | None = 400
     soft_404_max_words: int | None = 300

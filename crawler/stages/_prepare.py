@@ -11,6 +11,15 @@ _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
 _ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
 
 
+_CODE = ("pre", "code", "tt", "kbd", "samp")
+
+
+def code_chars(tree: Any) -> int:
+    """Characters that the page itself marks as code: <pre>, and <code>, <tt>, <kbd>, <samp> outside of it."""
+    found = (e for e in tree.iter(*_CODE) if not any(a.tag in _CODE for a in e.iterancestors()))
+    return sum(len(text) for element in found for text in element.itertext())
+
+
 def prepare(tree: Any) -> None:
     """Mark preformatted text, make paragraphs of DocBook's <div class="para">, drop heading anchors. In place."""
     protect_preformatted(tree)

@@ -1,9 +1,9 @@
 """Inside the extraction stage: trafilatura's result tree to text that reads like the page.
 
 trafilatura's own text output keeps the line breaks of the HTML source inside paragraphs, and a `<pre>` may come back as
-a quotation without its line breaks. Here a paragraph is one line, a list item is one line behind "- ", a table row is one
-line of cells, and preformatted text keeps its lines and its indentation: `protect_preformatted` marks them before the
-extractor runs, `render` puts them back.
+a quotation without its line breaks. Here a paragraph is one line, a list item is one line behind "- ", a table row is
+one line of cells, and preformatted text keeps its lines and its indentation: `protect_preformatted` marks them before
+the extractor runs, `render` puts them back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
-"""Stand-ins for white space of <pre>: printable (extractors strip what is not), and of no living script (Mayan numerals)."""
+"""Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
 
 _PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
 _RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
@@ -69,14 +69,19 @@ def _walk(element: Any, parts: list[str], indent: str) -> None:
     if tag == "table":
         parts.extend("\n" + line for line in _rows(element))
     else:
-        parts.append(element.text or "")
+        parts.append(_inline(element.text))
         deeper = indent + SPACE * 2 if tag == "item" else indent
         for child in element:
             if isinstance(child.tag, str):
                 _walk(child, parts, deeper)
-            parts.append(child.tail or "")
+            parts.append(_inline(child.tail))
     if tag in _BLOCKS or tag == "item" or _is_code_block(element):
         parts.append("\n")
+
+
+def _inline(text: str | None) -> str:
+    """Line breaks of the HTML source are spaces; only elements make lines."""
+    return text.replace("\n", " ") if text else ""
 
 
 def _is_code_block(element: Any) -> bool:

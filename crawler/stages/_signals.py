@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean, pstdev
+from typing import Any
 
 from crawler.stages._punctuation import PUNCTUATION
 from crawler.stages.rules.base import Page
@@ -16,15 +18,21 @@ from crawler.stages.rules.gopher_quality import STOP_WORDS
 
 _URL = re.compile(r"https?://\S++|www\.\S++", re.IGNORECASE)
 _CODE_LINE = re.compile(
-    r"[;{}]\s*+$|^\s*+(?:[$>#]\s|>>>|//|/\*|\}|import\s|def\s|return\b)|\w\(.*?\)\s*+[;{]?$|^\s{2,}\S|=>|::|->|\s==?\s"
+    r"[;{}]\s*+$|^\s*+(?:[$>#]\s|>>>|//|/\*|\}|import\s|def\s|return\b)|\w\([^()]*+\)\s*+[;{]?$|^\s{2,}\S|=>|::|->|\s==?\s"
 )
 _CITATION = re.compile(
     r"§§?\s?\d|\bArt(?:icle|ikel|\.)\s?\d|\b\d++\s[A-Z][\w.]*+\s\d|\bv\.\s[A-Z]|\b(?:Section|Abs\.|Nr\.|No\.)\s?\d"
 )
-_LEGAL_WORDS = frozenset(
-    "pursuant hereby herein thereof hereinafter plaintiff defendant statute statutory jurisdiction court appeal provision "
-    "paragraph subsection regulation directive liability obligation contract agreement clause warranty licensee licensor "
-    "gemäß verordnung gesetz absatz vertrag gericht règlement directive alinéa tribunal contrat".split()
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_LEGAL_WORDS = _set(
+    "pursuant hereby herein thereof hereinafter plaintiff defendant statute statutory jurisdiction court appeal "
+    "provision paragraph subsection regulation directive liability obligation contract agreement clause warranty "
+    "licensee licensor gemäß verordnung gesetz absatz vertrag gericht règlement directive alinéa tribunal contrat"
 )
 
 
@@ -80,6 +88,7 @@ class Profile:
 
 PROFILES: dict[str, Profile] = {
     "prose": Profile(),
+    "datatrove": Profile("datatrove"),
     "technical": Profile(
         "technical",
         _prose()
@@ -107,9 +116,13 @@ PROFILES: dict[str, Profile] = {
 """Profiles by the name `QUALITY_PROFILE` uses."""
 
 
-def choose_profile(signals: dict[str, float]) -> str:
-    """The profile that fits: technical from one code line in ten, legal from one citation and one term in 100 words."""
-    if signals["code_lines"] >= 0.10:
+def choose_profile(signals: Mapping[str, Any]) -> str:
+    """The profile that fits a text.
+
+    Technical: one line in twenty looks like code, or the page marks three of a hundred characters as code
+    (`marked_code`, from the extraction). Legal: a citation and a term in every 100 words. Everything else is prose.
+    """
+    if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= 0.03:
         return "technical"
     if signals["citations_per_100_words"] >= 1.0 and signals["legal_words_per_100_words"] >= 1.0:
         return "legal"
@@ -152,4 +165,6 @@ def _word_signals(page: Page, lowered: list[str]) -> dict[str, float]:
 
 
 _ENDS = ".!?:;…。！？؟।»”\"')"
-_COMMON_MARKS = "".join(sorted(c for c in PUNCTUATION if c.isprintable() and ord(c) < 0x3020 or c in "！？，、：；。"))
+_COMMON_MARKS = "".join(
+    sorted(c for c in PUNCTUATION if (c.isprintable() and ord(c) < 0x3020) or c in "！？，、：；。")
+)

@@ -2,9 +2,10 @@
 
 The oracle (datatrove) splits English with spaCy's blank tokenizer: punctuation marks and the halves of contractions are
 tokens of their own, which moves every ratio "per word". `tokenize` follows spaCy's prefix, suffix and infix rules
-(spacy/lang/punctuation.py, spacy/lang/en/tokenizer_exceptions.py, 3.8) without its vocabulary; a chunk between white space
-is split once and remembered. `spacy_tokenizer` is the oracle itself, at ten times the price. Known deviations of the fast
-one: emoticons, unlisted abbreviations, bare host names, letter case outside Latin-1 at a full stop inside a word.
+(spacy/lang/punctuation.py, spacy/lang/en/tokenizer_exceptions.py, 3.8) without its vocabulary; a chunk between white
+space is split once and remembered. `spacy_tokenizer` is the oracle itself, at ten times the price. Known deviations of
+the fast one: emoticons, unlisted abbreviations, bare host names, "im" and "dont" (contractions to spaCy), letter case
+outside Latin-1, Greek and Cyrillic at a full stop inside a word.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ Tokenizer = Callable[[str], list[str]]
 _PUNCT = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 _QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
 _CURRENCY = "$£€¥฿₽﷼₴₠₡₢₣₤₥₦₧₨₩₪₫₭₮₯₰₱₲₳₵₶₷₸₹₺₻₼₾₿"
-_ICONS = "\u00a6\u00a9\u00ae\u00b0\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f300-\U0001faff"
-_UNITS = "km²|km³|km|m²|m³|m|dm²|dm³|dm|cm²|cm³|cm|mm²|mm³|mm|ha|µm|nm|yd|in|ft|kg|g|mg|µg|t|lb|oz|m/s|km/h|mph|hPa|Pa|mbar|mb|MB|kb|KB|gb|GB|tb|TB|T|G|M|K|%"
+_ICONS = (
+    "\u00a6\u00a9\u00ae\u00b0\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\U0001f300-\U0001faff"
+)
+_UNITS = (
+    "km²|km³|km|m²|m³|m|dm²|dm³|dm|cm²|cm³|cm|mm²|mm³|mm|ha|µm|nm|yd|in|ft|kg|g|mg|µg|t|lb|oz|m/s|km/h|mph|hPa|Pa|mbar"
+    "|mb|MB|kb|KB|gb|GB|tb|TB|T|G|M|K|%"
+)
 _LOWER = "a-zß-öø-ÿāčēėęģīķļńņšūųžżа-яёα-ω"
 _UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω"
 
@@ -44,10 +51,17 @@ _CONTRACTION = re.compile(
     r"|(i|you|he|she|it|we|they|that|there|this|these|those|who|what|when|where|why|how|could|would|should|must|might)"
     r"(['’](?:m|re|ve|ll|d|s))|(can)(not)|(gon|got|lem)(na|ta|me))"
 )
-_WHOLE = frozenset(
-    "e.g. i.e. u.s. u.k. u.n. a.m. p.m. mr. mrs. ms. dr. prof. st. vs. v.s. inc. ltd. co. corp. jr. sr. bros. no. mt. "
-    "jan. feb. mar. apr. jun. jul. aug. sep. sept. oct. nov. dec. gen. gov. rep. sen. rev. d.c. ph.d. adm. messrs. c++ "
-    "'s ’s 'cause 'em :) :( :-) ;) :p :d a. b. c. d. e. f. g. h. i. j. k. l. m. n. o. p. q. r. s. t. u. v. w. x. y. z.".split()
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WHOLE = _set(
+    "e.g. i.e. u.s. u.k. u.n. a.m. p.m. mr. mrs. ms. dr. prof. st. vs. v.s. inc. ltd. co. corp. jr. sr. bros. no. "
+    "mt. jan. feb. mar. apr. jun. jul. aug. sep. sept. oct. nov. dec. gen. gov. rep. sen. rev. d.c. ph.d. adm. "
+    "messrs. c++ 's ’s 'cause 'em :) :( :-) ;) :p :d a. b. c. d. e. f. g. h. i. j. k. l. m. n. o. p. q. r. s. t. "
+    "u. v. w. x. y. z."
 )
 _LONGEST_WHOLE = max(map(len, _WHOLE))
 _SPLIT_THOUGH_ALPHABETIC = frozenset({"cannot", "gonna", "gotta", "lemme"})

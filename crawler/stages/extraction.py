@@ -3,8 +3,8 @@
 The chain, every step named in `extractor`:
 
 1. `trafilatura-precise`: favours precision. It stands unless it looks too small for the page.
-2. `trafilatura-wide`: run where the precise text is under 60 % of what resiliparse sees, or too short to keep; it wins where
-   the precise text is under 60 % of it.
+2. `trafilatura-wide`: run where the precise text is under 60 % of what resiliparse sees, or too short although
+   resiliparse sees enough; it wins where the precise text is under 60 % of it.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
 Plain text keeps its lines and is named `plain`.
@@ -25,7 +25,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages._charset import decode
 from crawler.stages._metadata import read_metadata
 from crawler.stages._normal import normalise
-from crawler.stages._prepare import prepare
+from crawler.stages._prepare import code_chars, prepare
 from crawler.stages._render import render
 from crawler.stages._words import count_words
 
@@ -66,7 +66,9 @@ class ExtractionStage:
             text = ""
         else:
             _fill_metadata(doc, tree)
+            marked = code_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
+            doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         _count(doc)
         if not doc.text:
@@ -93,7 +95,7 @@ class ExtractionStage:
     def _is_enough(self, precise: str, estimate: str) -> bool:
         if len(precise) < self._chain.min_share_of_estimate * len(estimate):
             return False
-        return count_words(precise) >= self._min_words
+        return count_words(precise) >= self._min_words or count_words(estimate) < self._min_words
 
 
 def trafilatura_text(tree: Any, url: str, *, precise: bool) -> str:
@@ -117,7 +119,7 @@ def _plain(text: str) -> str:
 
 
 def _fill_metadata(doc: Document, tree: Any) -> None:
-    found = read_metadata(tree, doc.url, doc.crawled_at[:10] or None)
+    found = read_metadata(tree, doc.html, doc.url, doc.crawled_at[:10] or None)
     doc.title = found.title or doc.title
     doc.description = found.description or doc.description
     doc.author = found.author or doc.author

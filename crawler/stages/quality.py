@@ -1,12 +1,13 @@
 """Fourth text stage: is it worth keeping? Signals first, all of them stored; then the first rule that fails.
 
-Order of the decision: pages that are no content (placeholder, soft 404, login wall), the rule sets of `QUALITY_RULES` in
-their order, the score. Everything measured stays in `quality_signals`, so thresholds can be changed by a filter or a replay.
+Order of the decision: pages that are no content (placeholder, soft 404, login wall), the rule sets of `QUALITY_RULES`
+in their order, the score. Everything measured stays in `quality_signals`, so thresholds can be changed by a filter or
+a replay.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
@@ -14,7 +15,7 @@ from crawler.stages._placeholders import Recognisers
 from crawler.stages._signals import PROFILES, choose_profile, measure
 from crawler.stages._tokens import spacy_tokenizer, tokenize
 from crawler.stages._words import count_words
-from crawler.stages.rules import RULE_SETS, Failure, Page, RuleSet
+from crawler.stages.rules import Failure, Page, RuleSet
 from crawler.stages.rules.profiles import rules_for
 
 
@@ -46,9 +47,9 @@ class QualityStage:
         Drops: placeholder, soft_404, login_wall, every reason of the rule sets, low_quality.
         """
         page = Page(doc.text, doc.language or "en", self._tokenizer)
-        signals = measure(page)
+        signals = doc.quality_signals | measure(page)
         profile = choose_profile(signals) if self._profile == "auto" else self._profile
-        doc.quality_signals = {**signals, "profile": profile}
+        doc.quality_signals = signals | {"profile": profile}
         doc.quality_score = round(PROFILES[profile].score(signals), 4)
         no_content = self._recognisers.judge(doc.title, doc.text, page.word_total)
         failure = self._run_rules(doc, page, self._rule_sets[profile])

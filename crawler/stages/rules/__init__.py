@@ -5,8 +5,8 @@
 | `gopher_quality` | Rae et al. 2021 (arXiv 2112.11446), Table A1 and section A1.1, as datatrove 0.10.1 computes it |
 | `gopher_repetition` | the same paper and implementation |
 | `fineweb` | Penedo et al. 2024 (arXiv 2406.17557), section 3.6, as datatrove 0.10.1 computes it |
-| `c4` | Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it; without the terminal-punctuation rule |
-| `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as DCLM's `refinedweb.yaml` computes them |
+| `c4` | Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it; no terminal-punctuation rule |
+| `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as in DCLM's `refinedweb.yaml` |
 
 A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
 """

@@ -1,4 +1,4 @@
-"""FineWeb's own rules: lists, fragments and repeated lines. As datatrove's `fineweb_quality_filter.py` computes them."""
+"""FineWeb's own rules: lists, fragments, repeated lines. As datatrove's `fineweb_quality_filter.py` computes them."""
 
 from __future__ import annotations
 

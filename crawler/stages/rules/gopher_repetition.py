@@ -1,4 +1,4 @@
-"""Repetition rules of Gopher: does the text say the same thing again and again? As datatrove computes them, linear time."""
+"""Repetition rules of Gopher: does the text say the same thing again? As datatrove computes them, in linear time."""
 
 from __future__ import annotations
 
