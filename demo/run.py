@@ -1,13 +1,14 @@
 """What `make demo` runs: serve the demo web, crawl it with the real command, stop the server by its pid.
 
-`python -m demo.run [--corpus demo-corpus] [scrapy arguments …]`. The exit code is that of `scrapy crawl`.
+`python -m demo.run [--corpus demo-corpus] [--resume] [scrapy arguments …]`. Starts from an empty output folder unless
+`--resume` is given. The exit code is that of `scrapy crawl`, or 1 where a page did not end as its file declares.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,10 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from demo.outputs import read_corpus
 from demo.pages import load_web
 from demo.render import Web
+from demo.serve import bind
+from demo.verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
 
 PROJECT = Path(__file__).resolve().parent.parent
+PORT = 8790  # preferred, so that URLs stay the same from run to run
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
 DELAY_SECONDS = 0.2
@@ -47,14 +52,16 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
+def served(folder: Path, port: int = 0) -> Iterator[Served]:
     """Run `demo.serve` in a subprocess; its access log is `folder/access.jsonl`. Stops it by its pid.
 
+    port 0 chooses a free one.
     Raises: DemoError where the server does not start.
     """
     ready, log = folder / "ready.json", folder / "access.jsonl"
     ready.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "demo.serve", "--log", str(log), "--ready", str(ready), "--until-stdin-closes"]
+    command = [sys.executable, "-m", "demo.serve", "--port", str(port), "--log", str(log), "--ready", str(ready)]
+    command.append("--until-stdin-closes")
     server = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
     try:
         yield Served(Web(load_web(), _wait_for_bases(server, ready)), log, server.pid)
@@ -104,18 +111,63 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m demo.run", description="Crawl the demo web.")
     parser.add_argument("--corpus", type=Path, default=PROJECT / "demo-corpus", help="output folder")
+    parser.add_argument("--resume", action="store_true", help="go on with what the folder holds")
     options, extra = parser.parse_known_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="demo-web-") as name, served(Path(name)) as server:
-        sys.stdout.write(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port ")
-        sys.stdout.write(", ".join(map(str, server.ports)) + "\n")
-        sys.stdout.flush()
-        command = crawl_command(server, Path(name) / "seeds.txt", options.corpus.resolve(), extra)
-        return _run(command)
+    corpus = options.corpus.resolve()
+    if not options.resume:
+        remove_corpus(corpus)
+    with tempfile.TemporaryDirectory(prefix="demo-web-") as name, served(Path(name), preferred_port()) as server:
+        ports = ", ".join(map(str, server.ports))
+        _say(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port {ports}.")
+        code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
+        return code or report(server.web, corpus)
+
+
+def remove_corpus(folder: Path) -> None:
+    """Empty the output folder of an earlier demo.
+
+    Raises: DemoError where the folder holds something else than a corpus.
+    """
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    if not (folder / "manifest.json").exists():
+        raise DemoError(
+            f"{folder} is not empty and holds no manifest.json, so it is not a corpus: choose another folder"
+        )
+    shutil.rmtree(folder)
+
+
+def preferred_port() -> int:
+    """`PORT` where it is free on every address of the demo web, else 0."""
+    try:
+        servers = bind(load_web(), PORT)
+    except OSError:
+        return 0
+    for server in servers:
+        server.server_close()
+    return PORT
+
+
+def report(web: Web, corpus: Path) -> int:
+    """Say whether every page ended as its file in `demo/sites/` declares; 0 where all did."""
+    records = read_corpus(corpus)
+    checks = (wrong_fates(web, records), wrong_groups(web, records), wrong_texts(web, records), leaked_texts(records))
+    problems = [problem for check in checks for problem in check]
+    for problem in problems:
+        _say(f"not as declared: {problem}")
+    if not problems:
+        _say(f"All {len(web.pages())} pages ended as their files in demo/sites/ declare.")
+    return 1 if problems else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def _run(command: list[str]) -> int:
     """Run to the end; Ctrl-C reaches the crawl itself, which stops in good order."""
-    crawl = subprocess.Popen(command, cwd=PROJECT, env={**os.environ})  # noqa: S603
+    crawl = subprocess.Popen(command, cwd=PROJECT)  # noqa: S603
     while True:
         try:
             return crawl.wait()

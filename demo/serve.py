@@ -210,7 +210,12 @@ def main(arguments: list[str] | None = None) -> int:
         threading.Thread(target=_stop_when_stdin_closes, args=(stop,), daemon=True).start()
     log = options.log.open("a", encoding="utf-8") if options.log else None
     sites = load_web()
-    web = start(bind(sites, options.port), sites, log)
+    try:
+        servers = bind(sites, options.port)
+    except OSError as error:
+        sys.stderr.write(f"demo.serve: cannot listen on port {options.port}: {error.strerror}; try --port 0\n")
+        return 1
+    web = start(servers, sites, log)
     sys.stdout.write("".join(f"{name:<12} {base}\n" for name, base in web.bases.items()))
     sys.stdout.flush()
     if options.ready:

@@ -17,7 +17,7 @@ from crawler.document import DropReason
 from demo.expectations import Fate, Outcome, expected_outcomes, outcome_of
 from demo.pages import PageError, load_page, load_web
 from demo.render import Web, listed_pages, page_html
-from demo.run import Served, crawl_command, served
+from demo.run import DemoError, Served, crawl_command, remove_corpus, served
 
 SITES = load_web()
 WEB = Web(SITES, {name: f"http://127.0.0.{site.number}:8080" for name, site in SITES.items()})
@@ -216,3 +216,22 @@ def test_the_server_ends_with_the_process_that_started_it(tmp_path: Path) -> Non
         address = urlsplit(running.web.bases["library"])
     with pytest.raises(ConnectionRefusedError):
         http.client.HTTPConnection(str(address.hostname), address.port, timeout=5).connect()
+
+
+def test_a_port_that_is_taken_is_reported_as_a_sentence(server: Served, tmp_path: Path) -> None:
+    with pytest.raises(DemoError, match="ended with code 1"), served(tmp_path, server.ports[0]):
+        pass
+
+
+def test_a_folder_that_is_no_corpus_is_never_removed(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("four years of work")
+    with pytest.raises(DemoError, match="choose another folder"):
+        remove_corpus(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_an_earlier_demo_corpus_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "demo-corpus").mkdir()
+    (tmp_path / "demo-corpus" / "manifest.json").write_text("{}")
+    remove_corpus(tmp_path / "demo-corpus")
+    assert not (tmp_path / "demo-corpus").exists()
