@@ -91,7 +91,7 @@ class _Reader:
         http = record.http_headers if record.is_http else None
         return ArchivedResponse(
             url=url,
-            kind=record.record_type.name or "response",
+            kind=record.headers.get("WARC-Type") or "response",
             status=(http.status_code or 0) if http is not None else 200,
             headers=list(http.items_bytes()) if http is not None else _headers_without_http(record),
             body=body,
