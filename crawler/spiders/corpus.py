@@ -14,8 +14,8 @@ from scrapy import Spider
 
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Candidate, Lease
-from crawler.frontier.scope import Scope, Via
 from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
+from crawler.frontier.sowing import join_scope
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.pipelines.pool import pool_of
 from crawler.pipelines.segments import first_segment
@@ -25,20 +25,20 @@ from crawler.spiders.failures import outcome_of, redirect_of
 from crawler.spiders.page import blank_document, document_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
-    from typing_extensions import Self
 
     from crawler.frontier.scheduler import Scheduler
+    from crawler.frontier.scope import Via
 
 
 class CorpusSpider(Spider):
     """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=links|sitemap]`."""
 
     name = "corpus"
-    download_delay = 0  # the frontier owns politeness, across all workers; Scrapy's own slots must not add to it
-    max_concurrent_requests = 10_000
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -65,7 +65,7 @@ class CorpusSpider(Spider):
         """Put the seeds into the frontier; from then on requests come from there."""
         for warning in self.plan.warnings:
             self.logger.warning(warning)
-        await self._join_scope()
+        self.scope = await join_scope(self.frontier.frontier, self.plan.scope)
         for batch in self.plan.batches():
             await self._put(batch)
             self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
@@ -138,17 +138,8 @@ class CorpusSpider(Spider):
         await self._put([candidate])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _join_scope(self) -> None:
-        """All workers of a crawl share one scope: what is stored, and what this command line adds."""
-        client = self.frontier.frontier
-        stored = await client.scope_get()
-        self.scope = Scope.from_json(stored).merge(self.plan.scope) if stored else self.plan.scope
-        if stored != self.scope.to_json():
-            await client.scope_set(self.scope.to_json())
-
     async def _put(self, candidates: list[Candidate]) -> None:
         if not candidates:
             return
         for status in await self.frontier.put(candidates):
             self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
-
