@@ -48,9 +48,9 @@ BY_DOMAIN: Mapping[str, frozenset[str]] = {
 }
 """Names that mean tracking on this domain and its subdomains only."""
 
-_SESSION_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sess"})
+SESSION_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sess"})
 _SESSION_VALUE = re.compile(r"[0-9a-fA-F]{32,128}")  # PHP and phpBB: a hash, never a page number
-_SIGNATURES = _names(
+SIGNATURES = _names(
     "signature sig hmac x-amz-signature x-goog-signature x-oss-signature x-ms-signature hdnea hdnts __token__"
 )
 
@@ -77,7 +77,7 @@ class QueryPolicy:
         (each part `name=value`, no brackets in a name): by name, the values of one name in their order.
         """
         parts = query.split("&")
-        if any(part.partition("=")[0].lower() in _SIGNATURES for part in parts):
+        if any(part.partition("=")[0].lower() in SIGNATURES for part in parts):
             return raw
         local = self._local_names(host)
         kept = [part for part in parts if not self._is_tracking(part, local)]
@@ -98,7 +98,7 @@ class QueryPolicy:
         name = name.lower()
         if name in self.names or name in local or name.startswith(self.prefixes):
             return True
-        return name in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
+        return name in SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
 
 
 DEFAULT_POLICY = QueryPolicy()
