@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, unquote_to_bytes, urlsplit
@@ -356,6 +358,16 @@ def _refused_by_rule(case: dict[str, str]) -> bool:
         or len(host) > 253
         or any(not 0 < len(x) < 64 for x in host.split("."))
     )
+
+
+def test_worker_processes_import_no_framework_with_it() -> None:
+    code = (
+        "import sys, crawler.frontier.urls, crawler.frontier.sitemaps, crawler.frontier.traps;"
+        "print(sorted({'scrapy', 'twisted', 'redis', 'requests', 'tldextract', 'yaml'} & set(sys.modules)))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_the_documentation_lists_every_tracking_parameter() -> None:
