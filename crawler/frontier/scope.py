@@ -64,6 +64,7 @@ class Scope:
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
     _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
     _twins: dict[str, _Found] = field(init=False, repr=False, compare=False)  # example.org for an entry www.example.org
+    _by_sitemap: dict[str, AllowlistEntry] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in _HOST_FIELDS:
@@ -74,6 +75,7 @@ class Scope:
         object.__setattr__(self, "_by_domain", by_domain)
         twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
         object.__setattr__(self, "_twins", twins)
+        object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
 
     def admits(self, url: str, *, via: Via) -> Admission:
         """May this canonical URL enter the frontier? `via` says how it was found."""
@@ -97,12 +99,11 @@ class Scope:
 
         A file that an allowlist entry names may lie on any host; what it lists is still asked about page by page.
         """
-        named = next((entry for entry in self.entries if url in entry.sitemaps), None)
         try:
             found = self._entry(host_and_path(url)[0])
         except ValueError:
             return Admission(False, AdmissionReason.NOT_A_URL)
-        entry = named or (found[0] if found else None)
+        entry = self._by_sitemap.get(url) or (found[0] if found else None)
         if entry is None:
             return self.admits(url, via="sitemap")
         if self.clock() >= entry.expires_at:
