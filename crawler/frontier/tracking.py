@@ -16,8 +16,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-PREFIXES: tuple[str, ...] = ("utm_", "mtm_", "piwik_", "matomo_", "hsa_", "aspsessionid")
-"""Campaign families (Google, Matomo/Piwik, HubSpot) and classic ASP sessions."""
+PREFIXES: tuple[str, ...] = ("utm_", "itm_", "mtm_", "piwik_", "matomo_", "hsa_", "aspsessionid")
+"""Campaign families (Google and its in-site imitation, Matomo/Piwik, HubSpot) and classic ASP sessions."""
 
 NAMES: frozenset[str] = _names(
     # click ids of advertising networks
@@ -27,11 +27,11 @@ NAMES: frozenset[str] = _names(
     "mc_cid mc_eid mkt_tok _hsenc _hsmi __hstc __hssc __hsfp hsctatracking vero_id vero_conv oly_anon_id oly_enc_id "
     "_ke sfmc_id elqtrackid elqtrack ml_subscriber ml_subscriber_hash "
     # web analytics
-    "_ga _gl _openstat ref_src ref_url xtor wt_mc wt.mc_id wt_zmc at_medium at_campaign at_custom1 at_custom2 "
+    "intcmp _ga _gl _openstat ref_src ref_url xtor wt_mc wt.mc_id wt_zmc at_medium at_campaign at_custom1 at_custom2 "
     "ns_campaign ns_mchannel ns_source ns_linkname ns_fee guccounter guce_referrer guce_referrer_sig soc_src "
     "soc_trk sr_share _branch_match_id pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid "
-    # sessions
-    "phpsessid jsessionid cfid cftoken zenid oscsid"
+    # sessions, and the reply form that WordPress opens below the same article
+    "replytocom phpsessid jsessionid cfid cftoken zenid oscsid"
 )
 """Whole names, compared in lower case."""
 
