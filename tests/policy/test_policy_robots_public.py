@@ -110,8 +110,9 @@ def _paths(file: RobotsFile) -> list[str]:
 def _explained(body: bytes, path: str, line: int) -> bool:
     """True for the three known reasons to be stricter than Protego.
 
-    It reads `Allow: /a/index.html` as permission for `/a/` as well (Google's habit, not in the RFC). Or the rule or its user-agent line is clumsy (misspelt, no colon, no leading slash); or a record that is no rule stands
-    between user-agent lines: Protego ends the group there, RFC 9309 section 2.2.4 says that it must not.
+    It reads `Allow: /a/index.html` as permission for `/a/` as well (Google's habit, not in the RFC). The rule or its
+    user-agent line is clumsy (misspelt, no colon, no leading slash). A record that is no rule stands between user-agent
+    lines: Protego ends the group there, RFC 9309 section 2.2.4 says that it must not.
     """
     if path.endswith("/") and f"{path}index.htm".encode() in body:
         return True
