@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import phonenumbers
@@ -122,38 +123,55 @@ def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
-    """International form and valid; or local with a telephone word near and valid; or labelled and possible."""
+    """One number, or several in a row that Presidio's recogniser takes apart."""
+    whole = _phone_hit(page, at.start, at.end)
     raw = page.text[at.start : at.end]
-    start, end = at.start, at.end
-    if raw.count("(") != raw.count(")"):
+    if whole or len(checks.digits(raw)) < 12 or not (raw[0] in "+(0" or _has_phone_word(page, at.start, at.end)):
+        yield from [whole] if whole else []
         return
-    if words.just_before(words.NOT_A_PHONE, page.lower, start):
-        return
+    for start, end, _score in _results(_phones(page.regions), page, at):
+        if hit := _phone_hit(page, start, end):
+            yield hit
+
+
+def _has_phone_word(page: Page, start: int, end: int) -> bool:
+    return words.near(words.PHONE, page.lower, start, end)
+
+
+@cache
+def _phones(regions: tuple[str, ...]) -> ready_made.PhoneRecognizer:
+    return ready_made.PhoneRecognizer(supported_regions=regions)
+
+
+def _phone_hit(page: Page, start: int, end: int) -> Hit | None:
+    """International form and valid; or local with a telephone word near and valid; or labelled and possible."""
+    raw = page.text[start:end]
     international = raw.lstrip("( ").startswith("+")
-    context = words.near(words.PHONE, page.lower, start, end)
-    if not (international or context or _looks_local(raw)) or len(checks.digits(raw)) > 16:
-        return
+    context = _has_phone_word(page, start, end)
+    if not (international or context or _looks_local(raw)) or not 6 <= len(checks.digits(raw)) <= 16:
+        return None
+    if raw.count("(") != raw.count(")") or words.just_before(words.NOT_A_PHONE, page.lower, start):
+        return None
     if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
     found = checks.phone(raw, page.regions)
-    if not found:
-        return
+    if found is None:
+        return None
     number, valid = found
-    labelled = words.just_before(words.PHONE_LABEL, page.lower, start)
     grouped = international or context or _same_grouping(raw, number)
-    if (valid and grouped) or labelled:
-        yield page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
+    if (valid and grouped) or words.just_before(words.PHONE_LABEL, page.lower, start):
+        return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
+    return None
 
 
-_LOCAL_FORM = re.compile(r"\(?0?\d{1,5}\)?[ .\-/\u00a0\u2011]\d[\d .\-/\u00a0\u2011]{4,14}\Z")
+_TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]?\d[\d .\-/\u00a0\u2011]{4,14}\Z")
+_DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
 
 
 def _looks_local(raw: str) -> bool:
     """Written the way people write telephone numbers: trunk zero, or an area code in brackets or dashes."""
-    if not (raw.startswith(("0", "(")) or re.match(r"(?:1[-. ])?\d{3}[-.]\d{3}[-.]\d{4}\Z", raw)):
-        return False
-    return bool(_LOCAL_FORM.match(raw)) or raw.startswith("1")
+    return bool(_TRUNK_FORM.match(raw) or _DASHED_FORM.match(raw))
 
 
 def _same_grouping(raw: str, number: phonenumbers.PhoneNumber) -> bool:
