@@ -31,7 +31,9 @@ NUMERIC: dict[str, re.Pattern[str]] = {
     "phone": re.compile(
         rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])(?:(?<=\()\+)?[\d().{_SPACE}{_DASH}/]{{5,28}}\d(?!\w|[.,]\d)"
     ),
-    "card": re.compile(rf"[0-9](?<![\w./=#{_DASH}][0-9])(?:[{_SPACE}{_DASH}]?\d){{11,18}}(?!\w|[.{_DASH}]\d)"),
+    "card": re.compile(
+        rf"[0-9](?<![\w./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}|\d{{8,15}})(?!\w|[.{_DASH}]\d)"
+    ),
     "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
     "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
     "iban": re.compile(rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
@@ -45,6 +47,7 @@ NUMERIC: dict[str, re.Pattern[str]] = {
 expression that starts with a plain set of characters is searched four times faster."""
 
 _GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,4}}")
+_WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
 _CLUSTER = re.compile(r"[0-9](?:[^0-9\n]{0,3}[0-9]){3}")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
@@ -81,8 +84,12 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     for kind, pattern in NUMERIC.items():
         position = 0
         while match := pattern.search(text, position):
-            position = _first_of_two(text, match) if kind == "phone" else match.end()
-            yield Candidate(kind, match.start(), position)
+            end = position = match.end()
+            if kind == "phone":
+                end = position = _first_of_two(text, match)
+            elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
+                position = gap.end()  # the number may start at a later group
+            yield Candidate(kind, match.start(), end)
     surroundings = _around_digits(lower)
     for trigger in triggers:
         if trigger in surroundings:
