@@ -85,19 +85,3 @@ def test_a_stopped_worker_leaves_nothing_behind_that_the_other_does_not_finish(t
         assert verdicts.wrong_groups(server.web, corpus) == []
         assert verdicts.impolite_gaps(log, DELAY_SECONDS, TOLERANCE) == []
         assert verdicts.robots_not_first(log) == []
-
-
-def test_two_workers_share_the_work(tmp_path: Path, redis_url: str) -> None:
-    with served(tmp_path) as server:
-        workers = [_worker(server, tmp_path, redis_url, name) for name in ("one", "two")]
-        try:
-            for process, output in workers:
-                assert process.wait(LIMIT_SECONDS) == 0, output.read_text()[-4000:]
-        finally:
-            for process, _ in workers:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-        corpus = read_corpus(tmp_path / "corpus")
-        assert {record["worker_id"] for record in corpus.kept} == {"one", "two"}
-        assert verdicts.wrong_fates(server.web, corpus) == []
