@@ -1,4 +1,4 @@
-"""The smallest spider that keeps the frontier's rules, run as a process of its own: `python frontier_spider.py JSON`."""
+"""The smallest spider that keeps the frontier's rules, as a process of its own: `python frontier_spider.py JSON`."""
 
 from __future__ import annotations
 

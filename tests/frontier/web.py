@@ -14,7 +14,7 @@ class Web:
     def __init__(self, pages: int, *, answer_seconds: float = 0.0) -> None:
         self.log: list[tuple[str, float, float]] = []
         self.behaviour: dict[str, Callable[[int], tuple[int, bytes]]] = {}
-        self._answer_seconds = answer_seconds
+        self.answer_seconds = answer_seconds
         self._pages = pages
         web = self
 
@@ -52,8 +52,8 @@ class Web:
         arrived = time.monotonic()
         times = self.paths().count(handler.path)
         status, body = self.behaviour.get(handler.path, self._page)(times)
-        if self._answer_seconds:
-            time.sleep(self._answer_seconds)  # what is simulated is a slow server
+        if self.answer_seconds:
+            time.sleep(self.answer_seconds)  # what is simulated is a slow server
         self.log.append((handler.path, arrived, time.monotonic()))
         handler.send_response(status)
         handler.send_header("Content-Type", "text/html")
