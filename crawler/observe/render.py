@@ -22,7 +22,8 @@ def show(summary: Summary, console: Console) -> None:
     """Print the summary. Colours vanish by themselves where the output is no terminal."""
     console.print()
     console.print(_headline(summary))
-    console.print(_share(summary))
+    console.print(_share(summary, console.width))
+    console.print(_figures(summary))
     for title, body in _sections(summary):
         console.print()
         console.print(Text(title, style="bold"))
@@ -49,15 +50,20 @@ def _headline(summary: Summary) -> Text:
     )
     if summary.held:
         line.append(f"   {_n(summary.held)} on hold", "cyan")
-    line.append(f"   {_n(summary.words)} words", "bold")
-    line.append(f"   ≈ {_n(summary.tokens)} tokens" if summary.tokens else "", "dim")
-    if summary.pages_per_second is not None:
-        line.append(f"   {summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}", "dim")
     return line
 
 
-def _share(summary: Summary) -> Text:
-    width = 64
+def _figures(summary: Summary) -> Text:
+    parts = [f"{_n(summary.words)} words"]
+    if summary.tokens:
+        parts.append(f"about {_n(summary.tokens)} tokens")
+    if summary.pages_per_second is not None:
+        parts.append(f"{summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}")
+    return Text(" · ".join(parts), "dim")
+
+
+def _share(summary: Summary, console_width: int) -> Text:
+    width = min(64, console_width)
     total = max(1, summary.kept + summary.rejected + summary.held)
     kept = round(width * summary.kept / total)
     held = round(width * summary.held / total)
