@@ -328,7 +328,7 @@ def load(getter: Getter) -> Config:
     Raises: ConfigError listing all problems at once.
     """
     problems: list[str] = []
-    sections = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    sections: dict[str, Any] = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
     if problems:
         raise ConfigError(problems)
     config = Config(**sections)

@@ -91,7 +91,7 @@ class _Reader:
         http = record.http_headers if record.is_http else None
         return ArchivedResponse(
             url=url,
-            kind=record.record_type.name or "response",
+            kind=_kind(record),
             status=(http.status_code or 0) if http is not None else 200,
             headers=list(http.items_bytes()) if http is not None else _headers_without_http(record),
             body=body,
@@ -145,6 +145,12 @@ def expand(pattern: str) -> list[str]:
     if not found:
         raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
     return [name if "file" in _protocols(fs) else fs.unstrip_protocol(name) for name in found]
+
+
+def _kind(record: WarcRecord) -> str:
+    if record.record_type == WarcRecordType.conversion:
+        return "conversion"
+    return "resource" if record.record_type == WarcRecordType.resource else "response"
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:
