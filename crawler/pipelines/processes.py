@@ -14,6 +14,7 @@ class QuietProcess(ForkServerProcess):
     """Starts without importing the parent's main module: `scrapy` would cost every worker 40 MB for nothing."""
 
     def start(self) -> None:
+        """Start with the parent's main module out of sight."""
         main = sys.modules["__main__"]
         hidden: dict[str, Any] = {
             name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__
