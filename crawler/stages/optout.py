@@ -41,6 +41,7 @@ class OptOutStage:
             profile=context.profile,
             now=context.now,
             earlier=doc.optout_signals,
+            url=doc.url,
         )
         doc.optout_signals.extend(verdict.signals)
         doc.noai_checked = True
