@@ -5,7 +5,7 @@
 #   make format  let ruff rewrite what it can
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
-#   make docs    write the generated pages (settings) again
+#   make docs    write the generated page docs/settings.md again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
 SHELL := /bin/sh
@@ -64,7 +64,7 @@ eval: $(VENV)/dev.stamp
 	@for script in bench/eval_*.py; do echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
 
 docs: $(VENV)/run.stamp
-	@for script in scripts/write_*.py; do [ -e "$$script" ] || continue; echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
+	$(PY) scripts/settings_table.py
 
 clean:
 	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

@@ -271,6 +271,8 @@ class StorageConfig:
                                      digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
+    rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "
+                                  "carry the text", digest=False)  # fmt: skip
     spool_dir: str | None = setting("CORPUS_SPOOL_DIR", None, "local folder where files grow before they are uploaded; "
                                     "needed when CORPUS_DIR is a remote URL", digest=False)  # fmt: skip
 

@@ -100,6 +100,8 @@ def crawl_command(served: Served, seeds: Path, corpus: Path, extra: list[str]) -
         "NETWORK_ALLOW": "127.0.0.0/8",
         "NETWORK_PORTS": ",".join(map(str, served.ports)),
         "DOWNLOAD_DELAY": str(DELAY_SECONDS),
+        "RETRY_TIMES": "2",
+        "FRONTIER_RETRY_BACKOFF_SECONDS": "0.5",  # the page that always fails must not be what the demo waits for
     }
     command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={seeds}", "-a", f"sitemap={sitemaps}"]
     for name, value in settings.items():
