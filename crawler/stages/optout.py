@@ -21,7 +21,8 @@ from crawler.policy.signals.meta_robots import says_nofollow
 class OptOutStage:
     """Drops a page that says no; marks every other page as checked, which is what lets its text touch a disk.
 
-    A page that says nofollow keeps no links. Dates (`unavailable_after`) are compared with the time of the fetch, so that a replay decides as the crawl did.
+    A page that says nofollow keeps no links. Dates (`unavailable_after`) are compared with the time of the fetch, so
+    that a replay decides as the crawl did.
     """
 
     name: ClassVar[str] = "optout"
