@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.middlewares._meta import evidence_of, is_control_file, is_page
-from crawler.middlewares.control_files import MAX_PARSED, ROBOTS, ControlFiles, FileKind, authority_of, path_of
+from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
 from crawler.middlewares.signals import robots_sitemaps
+from crawler.policy import robots, robots_fetch
 from crawler.policy.decide import Verdict, decide_files, decide_robots
 from crawler.policy.robots_fetch import Ages, Reading, RobotsRecord
 from crawler.policy.signals.base import Context
@@ -80,9 +81,14 @@ class RobotsMiddleware:
         def store(kind: FileKind[Any]) -> ControlFiles[Any]:
             return ControlFiles(kind, scheduler, download, ages, timeout=policy.download_timeout_seconds)
 
+        def parse(body: bytes) -> RobotsFile:
+            parsed = robots.parse(body)
+            parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
+            return parsed
+
         return cls(
             config,
-            files=store(ROBOTS),
+            files=store(FileKind("robots", robots_fetch.read_robots, parse)),
             optout_files=OptOutFiles(policy.optout_profile, store),
             scheduler=scheduler,
             announce=announce,
