@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +18,7 @@ from crawler.stages._words import count_words
 from crawler.stages.extraction import ExtractionStage
 from crawler.stages.parse import ParseStage
 
+SHARED = Path(os.environ.get("CRAWLER_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SENTENCES = " ".join(
     f"Sentence number {word} tells the reader something that no other sentence of this article says."
     for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -214,3 +219,14 @@ def test_a_licence_is_named_by_its_spdx_identifier(licence, tag):
 def test_extraction_never_raises(parts):
     result, _ = extract("<html><body>" + "".join(parts) + "</body></html>")
     assert isinstance(result, Document | Drop)
+
+
+@pytest.mark.skipif(not (SHARED / "extraction").is_dir(), reason="needs ../shared/data/extraction")
+def test_the_chain_stays_above_its_floor_on_real_pages():
+    bench = runpy.run_path(str(Path(__file__).parents[2] / "bench" / "eval_text.py"))
+    score, run = bench["Score"](), bench["ours"]("trafilatura")
+    for url, html, entry in bench["pages"](SHARED / "extraction"):
+        score.add(run(url, html), entry)
+    assert score.pages == 106
+    assert score.right / (score.right + score.wrong) >= 0.89
+    assert score.right / (score.right + score.missed) >= 0.89
