@@ -21,7 +21,7 @@ def code_chars(tree: Any) -> int:
 
 
 def prepare(tree: Any) -> None:
-    """Mark preformatted text, unwrap inline code, make paragraphs of DocBook's <div class="para">, drop heading anchors.
+    """Mark preformatted text, unwrap inline code, make <p> of DocBook's <div class="para">, drop heading anchors.
 
     In place. trafilatura saves <code> out of sections it drops, which tears sentences apart.
     """

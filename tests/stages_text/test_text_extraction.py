@@ -93,6 +93,24 @@ def test_a_date_after_the_fetch_is_no_publication_date():
     assert doc.pub_date is None
 
 
+def test_inline_code_stays_in_its_sentence():
+    items = "".join(
+        f"<li>Fixed <code class=literal><span>Class{n}.get()</span></code> with the <code>Backend{n}</code> backend "
+        f'(<a href="https://example.org/ticket/{n}">#2584{n}</a>).</li>'
+        for n in range(9)
+    )
+    section = f"<p>The release fixes bugs.</p><h2>Bugfixes</h2><ul>{items}</ul>"
+    html = f"<html><body><div class=section>{section}</div></body></html>"
+    text = text_of(html, min_words=10)
+    assert "- Fixed Class3.get() with the Backend3 backend (#25843).\n" in text
+
+
+def test_code_of_several_lines_without_pre_keeps_them():
+    code = "<code>first line<br>second line<br>third line</code>"
+    html = f"<html><body><article><p>{SENTENCES}</p><div>{code}</div><p>{SENTENCES}</p></article></body></html>"
+    assert "first line\nsecond line\nthird line" in text_of(html)
+
+
 def test_docbook_paragraphs_written_as_div_are_paragraphs():
     body = "".join(f'<div class="para">{SENTENCES} Number {i}.</div>' for i in range(5))
     html = f"<html><body><div class=section><h2>Head</h2><p>{SENTENCES}</p>{body}</div></body></html>"

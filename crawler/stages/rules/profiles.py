@@ -47,7 +47,7 @@ _DATATROVE: dict[str, RuleSet] = {
 _PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70)
 
 # Reference pages repeat their own vocabulary (signatures, "Changed in version"), end fewer lines in a full stop, and
-# show code. FineWeb's paper gives 0.1 for repeated lines where its code has 0.01; Apache's good module pages reach 0.14.
+# show code. FineWeb's paper gives 0.1 for repeated lines where its code has 0.01; Apache's module pages reach 0.14.
 _TECHNICAL: dict[str, RuleSet] = {
     "gopher_repetition": GopherRepetition(
         max_duplicate_lines=0.45,
