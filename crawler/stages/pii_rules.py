@@ -104,7 +104,8 @@ def _read(page: Page) -> set[Hit]:
 
 
 def _masked(text: str, hits: set[Hit]) -> str:
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for hit in sorted(hits, key=lambda h: (h.start, h.end)):
         if hit.end > position:
             start = max(position, hit.start)
