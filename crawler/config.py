@@ -103,6 +103,26 @@ def _check_models(value: tuple[str, ...]) -> str | None:
     return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
 
 
+def _check_min_scores(value: tuple[str, ...]) -> str | None:
+    for pair in value:
+        code, _, score = pair.partition(":")
+        try:
+            usable = bool(code.strip()) and 0.0 <= float(score) <= 1.0
+        except ValueError:
+            usable = False
+        if not usable:
+            return f"expected pairs of language code and score from 0 to 1, such as de:0.8, not {pair!r}"
+    return None
+
+
+_RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "refinedweb_lines")
+
+
+def _check_rules(value: tuple[str, ...]) -> str | None:
+    unknown = [name for name in value if name not in _RULE_SETS]
+    return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """Who crawls, and where the output goes."""
@@ -145,6 +165,12 @@ class FrontierConfig:
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
     max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
+    latency_factor: float = setting("FRONTIER_LATENCY_FACTOR", 1.0, "a host rests this many times its last answer took, "
+                                    "where that is longer than the delay", minimum=0.0, digest=False)  # fmt: skip
+    retry_backoff_seconds: float = setting("FRONTIER_RETRY_BACKOFF_SECONDS", 2.0, "first back-off after a failed try; "
+                                           "doubles", minimum=0.0, digest=False)  # fmt: skip
+    patience_seconds: float = setting("FRONTIER_PATIENCE_SECONDS", 60.0, "a host blocked for longer (429, 503) does not "
+                                      "keep a crawl from ending", minimum=0.0, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +208,8 @@ class LanguageConfig:
 
     languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
+    min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
+                                          "de:0.8,ms:0.5", check=_check_min_scores)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +217,14 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     "the order they decide")  # fmt: skip
+                                     "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
+                                     "refinedweb_lines", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
+                           "or legal by page", choices=("auto", "prose", "technical", "legal", "datatrove"))  # fmt: skip
+    tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
+                             choices=("fast", "spacy"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +271,8 @@ class StorageConfig:
                                      digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
+    rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "
+                                  "carry the text", digest=False)  # fmt: skip
     spool_dir: str | None = setting("CORPUS_SPOOL_DIR", None, "local folder where files grow before they are uploaded; "
                                     "needed when CORPUS_DIR is a remote URL", digest=False)  # fmt: skip
 

@@ -1,0 +1,142 @@
+"""The frontier's vocabulary: what goes in (`Candidate`), what comes out (`Lease`), and how full it is (`Counts`)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+Clock = Callable[[], float]
+"""Seconds since the epoch."""
+
+
+class PutStatus(StrEnum):
+    """What became of a candidate."""
+
+    QUEUED = "queued"
+    SEEN = "seen"  # known before: queued, leased, held, done or dead
+    CAPPED = "capped"  # beyond the depth limit or the page cap of its scope; not remembered
+    TRAPPED = "trapped"  # looks generated without end (`crawler.frontier.traps`); not remembered
+    BLOCKED = "blocked"  # the scope was purged
+
+
+class Mode(StrEnum):
+    """Whether leases are given out; shared by all workers."""
+
+    RUN = "run"
+    PAUSE = "pause"  # nothing is handed out, workers wait
+    DRAIN = "drain"  # nothing is handed out, workers finish and end
+
+
+class Nack(IntEnum):
+    """Answer of the server to a failed try."""
+
+    STALE = -1  # the lease had expired or was settled: nothing happened
+    EXHAUSTED = 0  # no try is left; the lease stays until it is acknowledged, and counts as dead then
+    QUEUED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
+
+    `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
+    into `priority` by whoever read the sitemap; the frontier itself does not store it.
+    """
+
+    url: str
+    priority: int = 0
+    depth: int = 0
+    kind: str = "page"  # "page" | "sitemap"
+    redirects: tuple[str, ...] = ()
+    lastmod: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right, until `expires_at`, to fetch one URL. Whoever holds it settles, retries, holds or releases it.
+
+    `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
+    was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
+    that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
+    """
+
+    token: str
+    url: str
+    scope: str
+    kind: str
+    depth: int
+    attempt: int
+    priority: int
+    redirects: tuple[str, ...]
+    expires_at: float
+    granted_at: float = 0.0
+    slot: int = 0
+    holds: int = 0
+    exhausted: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What one request cost its host: when it was sent (epoch seconds) and how long the answer took (seconds)."""
+
+    sent_at: float
+    latency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How full the frontier is, over all shards and workers.
+
+    `queued` includes `waiting`: URLs whose turn is further away than the patience of the crawl (a blocked scope, a long
+    Retry-After). `next_ready_at` is the earliest time at which something could change, epoch seconds.
+    """
+
+    queued: int = 0
+    leased: int = 0
+    held: int = 0
+    done: int = 0
+    dead: int = 0
+    seen: int = 0
+    purged: int = 0
+    waiting: int = 0
+    next_ready_at: float | None = None
+    mode: Mode = Mode.RUN
+
+    @property
+    def pending(self) -> int:
+        """URLs that keep a crawl going: not what is on hold, and nothing queued while draining."""
+        return self.leased if self.mode is Mode.DRAIN else self.queued - self.waiting + self.leased
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Answer to `lease`. `counts` is None while leases are plentiful: it is only worth its price when they run out."""
+
+    leases: tuple[Lease, ...] = ()
+    next_ready_at: float | None = None
+    counts: Counts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Politeness and patience, in seconds; the same for all workers of a crawl."""
+
+    delay: float = 1.0
+    concurrency: int = 1
+    latency_factor: float = 1.0
+    lease_seconds: float = 120.0
+    tries: int = 4
+    max_pages: int = 0
+    depth: int = 0
+    patience: float = 60.0
+    scope_by: str = "domain"
+    shards: int = 1
+
+
+Revive = Callable[[], Awaitable[None]]
+"""Called while the server does not answer; may start it again."""

@@ -1,0 +1,77 @@
+"""How a URL is spelled inside the server: short, reversible, opaque to the Lua scripts.
+
+A queue member is `[attempts.holds~]<kind><depth> <packed url>[ <packed redirect>]…`. A packed URL is one letter for
+scheme and form, what stands before the scope in the authority, and the path: `https://www.example.org/a` in the scope
+`example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor tabs, which makes both safe separators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import xxhash
+
+_SCHEMES = {"s": "https://", "h": "http://"}
+_KINDS = {"page": "p", "sitemap": "m"}
+_KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A queue member taken apart."""
+
+    kind: str
+    depth: int
+    url: str
+    redirects: tuple[str, ...]
+    attempts: int  # tries that failed or expired
+    holds: int
+
+
+def pack_url(url: str, scope: str) -> str:
+    """Shorten a canonical http(s) URL within its scope."""
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    letter = "s" if scheme == "https" else "h"
+    if host.endswith(scope):
+        return f"{letter}{host[: len(host) - len(scope)]}{slash}{path}"
+    return f"{letter.upper()}{host}{slash}{path}"
+
+
+def unpack_url(packed: str, scope: str) -> str:
+    """Inverse of `pack_url`."""
+    letter, (host, slash, path) = packed[0], packed[1:].partition("/")
+    return f"{_SCHEMES[letter.lower()]}{host}{scope if letter.islower() else ''}{slash}{path}"
+
+
+def pack(url: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = ()) -> str:
+    """The member of a URL that was not tried yet. Raises KeyError for an unknown kind."""
+    head = f"{_KINDS[kind]}{depth} {pack_url(url, scope)}"
+    return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
+
+
+def unpack(member: str, scope: str) -> Member:
+    """Inverse of `pack`, with the attempts and holds that the scripts put in front."""
+    attempts = holds = 0
+    if member[0].isdigit():
+        tally, _, member = member.partition("~")
+        attempts, holds = map(int, tally.split("."))
+    head, packed, *redirects = member.split(" ")
+    return Member(
+        kind=_KIND_OF[head[0]],
+        depth=int(head[1:]),
+        url=unpack_url(packed, scope),
+        redirects=tuple(unpack_url(r, scope) for r in redirects),
+        attempts=attempts,
+        holds=holds,
+    )
+
+
+def url_hash(url: str) -> int:
+    """63-bit hash for the seen-set: as an integer it fits Redis' 8-byte intset entries."""
+    return xxhash.xxh64_intdigest(url.encode()) >> 1
+
+
+def shard_of(scope: str, shards: int) -> int:
+    """The shard all URLs of a scope live in."""
+    return xxhash.xxh64_intdigest(scope.encode()) % shards if shards > 1 else 0

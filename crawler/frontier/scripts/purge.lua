@@ -1,0 +1,19 @@
+-- PURGE: everything queued for a scope goes, and nothing new is taken. ARGV 5 scope. Returns how many went.
+local scope, gone = ARGV[5], 0
+call('SADD', PURGED, scope)
+gone = call('ZCARD', queue(scope))
+call('DEL', queue(scope))
+count('queued', -gone)
+for _, key in ipairs({LATER, HELD}) do
+  for _, entry in ipairs(call('ZRANGE', key, 0, -1)) do
+    if string.sub(entry, 1, #scope + 1) == scope .. '\t' then
+      call('ZREM', key, entry)
+      gone = gone + 1
+      if key == LATER then count('queued', -1) end
+    end
+  end
+end
+count('purged', gone)
+refresh(scope)
+flush()
+return gone

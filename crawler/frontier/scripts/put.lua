@@ -1,0 +1,65 @@
+-- PUT: what is new goes into the seen-set and its queue. ARGV 5.. : page cap, then (hash, scope, priority, member)*
+-- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
+local cap = num(ARGV[5])
+local answers, touched = {}, {}
+local seen, buckets = stat('seen'), stat('buckets')
+local had, sequence = seen, stat('sequence')
+if buckets == 0 then buckets = 1; call('HSET', ST, 'buckets', 1) end
+local size = 1
+while size * 2 <= buckets do size = size * 2 end
+
+-- The seen-set is a linear hash table (Litwin 1980) of intsets: buckets are split one at a time so that none outgrows
+-- 512 integers, beyond which the server would switch to an encoding of eight times the size.
+local function home(hash)
+  local v = num(string.sub(hash, -9))
+  local b = v % (2 * size)
+  if b >= buckets then b = v % size end
+  return b
+end
+local function split_one()
+  local from, to, moved = buckets - size, buckets, {}
+  for _, hash in ipairs(call('SMEMBERS', P .. 's:' .. string.format('%d', from))) do
+    if num(string.sub(hash, -9)) % (2 * size) == to then moved[#moved + 1] = hash end
+  end
+  if #moved > 0 then
+    call('SREM', P .. 's:' .. string.format('%d', from), unpack(moved))
+    call('SADD', P .. 's:' .. string.format('%d', to), unpack(moved))
+  end
+  buckets = buckets + 1
+  if buckets == 2 * size then size = buckets end
+end
+local pages = {}
+local function full(scope)
+  if cap == 0 then return false end
+  pages[scope] = pages[scope] or num(call('HGET', P .. 'pages', scope) or 0)
+  return pages[scope] >= cap
+end
+
+local purged_any = call('EXISTS', PURGED) == 1
+for i = 6, #ARGV, 4 do
+  local hash, scope, priority, member = ARGV[i], ARGV[i + 1], num(ARGV[i + 2]), ARGV[i + 3]
+  local key, answer = P .. 's:' .. string.format('%d', home(hash)), 0
+  if purged_any and call('SISMEMBER', PURGED, scope) == 1 then
+    answer = 3
+  elseif full(scope) then
+    answer = call('SISMEMBER', key, hash) == 1 and 1 or 2
+  elseif call('SADD', key, hash) == 0 then
+    answer = 1
+  else
+    seen, sequence = seen + 1, sequence + 1
+    if cap > 0 then pages[scope] = pages[scope] + 1 end
+    call('ZADD', P .. 'q:' .. scope, string.format('%.0f', sequence - priority * 1099511627776), member)
+    touched[scope] = true
+    if seen > 200 * buckets and buckets < 2097152 then split_one() end
+  end
+  answers[#answers + 1] = answer
+end
+for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
+for scope in pairs(touched) do refresh(scope) end
+if seen > had then
+  call('HSET', ST, 'seen', string.format('%.0f', seen), 'sequence', string.format('%.0f', sequence),
+       'buckets', string.format('%d', buckets))
+  count('queued', seen - had)
+end
+flush()
+return answers

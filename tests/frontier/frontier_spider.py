@@ -1,0 +1,85 @@
+"""The smallest spider that keeps the frontier's rules, as a process of its own: `python frontier_spider.py JSON`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+from crawler.frontier.model import Candidate
+from crawler.frontier.urls import canonicalize
+
+
+class FollowSpider(scrapy.Spider):
+    name = "follow"
+    seeds: tuple[str, ...] = ()
+    broken = ""
+    record = ""
+
+    def note(self, kind: str, url: str) -> None:
+        with open(self.record, "a") as out:  # noqa: PTH123
+            out.write(f"{kind} {url}\n")
+
+    @property
+    def scheduler(self) -> Any:
+        return self.crawler.engine.scheduler
+
+    async def start(self):
+        await self.scheduler.put([Candidate(canonicalize(seed)) for seed in self.seeds])
+        return
+        yield
+
+    async def parse(self, response):
+        lease = response.meta["lease"]
+        if response.url == self.broken:
+            raise RuntimeError("a callback that fails")
+        if response.status != 200:
+            if not await self.scheduler.retry(lease.token, None, f"HTTP {response.status}"):
+                self.note("lost", lease.url)
+                await self.scheduler.settle(lease.token)
+            return
+        links = (canonicalize(href, lease.url) for href in response.css("a::attr(href)").getall())
+        await self.scheduler.put([Candidate(link, depth=lease.depth + 1) for link in links if link])
+        self.note("kept", lease.url)
+        await self.scheduler.settle(lease.token)
+
+    async def failed(self, failure):
+        lease = failure.request.meta["lease"]
+        if lease.exhausted:
+            self.note("exhausted", lease.url)
+            await self.scheduler.settle(lease.token)
+        elif not await self.scheduler.retry(lease.token, None, type(failure.value).__name__):
+            self.note("lost", lease.url)
+            await self.scheduler.settle(lease.token)
+
+
+BASE = {
+    "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
+    "DOWNLOADER": "crawler.frontier.gate.OpenDownloader",
+    "DOWNLOADER_MIDDLEWARES_BASE": {"crawler.frontier.gate.PolitenessGate": 900},
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "HTTPERROR_ALLOW_ALL": True,
+    "LOG_LEVEL": "INFO",
+    "RETRY_TIMES": 1,
+    "FRONTIER_RETRY_BACKOFF_SECONDS": 0.05,
+    "FRONTIER_IDLE_SECONDS": 0.3,
+    "DOWNLOAD_DELAY": 0.0,
+}
+
+
+def main() -> int:
+    job = json.loads(sys.argv[1])
+    process = CrawlerProcess({**BASE, **job["settings"]})
+    crawler = process.create_crawler(FollowSpider)
+    process.crawl(crawler, **job["spider"])
+    process.start()
+    print(json.dumps({k: v for k, v in crawler.stats.get_stats().items() if isinstance(v, (int, str))}))
+    return 1 if process.bootstrap_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,401 @@
+"""The frontier's promises, one scenario each, against a real Valkey."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.errors import FrontierMisconfigured, FrontierUnavailable
+from crawler.frontier.model import Candidate, Limits, Mode, Nack, PutStatus
+
+
+def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:
+    return [Candidate(f"{host}/{path}") for path in paths]
+
+
+def test_a_url_put_twice_is_queued_once(frontier_run):
+    async def scenario(frontier):
+        assert await frontier.put(pages("1", "2", "1")) == [PutStatus.QUEUED, PutStatus.QUEUED, PutStatus.SEEN]
+        assert await frontier.put(pages("1")) == [PutStatus.SEEN]
+        counts = await frontier.counts()
+        assert (counts.queued, counts.seen) == (2, 2)
+
+    frontier_run(scenario)
+
+
+def test_a_lease_carries_everything_that_was_put(frontier_run, clock):
+    candidate = Candidate(
+        "https://www.a.example/x?y=1", priority=-3, depth=7, kind="sitemap", redirects=("http://b.example/old",)
+    )
+
+    async def scenario(frontier):
+        await frontier.put([candidate])
+        (lease,) = (await frontier.lease(5)).leases
+        assert (lease.url, lease.scope, lease.kind, lease.depth) == (candidate.url, "a.example", "sitemap", 7)
+        assert (lease.priority, lease.redirects, lease.attempt) == (-3, candidate.redirects, 1)
+        assert lease.expires_at == clock.now + 120.0
+
+    frontier_run(scenario)
+
+
+def test_higher_priority_comes_first_and_equals_in_their_order(frontier_run):
+    async def scenario(frontier):
+        await frontier.put([Candidate(f"https://a.example/{p}-{i}", priority=p) for p in (-1, 0, 9) for i in (1, 2)])
+        order = []
+        while leases := (await frontier.lease(1)).leases:
+            order.append(leases[0].url.rpartition("/")[2])
+            await frontier.ack([(leases[0].token, 0.0)])
+        assert order == ["9-1", "9-2", "0-1", "0-2", "-1-1", "-1-2"]
+
+    frontier_run(scenario, delay=0.0)
+
+
+def test_one_scope_is_asked_once_per_delay_by_all_its_hosts_together(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1") + pages("1", host="https://www.a.example") + pages("1", host="https://b.example"))
+        first = (await frontier.lease(10)).leases
+        assert sorted(lease.scope for lease in first) == ["a.example", "b.example"]
+        await frontier.ack([(lease.token, 0.0) for lease in first])
+        clock.advance(1.9)
+        assert not (await frontier.lease(10)).leases
+        clock.advance(0.1)
+        assert len((await frontier.lease(10)).leases) == 1
+
+    frontier_run(scenario, delay=2.0)
+
+
+def test_concurrency_is_counted_until_the_request_is_over_not_until_the_page_is_settled(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2", "3"))
+        (first,) = (await frontier.lease(10)).leases
+        clock.advance(60.0)
+        assert not (await frontier.lease(10)).leases
+        await frontier.finish([(first.token, None)])
+        assert len((await frontier.lease(10)).leases) == 1
+        assert await frontier.ack([(first.token, None)]) == [True]
+
+    frontier_run(scenario, delay=0.0, concurrency=1)
+
+
+def test_a_slow_host_rests_as_long_as_its_answer_took(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2"))
+        (first,) = (await frontier.lease(10)).leases
+        clock.advance(5.0)
+        await frontier.ack([(first.token, 5.0)])
+        clock.advance(4.9)
+        assert not (await frontier.lease(10)).leases
+        clock.advance(0.1)
+        assert (await frontier.lease(10)).leases
+
+    frontier_run(scenario, delay=1.0, latency_factor=1.0)
+
+
+def test_a_url_that_needed_no_request_gives_its_turn_to_the_next_one(frontier_run):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2"))
+        (first,) = (await frontier.lease(10)).leases
+        await frontier.ack([(first.token, None)])
+        assert len((await frontier.lease(10)).leases) == 1
+
+    frontier_run(scenario, delay=30.0)
+
+
+def test_a_silent_workers_leases_return_and_cost_a_try(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (first,) = (await frontier.lease(1)).leases
+        clock.advance(9.9)
+        assert not (await frontier.lease(1)).leases
+        clock.advance(0.1)
+        (second,) = (await frontier.lease(1)).leases
+        assert (second.url, second.attempt, second.reasons) == (first.url, 2, ("lease expired",))
+        assert await frontier.ack([(first.token, 0.0)]) == [False]
+        assert (await frontier.counts()).leased == 1
+        assert await frontier.ack([(second.token, 0.0)]) == [True]
+        assert (await frontier.counts()).done == 1
+
+    frontier_run(scenario, lease_seconds=10.0, delay=0.0)
+
+
+def test_a_heartbeat_keeps_leases_and_names_the_lost_ones(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1") + pages("1", host="https://b.example"))
+        first, second = (await frontier.lease(2)).leases
+        await frontier.ack([(second.token, 0.0)])
+        clock.advance(9.0)
+        assert await frontier.extend([first.token, second.token]) == [second.token]
+        clock.advance(9.0)
+        assert not (await frontier.lease(2)).leases
+        assert await frontier.ack([(first.token, 0.0)]) == [True]
+
+    frontier_run(scenario, lease_seconds=10.0)
+
+
+def test_a_failed_try_comes_back_at_its_time_and_the_last_one_becomes_a_dead_letter(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (lease,) = (await frontier.lease(1)).leases
+        assert await frontier.nack(lease.token, clock.now + 30.0, "HTTP 500") is Nack.QUEUED
+        clock.advance(29.9)
+        assert not (await frontier.lease(1)).leases
+        clock.advance(0.1)
+        (lease,) = (await frontier.lease(1)).leases
+        assert (lease.attempt, lease.reasons) == (2, ("HTTP 500",))
+        assert await frontier.nack(lease.token, None, "reset") is Nack.EXHAUSTED
+        assert (await frontier.counts()).leased == 1  # until the loss is recorded
+        assert await frontier.ack([(lease.token, None)]) == [True]
+        counts = await frontier.counts()
+        assert (counts.queued, counts.leased, counts.done, counts.dead) == (0, 0, 0, 1)
+        assert [d async for d in frontier.dead()] == [("https://a.example/1", ("HTTP 500", "reset"))]
+        assert await frontier.requeue("dead") == 1
+        (lease,) = (await frontier.lease(1)).leases
+        assert lease.attempt == 1
+
+    frontier_run(scenario, tries=2, delay=0.0)
+
+
+def test_a_url_on_which_workers_die_is_handed_out_as_exhausted_to_be_recorded(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        for _ in range(2):
+            (lease,) = (await frontier.lease(1)).leases
+            assert not lease.exhausted
+            clock.advance(10.0)
+        (lease,) = (await frontier.lease(1)).leases
+        assert lease.exhausted
+        assert lease.reasons == ("lease expired", "lease expired")
+        await frontier.ack([(lease.token, None)])
+        assert (await frontier.counts()).dead == 1
+
+    frontier_run(scenario, tries=2, lease_seconds=10.0, delay=0.0)
+
+
+def test_a_released_lease_keeps_its_place_and_its_tries(frontier_run):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2"))
+        (lease,) = (await frontier.lease(1)).leases
+        await frontier.release([lease.token])
+        (again,) = (await frontier.lease(1)).leases
+        assert (again.url, again.attempt) == (lease.url, 1)
+        assert again.token != lease.token
+
+    frontier_run(scenario, delay=10.0)
+
+
+def test_what_is_on_hold_does_not_keep_the_crawl_going_but_is_tried_while_there_is_other_work(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (lease,) = (await frontier.lease(1)).leases
+        until = await frontier.hold(lease.token, clock.now + 60.0, "robots.txt answers 503")
+        assert until == clock.now + 60.0
+        batch = await frontier.lease(1)
+        assert (batch.counts.pending, batch.counts.held) == (0, 1)
+        clock.advance(100.0)
+        assert not (await frontier.lease(1)).leases  # nothing else to do: it stays
+        assert [h async for h in frontier.held()] == [("https://a.example/1", "robots.txt answers 503", until)]
+        await frontier.put(pages("1", host="https://b.example"))
+        await frontier.lease(1)
+        await frontier.lease(1)
+        (again,) = (await frontier.lease(1)).leases
+        assert (again.url, again.attempt, again.holds) == (lease.url, 1, 1)
+        assert await frontier.hold(again.token, 0.0, "still") == clock.now + 60.0  # the second pause is longer
+
+    frontier_run(scenario, delay=0.0)
+
+
+def test_a_later_run_tries_what_is_due(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (lease,) = (await frontier.lease(1)).leases
+        await frontier.hold(lease.token, clock.now + 60.0, "robots.txt answers 503")
+        assert await frontier.requeue("due") == 0
+        clock.advance(60.0)
+        assert await frontier.requeue("due") == 1
+        assert (await frontier.lease(1)).leases[0].url == lease.url
+
+    frontier_run(scenario)
+
+
+def test_a_blocked_scope_waits_for_all_workers_and_a_long_block_does_not_keep_the_crawl_going(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2"))
+        await frontier.block("a.example", clock.now + 300.0, "Retry-After")
+        batch = await frontier.lease(1)
+        assert not batch.leases
+        assert (batch.counts.queued, batch.counts.waiting, batch.counts.pending) == (2, 2, 0)
+        assert [reason async for _, reason, _ in frontier.held()] == ["Retry-After"] * 2
+        clock.advance(250.0)
+        assert (await frontier.counts()).pending == 2
+        clock.advance(50.0)
+        assert (await frontier.lease(1)).leases
+
+    frontier_run(scenario, patience=60.0)
+
+
+def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        start = clock.now
+        assert await frontier.reserve("https://www.a.example/robots.txt") == start
+        assert await frontier.reserve("https://a.example/robots.txt") == start + 2.0
+        assert (await frontier.lease(1)).next_ready_at == start + 4.0
+        clock.advance(4.0)
+        (lease,) = (await frontier.lease(1)).leases
+        clock.advance(0.5)
+        at, slot = await frontier.claim("a.example", lease.slot)  # its own slot, a little late
+        assert at == clock.now
+        at, _ = await frontier.claim("a.example", 0)
+        assert at == clock.now + 2.0 == slot / 1000
+
+    frontier_run(scenario, delay=2.0)
+
+
+def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.set_delay("a.example", 5.0)
+        await frontier.set_delay("b.example", 0.1)
+        assert await frontier.reserve("https://a.example/") == clock.now
+        assert await frontier.reserve("https://a.example/") == clock.now + 5.0
+        assert await frontier.reserve("https://b.example/") == clock.now
+        assert await frontier.reserve("https://b.example/") == clock.now + 1.0
+
+    frontier_run(scenario, delay=1.0)
+
+
+def test_caps_refuse_without_remembering(frontier_run):
+    async def scenario(frontier):
+        deep = Candidate("https://a.example/deep", depth=4)
+        assert await frontier.put(pages("1", "2", "3")) == [PutStatus.QUEUED, PutStatus.QUEUED, PutStatus.CAPPED]
+        assert await frontier.put([*pages("1"), deep]) == [PutStatus.SEEN, PutStatus.CAPPED]
+        assert (await frontier.counts()).seen == 2
+
+    frontier_run(scenario, max_pages=2, depth=3)
+
+
+def test_a_purged_scope_is_emptied_and_takes_nothing_new(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2", "3") + pages("1", host="https://b.example"))
+        leases = (await frontier.lease(2)).leases
+        mine = next(lease for lease in leases if lease.scope == "a.example")
+        assert await frontier.purge("a.example") == 2
+        assert await frontier.nack(mine.token, None, "reset") is Nack.QUEUED
+        assert await frontier.put(pages("4")) == [PutStatus.BLOCKED]
+        counts = await frontier.counts()
+        assert (counts.queued, counts.purged, counts.leased) == (0, 3, 1)
+
+    frontier_run(scenario)
+
+
+def test_pause_stops_leases_and_drain_leaves_only_what_is_leased_pending(frontier_run):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2"))
+        await frontier.set_mode(Mode.PAUSE)
+        batch = await frontier.lease(1)
+        assert (batch.leases, batch.counts.pending) == ((), 2)
+        await frontier.set_mode(Mode.DRAIN)
+        assert (await frontier.lease(1)).counts.pending == 0
+        await frontier.set_mode(Mode.RUN)
+        assert (await frontier.lease(1)).leases
+
+    frontier_run(scenario)
+
+
+def test_the_seen_set_stays_in_integer_sets(frontier_run):
+    async def scenario(frontier):
+        await frontier.put([Candidate(f"https://a.example/{i}") for i in range(5000)])
+        redis = frontier.connection.redis
+        keys = [key async for key in redis.scan_iter(frontier.prefix(0) + "s:*")]
+        assert {await redis.object("encoding", key) for key in keys} == {b"intset"}
+        sizes = [await redis.scard(key) for key in keys]
+        assert sum(sizes) == 5000
+        assert max(sizes) <= 512
+        assert set(await frontier.put([Candidate(f"https://a.example/{i}") for i in range(5000)])) == {PutStatus.SEEN}
+
+    frontier_run(scenario)
+
+
+def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
+    async def scenario(frontier):
+        candidates = [Candidate(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
+        await frontier.put(candidates)
+        leases = (await frontier.lease(6)).leases
+        await frontier.hold(leases[0].token, clock.now + 9, "x")
+        await frontier.nack(leases[1].token, clock.now + 9, "x")
+        await frontier.nack(leases[2].token, None, "x")
+        await frontier.finish([(leases[3].token, None)])
+        await frontier.ack([(leases[3].token, 1.0)])
+        for scope in ("a.example", "b.example", "c.example"):
+            await frontier.block(scope, clock.now + 99, "x")
+            await frontier.set_delay(scope, 3)
+        await frontier.purge("h.example")
+        redis = frontier.connection.redis
+        tags = {}
+        async for key in redis.scan_iter(f"{{{frontier.crawl}.*"):
+            tags.setdefault(key.partition(b"}")[0], set()).add(await redis.execute_command("CLUSTER", "KEYSLOT", key))
+        assert len(tags) > 1
+        assert all(len(slots) == 1 for slots in tags.values())
+
+    frontier_run(scenario, shards=4, max_pages=100)
+
+
+def test_shards_add_up(frontier_run):
+    async def scenario(frontier):
+        candidates = [Candidate(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
+        assert set(await frontier.put(candidates)) == {PutStatus.QUEUED}
+        leases = (await frontier.lease(8)).leases
+        assert {lease.scope for lease in leases} == {f"{h}.example" for h in "abcdefgh"}
+        assert await frontier.ack([(lease.token, 0.0) for lease in leases]) == [True] * 8
+        counts = await frontier.counts()
+        assert (counts.queued, counts.leased, counts.done, counts.seen) == (16, 0, 8, 24)
+
+    frontier_run(scenario, shards=4)
+
+
+def test_a_server_that_evicts_is_refused_with_the_fix(frontier_run, valkey_url):
+    async def scenario(frontier):
+        redis = frontier.connection.redis
+        await redis.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            with pytest.raises(FrontierMisconfigured, match="CONFIG SET maxmemory-policy noeviction"):
+                await Frontier(valkey_url, "x", Limits()).open()
+        finally:
+            await redis.config_set("maxmemory-policy", "noeviction")
+
+    frontier_run(scenario)
+
+
+def test_an_absent_server_is_named_without_its_password(tmp_path):
+    frontier = Frontier("redis://user:secret@127.0.0.1:1/0", "x")
+    with pytest.raises(FrontierUnavailable, match=r"redis://127\.0\.0\.1:1/0") as caught:
+        asyncio.run(frontier.open())
+    assert "secret" not in str(caught.value)
+
+
+def test_control_files_are_shared_and_fetched_once(frontier_run):
+    fetched = []
+
+    async def scenario(frontier):
+        async def robots() -> bytes | None:
+            async with frontier.single_flight("https://a.example") as first:
+                if first and await frontier.get_blob("https://a.example") is None:
+                    fetched.append(1)
+                    await frontier.put_blob("https://a.example", b"\x00robots", ttl=60.0)
+            return await frontier.get_blob("https://a.example")
+
+        assert await frontier.get_blob("https://a.example") is None
+        assert await asyncio.gather(*(robots() for _ in range(5))) == [b"\x00robots"] * 5
+        assert fetched == [1]
+
+    frontier_run(scenario)
+
+
+def test_the_crawls_scope_is_kept_for_other_workers(frontier_run):
+    async def scenario(frontier):
+        assert await frontier.scope_get() is None
+        await frontier.scope_set('{"hosts": ["a.example"]}')
+        assert await frontier.scope_get() == '{"hosts": ["a.example"]}'
+
+    frontier_run(scenario)

@@ -1,0 +1,182 @@
+"""Real Scrapy crawls of a real local site through the scheduler, each worker a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import redis
+
+from tests.frontier.web import Web
+
+ROOT = Path(__file__).parents[2]
+
+
+class Worker:
+    """One `scrapy crawl` process."""
+
+    def __init__(self, folder: Path, web: Web, name: str = "w", *, broken: str = "", **settings: object) -> None:
+        self.record = folder / f"{name}.txt"
+        settings.setdefault("CORPUS_DIR", str(folder / "corpus"))
+        job = {
+            "settings": settings,
+            "spider": {"seeds": [f"{web.url}/0"], "record": str(self.record), "broken": broken},
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests/frontier/frontier_spider.py"), json.dumps(job)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        self.log = ""
+
+    def wait(self, seconds: float = 60.0) -> dict[str, object]:
+        """Exit code 0 expected; returns the stats."""
+        out, self.log = self.process.communicate(timeout=seconds)
+        assert self.process.returncode == 0, self.log
+        return json.loads(out.splitlines()[-1])
+
+    def kept(self) -> list[str]:
+        return self.noted("kept")
+
+    def noted(self, kind: str) -> list[str]:
+        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        return [line.split(" ", 1)[1] for line in lines if line.startswith(kind + " ")]
+
+    def until_kept(self, n: int, seconds: float = 30.0) -> None:
+        deadline = time.monotonic() + seconds
+        while len(self.kept()) < n:
+            assert time.monotonic() < deadline, "the worker makes no progress"
+            assert self.process.poll() is None, self.process.communicate()[1]
+            time.sleep(0.02)
+
+
+def assert_every_page_once(web: Web, pages: int, *workers: Worker) -> None:
+    kept = Counter(url for worker in workers for url in worker.kept())
+    assert kept == Counter(f"{web.url}/{i}" for i in range(pages))
+
+
+def test_a_crawl_fetches_every_page_once_and_ends(tmp_path):
+    with Web(30) as web:
+        worker = Worker(tmp_path, web)
+        stats = worker.wait()
+        assert_every_page_once(web, 30, worker)
+        assert sorted(web.paths()) == sorted(f"/{i}" for i in range(30))
+        assert stats["finish_reason"] == "finished"
+        assert "Traceback" not in worker.log
+
+
+def test_run_again_it_fetches_nothing(tmp_path):
+    with Web(5) as web:
+        Worker(tmp_path, web).wait()
+        again = Worker(tmp_path, web, "again")
+        again.wait()
+        assert len(web.log) == 5
+        assert again.kept() == []
+
+
+def test_a_failing_page_is_tried_again_and_then_lost_with_its_record(tmp_path):
+    with Web(3) as web:
+        web.behaviour["/1"] = lambda times: (500, b"") if times == 0 else (200, b"fine")
+        web.behaviour["/2"] = lambda times: (500, b"")
+        worker = Worker(tmp_path, web)
+        worker.wait()
+        assert sorted(worker.kept()) == [f"{web.url}/0", f"{web.url}/1"]
+        assert worker.noted("lost") == [f"{web.url}/2"]
+        assert Counter(web.paths()) == {"/0": 1, "/1": 2, "/2": 2}
+
+
+def test_a_callback_that_raises_costs_tries_and_ends_recorded(tmp_path):
+    with Web(3) as web:
+        worker = Worker(tmp_path, web, broken=f"{web.url}/1")
+        stats = worker.wait()
+        assert sorted(worker.kept()) == [f"{web.url}/0", f"{web.url}/2"]
+        assert worker.noted("exhausted") == [f"{web.url}/1"]
+        assert stats["frontier/orphaned"] == 2
+
+
+def test_two_workers_keep_the_distance_to_one_host_in_the_servers_own_log(tmp_path):
+    delay = 0.1
+    with Web(16) as web:
+        workers = [Worker(tmp_path, web, name, DOWNLOAD_DELAY=delay) for name in ("a", "b")]
+        for worker in workers:
+            worker.wait()
+        assert_every_page_once(web, 16, *workers)
+        assert all(worker.kept() for worker in workers), "only one of them worked"
+        arrivals = sorted(arrived for _, arrived, _ in web.log)
+        gaps = [b - a for a, b in itertools.pairwise(arrivals)]
+        assert min(gaps) >= delay - 0.02, gaps  # a request may spend longer on the wire than the next one
+
+
+def test_two_workers_together_keep_to_one_request_at_a_time(tmp_path):
+    with Web(20, answer_seconds=0.05) as web:
+        workers = [Worker(tmp_path, web, name, CONCURRENT_REQUESTS_PER_DOMAIN=1) for name in ("a", "b")]
+        for worker in workers:
+            worker.wait()
+        assert_every_page_once(web, 20, *workers)
+        spans = sorted((arrived, left) for _, arrived, left in web.log)
+        assert all(left <= arrived for (_, left), (arrived, _) in itertools.pairwise(spans))
+
+
+def test_a_worker_stopped_with_sigterm_leaves_its_pages_to_the_other_at_once(tmp_path):
+    with Web(60, answer_seconds=0.25) as web:
+        leaving = Worker(tmp_path, web, "leaving", CONCURRENT_REQUESTS_PER_DOMAIN=2)
+        leaving.until_kept(1)
+        staying = Worker(tmp_path, web, "staying", CONCURRENT_REQUESTS_PER_DOMAIN=2)
+        staying.until_kept(1)
+        leaving.process.send_signal(signal.SIGTERM)
+        leaving.wait(20)
+        web.answer_seconds = 0.0
+        staying.wait(40)  # far less than the 120 seconds of a lease
+        assert_every_page_once(web, 60, leaving, staying)
+        assert len(web.log) == 60
+
+
+def test_a_killed_workers_pages_come_back_when_its_leases_expire(tmp_path):
+    with Web(30, answer_seconds=0.05) as web:
+        settings = {"FRONTIER_LEASE_SECONDS": 2, "CONCURRENT_REQUESTS_PER_DOMAIN": 2}
+        killed = Worker(tmp_path, web, "killed", **settings)
+        killed.until_kept(3)
+        killed.process.kill()
+        killed.process.communicate()
+        heir = Worker(tmp_path, web, "heir", **settings)
+        heir.wait()
+        assert {*killed.kept(), *heir.kept()} == {f"{web.url}/{i}" for i in range(30)}
+
+
+def test_the_server_is_killed_in_mid_crawl_and_the_crawl_goes_on_without_loss(tmp_path):
+    with Web(60, answer_seconds=0.02) as web:
+        worker = Worker(tmp_path, web, CONCURRENT_REQUESTS_PER_DOMAIN=2, FRONTIER_LEASE_SECONDS=4)
+        worker.until_kept(5)
+        with contextlib.closing(redis.Redis(unix_socket_path=str(tmp_path / "corpus/frontier/valkey.sock"))) as client:
+            os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
+        worker.wait()
+        assert set(worker.kept()) == {f"{web.url}/{i}" for i in range(60)}
+        assert "frontier server is back" in worker.log
+
+
+def test_without_a_server_the_crawl_ends_with_a_sentence_before_any_request(tmp_path):
+    with Web(1) as web:
+        worker = Worker(tmp_path, web, REDIS_URL="redis://127.0.0.1:1/0")
+        _, log = worker.process.communicate(timeout=30)
+        assert worker.process.returncode == 1
+        assert "no Redis or Valkey answers at redis://127.0.0.1:1/0" in log
+        assert web.log == []
+
+
+def test_the_gate_is_not_optional(tmp_path):
+    with Web(1) as web:
+        worker = Worker(tmp_path, web, DOWNLOADER_MIDDLEWARES_BASE={})
+        _, log = worker.process.communicate(timeout=30)
+        assert worker.process.returncode == 1
+        assert "PolitenessGate" in log
+        assert web.log == []
