@@ -36,8 +36,7 @@ ITEM_PIPELINES = {
 }
 
 # What happens around the flow.
-EXTENSIONS = {
-}
+EXTENSIONS = {}
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 for _name, _value in policy.SETTINGS.items():

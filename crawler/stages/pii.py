@@ -13,8 +13,9 @@ from typing import ClassVar
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages import pii_names
+from crawler.stages.pii_page import Hit
 from crawler.stages.pii_redact import Placeholders, redact, resolve
-from crawler.stages.pii_rules import Hit, find
+from crawler.stages.pii_rules import find
 from crawler.stages.pii_words import COVERED
 
 
