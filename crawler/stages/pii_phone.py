@@ -41,7 +41,13 @@ def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
     international = raw.lstrip("( ").startswith("+")
     if not 6 <= len(checks.digits(raw)) <= 16 or not (international or context or _looks_local(raw)):
         return None
-    if raw.count("(") != raw.count(")") or words.just_before(words.NOT_A_PHONE, page.lower, start):
+    if raw.isdigit() and not raw.startswith("0") and not words.just_before(words.PHONE_LABEL, page.lower, start):
+        return None  # a plain number, even on a page about telephones
+    if (
+        raw.count("(") != raw.count(")")
+        or _YEARS.fullmatch(raw)
+        or words.just_before(words.NOT_A_PHONE, page.lower, start)
+    ):
         return None
     if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
@@ -55,7 +61,8 @@ def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
     return None
 
 
-_TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]?\d[\d .\-/\u00a0\u2011]{4,14}\Z")
+_YEARS = re.compile(r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+")
+_TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}\d[\d .\-/\u00a0\u2011]{4,14}\Z")
 _DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
 

@@ -98,7 +98,7 @@ def _results(recogniser: Any, page: Page, at: Candidate) -> Iterator[tuple[int, 
 def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
     if page.text[at.end : at.end + 1] == ":" and page.text[at.end + 1 : at.end + 2].strip():
         return  # git@host:path and host:port are addresses of machines
-    if "/" in page.text[at.start : at.end].partition("@")[0] and "//" in page.text[max(0, at.start - 8) : at.end]:
+    if page.text[max(0, at.start - 2) : at.start] == "//":
         return  # user part of a URL
     for start, end, _score in _results(_EMAIL, page, at):
         local, _, domain = page.text[start:end].rpartition("@")
@@ -146,8 +146,16 @@ def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
         return
     stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
-        if checks.is_public_address(page.text[start:end]):
+        if checks.is_public_address(page.text[start:end]) and not _is_numbering(page, start, end):
             yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
+
+
+def _is_numbering(page: Page, start: int, end: int) -> bool:
+    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small."""
+    octets = page.text[start:end].partition("/")[0].split(".")
+    if len(octets) != 4 or not all(octet.isdigit() and int(octet) < 32 for octet in octets):
+        return False
+    return not words.near(words.NETWORK, page.lower, start, end)
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
