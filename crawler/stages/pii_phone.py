@@ -45,7 +45,7 @@ def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
         return None  # a plain number, even on a page about telephones
     if (
         raw.count("(") != raw.count(")")
-        or _YEARS.fullmatch(raw)
+        or _NOT_DIALLED.match(raw)
         or words.just_before(words.NOT_A_PHONE, page.lower, start)
     ):
         return None
@@ -61,7 +61,11 @@ def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
     return None
 
 
-_YEARS = re.compile(r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+")
+_NOT_DIALLED = re.compile(
+    r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+\Z"  # years
+    r"|\d{4}[-./]\d\d[-./]\d\d(?!\d)|\d\d?[./]\d\d?[./](?:19|20)\d\d(?!\d)"  # dates, and times behind them
+    r"|\d(?: \d){3}"  # a sequence of small numbers
+)
 _TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}\d[\d .\-/\u00a0\u2011]{4,14}\Z")
 _DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
