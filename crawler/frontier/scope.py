@@ -201,6 +201,8 @@ class Scope:
 
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
+_LISTS = ("sitemaps", "include", "exclude")
+_NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry)}
 
 
@@ -222,9 +224,13 @@ def _entry_to_json(entry: AllowlistEntry) -> dict[str, Any]:
 
 
 def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
-    lists: dict[str, Any] = {
-        name: tuple(_strings(values[name])) for name in ("sitemaps", "include", "exclude") if name in values
-    }
+    """Types are checked: what is stored in Redis may have been written by anybody who reaches it."""
+    lists: dict[str, Any] = {name: tuple(_strings(values[name])) for name in _LISTS if name in values}
     entry = AllowlistEntry(**(values | lists))
+    for name, declared in _ENTRY_FIELDS.items():
+        value = getattr(entry, name)
+        expected = (tuple,) if name in _LISTS else _NUMBERS.get(name, (str,))
+        if type(value) not in expected and not (value is None and declared.default is None):
+            raise TypeError(f"{name} has the wrong type")
     _ = entry.expires_at  # a date that cannot be read is found here, not at the first page
     return entry

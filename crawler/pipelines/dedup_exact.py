@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from scrapy.utils.misc import load_object
-
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.scheduler import Scheduler, frontier_url
+from crawler.frontier.scheduler import frontier_url, has_frontier
 from crawler.pipelines.base import drop
 from crawler.pipelines.dedup_index import DedupIndex, make_index
 from crawler.runtime import config_of
@@ -26,8 +24,7 @@ class ExactDedupPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask the index of this crawl's configuration."""
         config = config_of(crawler)
-        has_frontier = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler)
-        return cls(make_index(config, frontier_url(config) if has_frontier else None))
+        return cls(make_index(config, frontier_url(config) if has_frontier(crawler) else None))
 
     async def open_spider(self) -> None:
         """Refuse an index of another scheme before the first page."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.scheduler import Scheduler, frontier_of
 from crawler.frontier.urls import registrable_domain
 from crawler.pipelines.base import StageDrop
 from crawler.pipelines.pool import StagePool, pool_of
@@ -111,9 +111,7 @@ class Settlement:
 
     @property
     def _frontier(self) -> Scheduler | None:
-        """The scheduler; None in a replay, which has no frontier."""
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine else None
-        return scheduler if isinstance(scheduler, Scheduler) else None
+        return frontier_of(self._crawler)
 
     async def _reject(self, doc: Document, verdict: Drop) -> None:
         doc.verdict = verdict

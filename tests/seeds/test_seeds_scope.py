@@ -200,6 +200,10 @@ def test_merging_host_rules_never_takes_a_page_away(one: Scope, two: Scope, via:
         '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org"}]}',
         '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
         '"tier":"A","licence":"x","expires":"never"}]}',
+        '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
+        '"tier":"A","licence":"x","delay":"1"}]}',
+        '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
+        '"tier":null,"licence":"x"}]}',
     ],
 )
 def test_a_stored_scope_that_cannot_be_read_says_what_to_do(text: str) -> None:
