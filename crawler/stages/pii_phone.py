@@ -63,7 +63,7 @@ def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
 
 _NOT_DIALLED = re.compile(
     r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+\Z"  # years
-    r"|(?:18|19|20|21)\d\d[-./]\d\d[-./]\d\d(?!\d)|\d\d?[./]\d\d?[./](?:19|20)\d\d(?!\d)"  # dates, and times behind them
+    r"|(?:18|19|20|21)\d\d[-./]\d\d[-./]\d\d(?!\d)|\d\d?[./]\d\d?[./](?:19|20)\d\d(?!\d)"  # dates, times behind them
     r"|\d(?: \d){3}"  # a sequence of small numbers
 )
 _TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}\d[\d .\-/\u00a0\u2011]{4,14}\Z")
