@@ -91,6 +91,38 @@ def _check_contact(value: str) -> str | None:
     return "expected a URL or an e-mail address that a site owner can reach, such as https://example.org/bot"
 
 
+def _check_region(value: str) -> str | None:
+    if len(value) == 2 and value.isascii() and value.isalpha() and value.isupper():
+        return None
+    return "expected an ISO 3166-1 code of two capital letters, such as US or DE"
+
+
+def _check_models(value: tuple[str, ...]) -> str | None:
+    if all(language.isalpha() and model.isidentifier() for language, _, model in (v.partition(":") for v in value)):
+        return None
+    return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
+
+
+def _check_min_scores(value: tuple[str, ...]) -> str | None:
+    for pair in value:
+        code, _, score = pair.partition(":")
+        try:
+            usable = bool(code.strip()) and 0.0 <= float(score) <= 1.0
+        except ValueError:
+            usable = False
+        if not usable:
+            return f"expected pairs of language code and score from 0 to 1, such as de:0.8, not {pair!r}"
+    return None
+
+
+_RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "refinedweb_lines")
+
+
+def _check_rules(value: tuple[str, ...]) -> str | None:
+    unknown = [name for name in value if name not in _RULE_SETS]
+    return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """Who crawls, and where the output goes."""
@@ -176,6 +208,8 @@ class LanguageConfig:
 
     languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
+    min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
+                                          "de:0.8,ms:0.5", check=_check_min_scores)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +217,14 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     "the order they decide")  # fmt: skip
+                                     "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
+                                     "refinedweb_lines", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
+                           "or legal by page", choices=("auto", "prose", "technical", "legal", "datatrove"))  # fmt: skip
+    tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
+                             choices=("fast", "spacy"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +235,10 @@ class PiiConfig:
                           choices=("contextual", "all", "off"))  # fmt: skip
     max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
-    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code")
+    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code",
+                                  check=_check_region)  # fmt: skip
+    models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
+                                      "language:model", check=_check_models)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +254,8 @@ class DedupConfig:
     rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
     shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
     min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
+    bucket_bits: int = setting("DEDUP_BUCKET_BITS", 12, "the index spreads over 2^bits small hashes a band; raise it "
+                               "for very large corpora", minimum=4, maximum=24, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +271,8 @@ class StorageConfig:
                                      digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
+    rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "
+                                  "carry the text", digest=False)  # fmt: skip
     spool_dir: str | None = setting("CORPUS_SPOOL_DIR", None, "local folder where files grow before they are uploaded; "
                                     "needed when CORPUS_DIR is a remote URL", digest=False)  # fmt: skip
 

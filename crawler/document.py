@@ -207,6 +207,7 @@ class Document:
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     text_allowed: bool = False  # policy has seen headers and body: text may touch a disk
+    timings: dict[str, float] = field(default_factory=dict)  # stage name -> CPU seconds
     tree: Any = field(default=None, repr=False, compare=False)  # parsed page; lives inside one worker process only
     exchange: Exchange | None = field(default=None, repr=False, compare=False)
 
@@ -217,7 +218,7 @@ class Document:
 
 ON_THE_WAY = frozenset(
     {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
-    | {"links", "signature", "shingle_count", "text_allowed", "tree", "exchange"}
+    | {"links", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
 )
 RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
 """Names of the record, in the order they are written."""

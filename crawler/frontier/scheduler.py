@@ -484,3 +484,8 @@ def limits_of(config: Config) -> Limits:
         scope_by=f.scope_by,
         shards=f.shards,
     )
+
+
+def frontier_url(config: Config) -> str:
+    """Address of the server the frontier lives on: `REDIS_URL`, else the embedded server's."""
+    return config.crawl.redis_url or EmbeddedServer(frontier_folder(config)).url

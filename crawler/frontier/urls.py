@@ -28,6 +28,8 @@ _ABNORMAL = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?]")  
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SESSION_IN_PATH = re.compile(r"(?<=[^.]);jsessionid=[^/;]*", re.IGNORECASE)  # after a dot it could leave a dot segment
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")  # names become Redis keys: nothing else
+_USER_INFO = re.compile(r"[^/?#@\s]*@")  # a password or an address does not belong into a log
+_PLAIN = re.compile(r"(https?)://((?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{1,62})(/[^\s?#\\]*)(?:\?([^\s#]*))?", re.ASCII)
 
 
 class _Parts(NamedTuple):
@@ -50,9 +52,9 @@ def canonicalize(url: str, base: str | None = None, *, policy: QueryPolicy = DEF
     if parts is None:
         return None
     scheme, host, port, path, query = parts
-    path = _SESSION_IN_PATH.sub("", _normal_escapes(path))
+    path = _SESSION_IN_PATH.sub("", normal_escapes(path))
     if query:
-        query = policy.apply(query, _normal_escapes(query), host)
+        query = policy.apply(query, normal_escapes(query), host)
     result = f"{scheme}://{host}{':' if port else ''}{port}{path}{'?' if query else ''}{query}"
     return result if len(result) <= MAX_URL_LENGTH else None
 
@@ -77,6 +79,12 @@ def registrable_domain(url: str) -> str:
     return politeness_scope(url, "domain")
 
 
+def is_public_suffix(host: str) -> bool:
+    """True for `co.uk` and `github.io`: names under which strangers register."""
+    found = _suffixes().extract_str(host)
+    return found.suffix == host and not found.domain
+
+
 def authority(url: str) -> str:
     """`scheme://host[:port]`, the port only where it is not the default: what one robots.txt speaks for (RFC 9309 2.3).
 
@@ -91,14 +99,32 @@ def host_of(url: str) -> str:
 
     Raises ValueError where `url` is not canonicalizable.
     """
-    parts = _parts_of(url)
-    return f"{parts.host}:{parts.port}" if parts.port else parts.host
+    return host_and_path(url)[0]
 
 
 def path_and_query(url: str) -> str:
     """Everything after the authority, `/` at least: what rules of robots.txt and prefixes are matched against."""
-    _, _, _, path, query = _parts_of(url)
-    return f"{path}?{query}" if query else path
+    return host_and_path(url)[1]
+
+
+def host_and_path(url: str) -> tuple[str, str]:
+    """`host_of(url)` and `path_and_query(url)` for the price of one. Raises ValueError as they do."""
+    _, host, port, path, query = _parts_of(url)
+    return (f"{host}:{port}" if port else host), (f"{path}?{query}" if query else path)
+
+
+def normal_escapes(text: str) -> str:
+    """A path or query in RFC 3986 normal form (6.2.2), as every canonical URL has it.
+
+    Unreserved characters stand bare, whatever the grammar forbids is escaped (as UTF-8), hex digits are capitals, and a
+    percent sign that escapes nothing is %25.
+    """
+    return _ABNORMAL.sub(_normal_escape, text) if _ABNORMAL.search(text) else text
+
+
+def printable(text: str) -> str:
+    """A piece of text from outside for a message: quoted, cut, control characters escaped, without user names."""
+    return repr(_USER_INFO.sub("…@", text[:100]))
 
 
 def _parse(url: str, base: str | None) -> _Parts | None:
@@ -128,23 +154,20 @@ def _split(href: str) -> _Parts | None:
     return _Parts(scheme, host, port, slash + path, query)
 
 
-@lru_cache(maxsize=4096)
 def _parts_of(url: str) -> _Parts:
+    if (plain := _PLAIN.fullmatch(url)) is not None:  # what canonicalize() returns nearly always: no second parse
+        scheme, host, path, query = plain.groups("")
+        return _Parts(scheme, host, "", path, query)
     parts = _parse(url, None)
     if parts is None:
-        raise ValueError(f"expected an http(s) URL, found {url[:200]!r}")
+        raise ValueError(f"expected an http(s) URL, found {printable(url)}")
     return parts
-
-
-def _normal_escapes(text: str) -> str:
-    """RFC 3986 6.2.2: unreserved characters bare, anything illegal escaped, hex digits in capitals, a lone % is %25."""
-    return _ABNORMAL.sub(_normal_escape, text) if _ABNORMAL.search(text) else text
 
 
 def _normal_escape(match: re.Match[str]) -> str:
     found = match[0]
     if match[1] is None:
-        return f"%{ord(found):02X}"
+        return "".join(f"%{byte:02X}" for byte in found.encode())
     byte = int(match[1], 16)
     return chr(byte) if byte in _UNRESERVED else found.upper()
 

@@ -1,0 +1,70 @@
+# The only tool a newcomer needs. Each target does its own set-up: a virtual environment in .venv with everything in it.
+#   make demo    crawl the project's demo web: a corpus in demo-corpus/
+#   make test    lint, types, import rules, all tests
+#   make lint    ruff, mypy and the import rules alone
+#   make format  let ruff rewrite what it can
+#   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
+#   make eval    how good are extraction and personal-data detection? (labelled data)
+#   make docs    write the generated page docs/settings.md again
+#   make clean   remove .venv and what demo, tests and benches left behind
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+PYTEST := -n auto
+
+export PYTHONPATH := $(CURDIR)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.PHONY: help demo test lint format bench eval docs clean
+help:
+	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
+
+# --- set-up: the stamps are newer than the files they were made from ------------------------------------------------
+$(PY):
+	@python=$$(scripts/find-python.sh) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
+	@$(PY) -m pip install --quiet --upgrade pip
+
+$(VENV)/run.stamp: requirements.txt | $(PY)
+	@echo "Installing the run-time packages (a minute or two on the first run)"
+	@$(PY) -m pip install --quiet -r requirements.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements.txt requirements-dev.txt | $(PY)
+	@echo "Installing the development packages"
+	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@touch $@ $(VENV)/run.stamp
+
+# --- what people call ------------------------------------------------------------------------------------------------
+demo: $(VENV)/run.stamp
+	@$(PY) -m demo.run $(ARGS)
+
+test: lint
+	$(PY) -m pytest $(PYTEST) $(ARGS)
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy crawler demo
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev.stamp
+	$(PY) -m bench.run $(ARGS)
+
+eval: $(VENV)/dev.stamp
+	@for script in bench/eval_*.py; do echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
+
+docs: $(VENV)/run.stamp
+	$(PY) scripts/settings_table.py
+
+clean:
+	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

@@ -1,0 +1,1 @@
+"""Measurements and evaluations: real documentation sites, a baseline spider, labelled data."""

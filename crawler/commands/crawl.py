@@ -1,0 +1,56 @@
+"""`scrapy crawl`: the main job. Checks everything first, then runs the spider and answers with an honest exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from scrapy.commands.crawl import Command as ScrapyCrawl
+
+from crawler.launch import LaunchError, failure_of, prepare
+from crawler.spiders.arguments import CHECKS
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+
+class Command(ScrapyCrawl):
+    """Scrapy's own `crawl`, with the checks before and the verdict after."""
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Crawl into a corpus (corpus) or run archives through the pipelines again (replay)"
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._made = super()._create_crawler(spidercls)
+        return self._made
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run one spider; exit code 0 only when it did what was asked."""
+        check = CHECKS.get(args[0]) if args else None
+        if check is None or self.settings is None:
+            super().run(args, opts)
+            return
+        with ExitStack() as stack:
+            try:
+                prepare(self.settings, opts.spargs, check, stack)
+            except LaunchError as error:
+                self._complain(error.problems)
+                return
+            super().run(args, opts)
+            self._judge()
+
+    def _judge(self) -> None:
+        assert self.crawler_process is not None
+        stats = self._made.stats.get_stats() if self._made.stats else {}
+        failure = failure_of(stats, self.crawler_process.bootstrap_failed)
+        if failure:
+            self._complain([failure])
+
+    def _complain(self, problems: list[str]) -> None:
+        for problem in problems:
+            sys.stderr.write(f"error: {problem}\n")
+        self.exitcode = 1

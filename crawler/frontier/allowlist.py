@@ -1,0 +1,300 @@
+"""Who may be crawled, and under which licence: the allowlist file, read before the first request.
+
+A YAML list of domains (format: `docs/seeds.md`, example: `docs/examples/allowlist.yaml`). The file is read as nodes, so
+that every problem names its line, and all problems are reported together. Nothing in it is executed or expanded: no
+tags, no merge keys; an anchor costs nothing because the schema is two levels deep.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from crawler.frontier import paths
+from crawler.frontier.urls import canonicalize, host_of, is_public_suffix, normal_escapes
+
+MAX_FILE_BYTES = 64 * 2**20
+
+
+class AllowlistError(ValueError):
+    """The file cannot be used. `problems` holds one sentence each: file, line, what was expected, what to do."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class AllowlistEntry:
+    """One domain with its subdomains: what may be fetched from it, and what each of its records is stamped with."""
+
+    domain: str  # lower case, IDN in ASCII; an IP literal or localhost with its port
+    tier: str  # "A" licensed or public domain, "B" permissive but unreviewed
+    licence: str  # tag, such as CC-BY-4.0
+    reviewer: str | None = None
+    date: str | None = None  # ISO 8601, day of the review
+    expires: str | None = None  # ISO 8601, last day (UTC) on which the licence holds
+    sitemaps: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()  # patterns of `crawler.frontier.paths`; empty = everything
+    exclude: tuple[str, ...] = ()  # beats include
+    delay: float | None = None  # seconds between requests; None = DOWNLOAD_DELAY
+    max_pages: int | None = None
+    js: str = "auto"
+    wait_selector: str | None = None
+    discovery: str = "sitemap"
+    profile: str = "prose"
+
+    @property
+    def expires_at(self) -> float:
+        """Seconds since the epoch from which the entry no longer holds; infinity where it never ends."""
+        if self.expires is None:
+            return float("inf")
+        day = datetime.fromisoformat(self.expires).replace(tzinfo=UTC)
+        return (day + timedelta(days=1)).timestamp()
+
+    def allows_path(self, path_and_query: str) -> str:
+        """Empty where include and exclude allow it, else "path_excluded" or "path_not_included"."""
+        if any(paths.matches(pattern, path_and_query) for pattern in self.exclude):
+            return "path_excluded"
+        if self.include and not any(paths.matches(pattern, path_and_query) for pattern in self.include):
+            return "path_not_included"
+        return ""
+
+
+def read_allowlist(path: str | Path) -> list[AllowlistEntry]:
+    """Read and check the whole file. Raises AllowlistError that lists every problem."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_FILE_BYTES else b""
+    except OSError as error:
+        raise AllowlistError([f"{path}: expected a readable allowlist file: {error.strerror}"]) from None
+    if size > MAX_FILE_BYTES:
+        raise AllowlistError([f"{path}: {size} bytes, expected at most {MAX_FILE_BYTES}: split the file"])
+    return parse_allowlist(data, str(path))
+
+
+def parse_allowlist(data: bytes, name: str = "allowlist") -> list[AllowlistEntry]:
+    """`read_allowlist` on the file's bytes; `name` stands for the file in problems."""
+    reader = _Reader(name)
+    entries = reader.read(data)
+    if reader.problems:
+        raise AllowlistError(reader.problems)
+    return entries
+
+
+# --- values: text of a scalar in, value out; ValueError says what was expected ----------------------------------------
+
+
+def _domain(text: str) -> str:
+    url = canonicalize(f"http://{text}/") if text and "/" not in text and "*" not in text else None
+    if url is None or not host_of(url).removeprefix("["):
+        raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
+    host = host_of(url)
+    if is_public_suffix(host):
+        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
+    return host
+
+
+def _text(text: str) -> str:
+    if not text.strip() or len(text) > 500 or any(ord(c) < 0x20 for c in text):
+        raise ValueError("expected one line of text")
+    return text.strip()
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError("expected a date such as 2026-12-31") from None
+
+
+def _delay(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 3600:
+        raise ValueError("expected seconds between requests, from 0 to 3600")
+    return seconds
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 2**31):
+        raise ValueError("expected a whole number of at least 1")
+    return int(text)
+
+
+def _sitemap(text: str) -> str:
+    url = canonicalize(text)
+    if url is None:
+        raise ValueError("expected an absolute http(s) URL")
+    return url
+
+
+def _pattern(text: str) -> str:
+    if complaint := paths.complaint(text):
+        raise ValueError(complaint)
+    return normal_escapes(text)
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return check
+
+
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    "domain": _domain,
+    "tier": _one_of("A", "B"),
+    "licence": _text,
+    "reviewer": _text,
+    "date": _day,
+    "expires": _day,
+    "delay": _delay,
+    "max_pages": _count,
+    "js": _one_of("auto", "always", "never"),
+    "wait_selector": _text,
+    "discovery": _one_of("sitemap", "links"),
+    "profile": _one_of("prose", "legal", "technical"),
+}
+_LISTS: dict[str, Callable[[str], str]] = {"sitemaps": _sitemap, "include": _pattern, "exclude": _pattern}
+_ALIASES = {"license": "licence"}
+_REQUIRED = ("domain", "tier", "licence")
+_KEYS = (*_SCALARS, *_LISTS, *_ALIASES)
+_Values = dict[str, Any]
+
+
+class _Reader:
+    """Walks the nodes of one file and collects problems with their lines."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problems: list[str] = []
+
+    def read(self, data: bytes) -> list[AllowlistEntry]:
+        try:
+            root = _compose(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            self.problems.append(f"{self.name}:{line}: expected UTF-8: save the file in that encoding")
+            return []
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            found = getattr(error, "problem", None) or str(error)
+            line = min(mark.line, data.count(b"\n")) + 1 if mark else 1  # the parser may point behind the last line
+            self.problems.append(f"{self.name}:{line}: expected YAML: {found}")
+            return []
+        return self._entries(root)
+
+    def _entries(self, root: yaml.Node | None) -> list[AllowlistEntry]:
+        nodes, defaults = self._top(root)
+        if not self.problems and not nodes:
+            self.problems.append(f"{self.name}:1: no domains: expected a list of entries, each starting '- domain:'")
+        entries: dict[str, AllowlistEntry] = {}
+        lines: dict[str, int] = {}
+        for node in nodes:
+            entry = self._entry(node, defaults)
+            if entry is not None and entry.domain in entries:
+                self._problem(
+                    node, f"domain: {entry.domain} stands in line {lines[entry.domain]} already: merge the two"
+                )
+            elif entry is not None:
+                entries[entry.domain] = entry
+                lines[entry.domain] = node.start_mark.line + 1
+        return list(entries.values())
+
+    def _top(self, root: yaml.Node | None) -> tuple[list[yaml.Node], _Values]:
+        """The nodes of the entries and the defaults: of a plain list, or of a mapping with `domains` and `defaults`."""
+        if isinstance(root, yaml.SequenceNode):
+            return root.value, {}
+        if not isinstance(root, yaml.MappingNode):
+            if root is not None:
+                self._problem(root, "expected a list of entries, each starting '- domain:'")
+            return [], {}
+        nodes: list[yaml.Node] = []
+        defaults: _Values = {}
+        for key, node in root.value:
+            if key.value == "domains" and isinstance(node, yaml.SequenceNode):
+                nodes = node.value
+            elif key.value == "defaults" and isinstance(node, yaml.MappingNode):
+                defaults = self._mapping(node)
+                defaults.pop("domain", None)
+            else:
+                self._problem(key, f"{key.value}: expected 'domains' with a list, or 'defaults' with key: value pairs")
+        return nodes, defaults
+
+    def _entry(self, node: yaml.Node, defaults: _Values) -> AllowlistEntry | None:
+        if not isinstance(node, yaml.MappingNode):
+            self._problem(node, "expected an entry with key: value pairs, starting '- domain: example.org'")
+            return None
+        before = len(self.problems)
+        written = self._mapping(node)
+        values = {**defaults, **written}
+        for key in _REQUIRED:
+            if key not in values and len(self.problems) == before:
+                self._problem(node, f"{key}: missing; every entry needs {', '.join(_REQUIRED)}")
+        return AllowlistEntry(**values) if len(self.problems) == before else None
+
+    def _mapping(self, node: yaml.MappingNode) -> _Values:
+        values: _Values = {}
+        for key_node, value_node in node.value:
+            key = _ALIASES.get(str(key_node.value), str(key_node.value))
+            if key in values:
+                self._problem(key_node, f"{key}: given twice")
+            elif key not in _SCALARS and key not in _LISTS:
+                self._problem(key_node, f"{key[:50]}: unknown key{_did_you_mean(key)}")
+            elif value_node.tag != _NULL:
+                self._value(values, key, value_node)
+        return values
+
+    def _value(self, values: _Values, key: str, node: yaml.Node) -> None:
+        if key in _LISTS:
+            values[key] = tuple(self._items(key, node))
+        else:
+            values.update((key, value) for value in self._converted(key, node, _SCALARS[key]))
+
+    def _items(self, key: str, node: yaml.Node) -> Iterator[str]:
+        for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            yield from self._converted(key, item, _LISTS[key])
+
+    def _converted(self, key: str, node: yaml.Node, convert: Callable[[str], Any]) -> Iterator[Any]:
+        if not isinstance(node, yaml.ScalarNode):
+            self._problem(node, f"{key}: expected a single value, found a nested structure")
+            return
+        try:
+            yield convert(node.value)
+        except ValueError as error:
+            self._problem(node, f"{key}: {error}, found {node.value[:100]!r}")
+
+    def _problem(self, node: yaml.Node, text: str) -> None:
+        self.problems.append(f"{self.name}:{node.start_mark.line + 1}: {text}")
+
+
+def _compose(text: str) -> yaml.Node | None:
+    """The nodes of the one document. Depth is checked on the event stream first: composing recurses, in C too."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise yaml.MarkedYAMLError(problem="nested too deeply for an allowlist", problem_mark=event.start_mark)
+    return yaml.compose(text, Loader=_LOADER)
+
+
+_MAX_DEPTH = 8
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULL = "tag:yaml.org,2002:null"
+
+
+def _did_you_mean(key: str) -> str:
+    close = difflib.get_close_matches(key, _KEYS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(_KEYS)}"

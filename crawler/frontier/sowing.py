@@ -1,0 +1,151 @@
+"""From the seed arguments into the frontier: what `scrapy seed` does, and how a worker joins the rules of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Candidate, PutStatus
+from crawler.frontier.scope import Admission, Scope
+from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
+
+
+@dataclass(slots=True)
+class Sown:
+    """What became of the candidates of one plan."""
+
+    added: int = 0
+    seen: int = 0
+    refused: Counter[str] = field(default_factory=Counter)  # by reason
+    examples: list[str] = field(default_factory=list)  # "URL: reason", at most MAX_PROBLEMS
+
+    def refuse(self, url: str, reason: str) -> None:
+        """Count one candidate that the frontier does not take."""
+        self.refused[reason] += 1
+        if len(self.examples) < MAX_PROBLEMS:
+            self.examples.append(f"{url}: {reason}")
+
+    def __str__(self) -> str:
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(self.refused.items()))
+        return f"{self.added} added, {self.seen} known before, {self.refused.total()} refused" + (why and f" ({why})")
+
+
+def plan_of(arguments: Mapping[str, str]) -> SeedPlan:
+    """`plan_seeds` from `-a NAME=VALUE` pairs. Raises SeedError, also for unknown names and for no seeds at all."""
+    problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
+    if not problems and not set(arguments) & set(ARGUMENTS[:4]):
+        problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"]
+    if problems:
+        raise SeedError(problems)
+    known: dict[str, Any] = dict(arguments)
+    return plan_seeds(**known)
+
+
+class SharedScope:
+    """The scope as all workers have it, for a worker that runs for days while `scrapy seed` adds rules elsewhere."""
+
+    def __init__(self, frontier: Frontier, scope: Scope) -> None:
+        self._frontier = frontier
+        self.scope = scope
+
+    async def covering(self, url: str) -> Scope:
+        """The scope to judge this leased page and its links by: read again where the one at hand has no rule for it."""
+        if not self.scope.knows(url) and (stored := await self._frontier.scope_get()) is not None:
+            self.scope = Scope.from_json(stored, clock=self.scope.clock)
+        return self.scope
+
+
+async def join_scope(frontier: Frontier, added: Scope) -> Scope:
+    """Add rules to the stored scope of the crawl, and return what now holds for all workers. Raises ScopeError.
+
+    One at a time, so that two workers which start together do not overwrite each other's rules. Delays of the
+    allowlist become those of the frontier.
+    """
+    while True:
+        async with frontier.single_flight("scope") as first:
+            if not first:
+                continue
+            stored = await frontier.scope_get()
+            scope = Scope.from_json(stored, clock=added.clock).merge(added) if stored else added
+            if scope.to_json() != stored:
+                await frontier.scope_set(scope.to_json())
+            for name, seconds in _delays(frontier, scope).items():
+                await frontier.set_delay(name, seconds)
+            return scope
+
+
+async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
+    """Put a plan into an open frontier: its rules first, so that no worker meets a page without them."""
+    scope = await join_scope(frontier, plan.scope)
+    result = Sown()
+    for batch in plan.batches():
+        wanted = []
+        for candidate in batch:
+            admission = _admission(scope, candidate)  # a stored allowlist may be stricter than the arguments
+            if admission.ok:
+                wanted.append(candidate)
+            else:
+                result.refuse(candidate.url, admission.reason)
+        for candidate, status in zip(wanted, await frontier.put(wanted), strict=True):
+            if status is PutStatus.QUEUED:
+                result.added += 1
+            elif status is PutStatus.SEEN:
+                result.seen += 1
+            else:
+                result.refuse(candidate.url, status)
+    return result
+
+
+def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, list[str]]:
+    """All of `scrapy seed`: check, connect (to REDIS_URL, else to the embedded server of CORPUS_DIR), put.
+
+    Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
+    """
+    plan = plan_of(arguments)
+    return asyncio.run(_sow_into_server(config, plan)), plan.warnings
+
+
+async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
+    from crawler.frontier.scheduler import frontier_folder, limits_of  # imports Scrapy: not for `sow` itself
+    from crawler.frontier.server import EmbeddedServer
+
+    with ExitStack() as stack:
+        url = config.crawl.redis_url or stack.enter_context(EmbeddedServer(frontier_folder(config)))
+        frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
+        try:
+            await frontier.open()
+            return await sow(frontier, plan)
+        finally:
+            await frontier.close()
+
+
+def _admission(scope: Scope, candidate: Candidate) -> Admission:
+    if candidate.kind == "sitemap":
+        return scope.admits_sitemap(candidate.url)
+    return scope.admits(candidate.url, via="seed")
+
+
+def _delays(frontier: Frontier, scope: Scope) -> dict[str, float]:
+    """Seconds by politeness scope; the slowest wins where several entries share one."""
+    found: dict[str, float] = {}
+    for entry in scope.entries:
+        if entry.delay is not None:
+            name = frontier.scope_of(root_url(entry.domain) + "/")
+            found[name] = max(entry.delay, found.get(name, 0.0))
+    return found
+
+
+def _hint(name: str) -> str:
+    close = difflib.get_close_matches(name, ARGUMENTS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(ARGUMENTS)}"

@@ -1,0 +1,108 @@
+"""Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
+
+`prepare` is what `scrapy crawl` calls before the reactor starts; `verdict_of` turns a finished crawl into an exit code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from crawler.config import Config, ConfigError
+from crawler.frontier.client import Frontier
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.scheduler import frontier_folder, limits_of
+from crawler.frontier.seeds import SeedError
+from crawler.frontier.server import EmbeddedServer
+from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.runtime import load
+from crawler.spiders.arguments import read_arguments
+from crawler.stages.pii import check_models
+from crawler.storage.errors import StorageError
+from crawler.storage.place import Place
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+ArgumentCheck = Callable[[Mapping[str, Any]], object]
+
+
+class LaunchError(Exception):
+    """The crawl cannot start. `problems` holds one sentence each: what, where, what to do."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: ArgumentCheck, stack: ExitStack) -> Config:
+    """Check everything, and start the embedded server where no `REDIS_URL` is set (`stack` leaves it at the end).
+
+    Raises: LaunchError with every problem that could be found at once.
+    """
+    problems = list(compliance_problems(settings))
+    config = _collect(problems, lambda: load(settings))
+    _collect(problems, lambda: check(arguments))
+    if config is not None:
+        problems += check_models(config.pii)
+    if problems or config is None:
+        raise LaunchError(problems)
+    _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+    if not problems and check is read_arguments:
+        _collect(problems, lambda: _reach_server(config, arguments, stack))
+    if problems:
+        raise LaunchError(problems)
+    return config
+
+
+def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
+    """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
+    url = config.crawl.redis_url
+    folder = frontier_folder(config)
+    if url is None and not arguments and not folder.exists():
+        raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
+    if url is None:
+        url = stack.enter_context(EmbeddedServer(folder))
+    loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
+    try:
+        loop.run_until_complete(_knock(config, url))
+    finally:
+        loop.close()
+
+
+async def _knock(config: Config, url: str) -> None:
+    frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
+    try:
+        await frontier.open()
+    finally:
+        await frontier.close()
+
+
+def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
+    try:
+        return step()
+    except (ConfigError, SeedError, LaunchError) as error:
+        problems.extend(error.problems)
+    except (StorageError, FrontierError) as error:
+        problems.append(str(error))
+    return None
+
+
+def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
+    """Why a crawl that has ended did not do what was asked; None where it did.
+
+    A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
+    """
+    if bootstrap_failed or "finish_reason" not in stats:
+        return (
+            "the crawl did not start or was cut off; what was acknowledged is on the disk, the same command continues"
+        )
+    if error := stats.get("outcome/storage_error"):
+        return str(error)
+    if stats["finish_reason"] not in {"finished", "shutdown"}:
+        return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
+    if stats.get("frontier/seeds") and not stats.get("response_received_count") and stats.get("outcome/unreached"):
+        return "no seed could be fetched; the reasons are above and in rejected/"
+    return None

@@ -1,0 +1,34 @@
+"""Between the middlewares: what a request is, and the evidence that travels with it."""
+
+from __future__ import annotations
+
+from scrapy import Request
+
+from crawler.policy.evidence import Evidence
+
+CONTROL_FILE = "control_file"
+"""Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""
+
+
+def is_control_file(request: Request) -> bool:
+    """True for robots.txt and the like: fetched by policy itself, never kept."""
+    return bool(request.meta.get(CONTROL_FILE))
+
+
+def is_page(request: Request) -> bool:
+    """True where the response is meant for the corpus: neither a control file nor a sitemap."""
+    return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "page"
+
+
+def evidence_of(request: Request) -> Evidence:
+    """The request's evidence; made on first use, with the redirects its lease knows."""
+    evidence = request.meta.get("evidence")
+    if not isinstance(evidence, Evidence):
+        evidence = Evidence(redirects=list(getattr(request.meta.get("lease"), "redirects", ())))
+        request.meta["evidence"] = evidence
+    return evidence
+
+
+def header_lines(headers: dict[bytes, list[bytes]]) -> list[tuple[bytes, bytes]]:
+    """Scrapy's headers as lines, in order."""
+    return [(name, value) for name, values in headers.items() for value in values or ()]

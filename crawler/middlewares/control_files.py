@@ -1,0 +1,177 @@
+"""Under the robots middleware: control files, fetched once for all workers and kept for as long as they say.
+
+A fetch goes through the same downloader, guard and resolver as a page, waits for the host's turn, and follows up to
+five redirects hop by hop. The answer is judged by `crawler.policy.robots_fetch` and shared through the frontier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from crawler.document import DropReason
+from crawler.middlewares._meta import CONTROL_FILE, header_lines
+from crawler.middlewares.outcomes import Denied
+from crawler.middlewares.redirect import REDIRECTS, target_of
+from crawler.middlewares.retry import describe
+from crawler.policy import robots, robots_fetch
+from crawler.policy.robots import RobotsFile
+from crawler.policy.robots_fetch import Ages, Answer, Reading, RobotsRecord
+
+MAX_HOPS = 5
+"""Redirects followed for a control file (RFC 9309 section 2.3.1.2)."""
+MAX_PARSED = 1_000
+"""Parsed files kept in this worker."""
+_THREAD_FROM_BYTES = 65_536
+"""Larger files are parsed in a thread: parsing 500 KiB would hold the reactor for too long."""
+
+
+class SharedStore(Protocol):
+    """What the frontier offers to all workers of a crawl (`crawler.frontier.blobs`)."""
+
+    async def get_blob(self, name: str) -> bytes | None:
+        """The stored bytes; None where absent or too old."""
+
+    async def put_blob(self, name: str, value: bytes, ttl: float) -> None:
+        """Store bytes for `ttl` seconds."""
+
+    def single_flight(self, name: str, ttl: float = 60.0) -> AbstractAsyncContextManager[bool]:
+        """True for one caller at a time among all workers; the others wait for it."""
+
+
+class Gate(Protocol):
+    """What the scheduler offers: the host's turn, and the store."""
+
+    @property
+    def frontier(self) -> SharedStore:
+        """The shared store."""
+
+    async def wait_turn(self, url: str) -> None:
+        """Wait until one request may be sent to this URL's host."""
+
+
+class RobotsFiles:
+    """robots.txt by authority (scheme://host:port): from memory, from the shared store, or from the host.
+
+    `gate` gives the scheduler once it exists, `download` sends one request through all downloader middlewares.
+    """
+
+    def __init__(
+        self,
+        gate: Callable[[], Gate],
+        download: Callable[[Request], Any],
+        ages: Ages,
+        timeout: float = 30.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._gate = gate
+        self._download = download
+        self._ages = ages
+        self._timeout = timeout
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[RobotsRecord, RobotsFile | None]] = OrderedDict()
+        self._flights: dict[str, asyncio.Future[tuple[RobotsRecord, RobotsFile | None]]] = {}
+
+    async def get(self, authority: str) -> tuple[RobotsRecord, RobotsFile | None]:
+        """The record and its parsed body (None where it has none).
+
+        Raises: Denied or Held where the network guard refuses the host; nothing is stored then.
+        """
+        known = self._known.get(authority)
+        if known and known[0].expires_at > self._clock():
+            return known
+        flight = self._flights.get(authority)
+        if flight is None:
+            flight = self._flights[authority] = asyncio.ensure_future(self._find(authority))
+            flight.add_done_callback(lambda _: self._flights.pop(authority, None))
+        return await asyncio.shield(flight)
+
+    async def _find(self, authority: str) -> tuple[RobotsRecord, RobotsFile | None]:
+        record = await self._shared(authority)
+        while record is None or record.expires_at <= self._clock():
+            async with self._gate().frontier.single_flight(f"robots:{authority}", self._flight_seconds()) as first:
+                previous = await self._shared(authority)
+                if previous is not None and previous.expires_at > self._clock():
+                    record = previous
+                elif first:
+                    record = await self._fetch(authority, previous)
+        parsed = await self._parse(record) if record.reading is Reading.RULES else None
+        self._known[authority] = record, parsed
+        self._known.move_to_end(authority)
+        while len(self._known) > MAX_PARSED:
+            self._known.popitem(last=False)
+        return record, parsed
+
+    def _flight_seconds(self) -> float:
+        return (self._timeout + 60.0) * (MAX_HOPS + 1)
+
+    async def _shared(self, authority: str) -> RobotsRecord | None:
+        blob = await self._gate().frontier.get_blob(f"robots:{authority}")
+        return None if blob is None else robots_fetch.load(blob)
+
+    async def _parse(self, record: RobotsRecord) -> RobotsFile:
+        if len(record.body) < _THREAD_FROM_BYTES:
+            return robots.parse(record.body)
+        return await asyncio.to_thread(robots.parse, record.body)
+
+    async def _fetch(self, authority: str, previous: RobotsRecord | None) -> RobotsRecord:
+        answer = await self._ask(f"{authority}/robots.txt")
+        if answer.status is None:  # no response at all: a lost packet is no reason to leave a host alone for an hour
+            answer = await self._ask(f"{authority}/robots.txt")
+        now = self._clock()
+        record = robots_fetch.judge(answer, now, self._ages, previous)
+        await self._gate().frontier.put_blob(f"robots:{authority}", record.dump(), record.keep_until() - now)
+        return record
+
+    async def _ask(self, url: str) -> Answer:
+        seen = {url}
+        for _ in range(MAX_HOPS + 1):
+            await self._gate().wait_turn(url)
+            try:
+                response = await self._download(self._request(url))
+            except Denied as refusal:
+                if len(seen) == 1 and refusal.drop.reason is DropReason.NETWORK_FORBIDDEN:
+                    raise  # the host itself is forbidden: that is the page's outcome
+                return Answer(error=describe(refusal))
+            except IgnoreRequest:
+                raise  # held, or put back by the politeness gate: nothing was learned about robots.txt
+            except Exception as error:  # whatever went wrong, the file could not be read
+                return Answer(error=describe(error))
+            target = target_of(response) if response.status in REDIRECTS else None
+            if target is None:
+                return _answer(response)
+            if target in seen:
+                return Answer(response.status, error="redirect loop")
+            seen.add(target)
+            url = target
+        return Answer(response.status, error=f"more than {MAX_HOPS} redirects")
+
+    def _request(self, url: str) -> Request:
+        meta = {CONTROL_FILE: True, "download_timeout": self._timeout, "download_maxsize": 0}
+        return Request(url, callback=NO_CALLBACK, dont_filter=True, meta=meta)
+
+
+def authority_of(url: str) -> str:
+    """scheme://host:port of a URL, the key under which its robots.txt is kept."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def path_of(url: str) -> str:
+    """Path and query of a URL, as rules are matched against it."""
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _answer(response: Response) -> Answer:
+    return Answer(response.status, response.body, tuple(header_lines(response.headers)))

@@ -1,0 +1,114 @@
+"""On headers and body: only text, only so much of it, also after decompression.
+
+Scrapy's handler enforces DOWNLOAD_MAXSIZE on the bytes of the wire and DOWNLOAD_TIMEOUT on the whole exchange; this
+module bounds what the bytes become, and stops bodies that no stage could read before they are fetched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.http import Response
+
+from crawler.document import Drop, DropReason
+from crawler.middlewares._meta import is_control_file, is_page
+from crawler.middlewares.outcomes import Denied
+from crawler.policy.headers import escaped
+from crawler.policy.robots import MAX_BYTES
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
+
+TEXT_TYPES = frozenset(
+    {"text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain", "text/markdown"}
+)
+CONTROL_FILE_BYTES = MAX_BYTES + 16_384
+"""Read of a control file at most; more than is parsed, so that parsing can cut at a line end."""
+MAX_PLAIN_CONTROL_FILE = 10 * 2**20
+"""Bytes of a control file after decompression."""
+MAX_CODINGS = 2
+"""Content codings on top of each other; each is one more pass over the body."""
+
+
+class LimitsMiddleware:
+    """Refuses content types that are not text, on the headers; cuts control files where nobody reads on."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Listen for headers and bytes."""
+        middleware = cls()
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
+        return middleware
+
+    def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
+        """Raises: StopDownload where the body could not be used."""
+        if is_page(request) and not is_text(media_type(headers)):
+            raise StopDownload(fail=False)
+
+    def bytes_received(self, data: bytes, request: Request, **_: Any) -> None:
+        """Raises: StopDownload where a control file has been read as far as it is going to be parsed."""
+        if not is_control_file(request):
+            return
+        received = request.meta.get("received_bytes", 0) + len(data)
+        request.meta["received_bytes"] = received
+        if received > CONTROL_FILE_BYTES:
+            raise StopDownload(fail=False)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raises: Denied for a content type that no stage reads, or a body that was cut."""
+        kind = media_type(response.headers)
+        if is_page(request) and not is_text(kind):
+            raise Denied(Drop("fetch", DropReason.NOT_TEXT, escaped(kind, 100)))
+        if "download_stopped" in response.flags and not is_control_file(request):
+            raise Denied(Drop("fetch", DropReason.DOWNLOAD_FAILED, "the download was stopped before its end"))
+        return response
+
+
+class DecompressionMiddleware(HttpCompressionMiddleware):
+    """Scrapy's decompression with its failures as outcomes: too large, broken, or in a coding nobody knows."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Never switched off: a body that stays compressed would be taken for text."""
+        return cls(crawler=crawler)
+
+    def process_response(self, request: Request, response: Response, spider: Any = None) -> Response:  # noqa: ARG002
+        """Raises: Denied."""
+        if is_control_file(request):
+            request.meta["download_maxsize"] = MAX_PLAIN_CONTROL_FILE
+        codings = b",".join(response.headers.getlist("Content-Encoding")).count(b",") + 1
+        if codings > MAX_CODINGS:
+            raise _undecodable(f"{codings} content codings")
+        try:
+            plain = super().process_response(request, response)
+        except IgnoreRequest as error:
+            raise Denied(Drop("fetch", DropReason.TOO_LARGE, "larger than allowed when decompressed")) from error
+        except Exception as error:  # each codec has errors of its own
+            raise _undecodable(f"content coding: {type(error).__name__}") from error
+        assert isinstance(plain, Response)
+        coding = (plain.headers.get("Content-Encoding") or b"").decode("latin-1").strip().lower()
+        if coding not in {"", "identity"}:
+            raise _undecodable(f"unknown content coding {escaped(coding, 50)}")
+        return plain
+
+
+def media_type(headers: Headers) -> str:
+    """The media type without parameters, lower case; empty where the response does not say."""
+    return (headers.get("Content-Type") or b"").split(b";", 1)[0].decode("latin-1").strip().lower()
+
+
+def is_text(kind: str) -> bool:
+    """True for a media type the stages read, and for none at all: then the bytes decide."""
+    return not kind or kind in TEXT_TYPES
+
+
+def _undecodable(detail: str) -> Denied:
+    return Denied(Drop("fetch", DropReason.UNDECODABLE, detail))

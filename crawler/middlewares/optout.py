@@ -1,0 +1,67 @@
+"""On the response headers, before the body is read: does the page refuse AI training?
+
+The `headers_received` signal comes before the body; a refusal stops the download there. Scrapy logs and swallows what
+goes wrong in a signal handler, so the same question is asked again on the response: an error there fails closed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+
+from crawler.middlewares._meta import evidence_of, header_lines, is_page
+from crawler.middlewares.outcomes import Denied
+from crawler.policy.decide import Verdict, decide_headers
+from crawler.runtime import config_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+
+class OptOutMiddleware:
+    """Enforces X-Robots-Tag, Content-Usage, Content-Signal and what else stands in headers; records what it saw."""
+
+    def __init__(self, product_token: str, profile: str, clock: Callable[[], float] = time.time) -> None:
+        self._product_token = product_token
+        self._profile = profile
+        self._clock = clock
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the settings and listen for response headers."""
+        config = config_of(crawler)
+        middleware = cls(config.crawl.product_token, config.policy.optout_profile)
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        return middleware
+
+    def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
+        """Raises: StopDownload where the headers refuse; the response then comes without a body.
+
+        `meta["fetched_at"]` is when they arrived: dates in signals are compared with it, in the crawl as in a replay.
+        """
+        request.meta["fetched_at"] = self._clock()
+        if is_page(request) and not self._judge(request, headers).ok:
+            raise StopDownload(fail=False)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raises: Denied, with every signal seen up to here."""
+        if not is_page(request):
+            return response
+        verdict = self._judge(request, response.headers)
+        evidence = evidence_of(request)
+        evidence.signals.extend(verdict.signals)
+        if verdict.drop:
+            raise Denied(verdict.drop, tuple(evidence.signals))
+        return response
+
+    def _judge(self, request: Request, headers: Headers) -> Verdict:
+        now = request.meta.setdefault("fetched_at", self._clock())
+        return decide_headers(header_lines(headers), self._product_token, self._profile, now)

@@ -1,0 +1,135 @@
+"""Before the request: robots.txt is asked, for the fetch itself and for the opt-outs that stand in it.
+
+Fails closed: while robots.txt is out of reach nothing of the host is fetched, and the page is held.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from crawler.middlewares._meta import evidence_of, is_control_file, is_page
+from crawler.middlewares.control_files import MAX_PARSED, RobotsFiles, authority_of, path_of
+from crawler.middlewares.outcomes import Denied, Held
+from crawler.middlewares.signals import robots_sitemaps
+from crawler.policy.decide import Verdict, decide_robots
+from crawler.policy.robots_fetch import Ages, Reading, RobotsRecord
+from crawler.runtime import config_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from crawler.config import Config
+    from crawler.policy.robots import RobotsFile
+
+MAX_SITEMAPS = 100
+"""Sitemap lines of one robots.txt that are announced."""
+
+
+class RobotsMiddleware:
+    """Enforces robots.txt; hands Crawl-delay to the frontier and Sitemap lines to the spider."""
+
+    def __init__(
+        self,
+        config: Config,
+        files: RobotsFiles,
+        scheduler: Callable[[], Any],
+        announce: Callable[[str, list[str]], Awaitable[Any]],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._token = config.crawl.product_token
+        self._profile = config.policy.optout_profile
+        self._longest_delay = config.policy.robots_max_delay_seconds
+        self._usual_delay = config.frontier.delay_seconds
+        self._files = files
+        self._scheduler = scheduler
+        self._announce = announce
+        self._clock = clock
+        self._met: dict[str, float] = {}  # authority → fetched_at of the record whose delay and sitemaps are known
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the settings; the scheduler and the engine are asked for when the first request comes."""
+        config = config_of(crawler)
+        policy = config.policy
+
+        def scheduler() -> Any:
+            engine: Any = crawler.engine  # there is one when requests come
+            return engine.scheduler
+
+        def download(request: Request) -> Any:
+            engine: Any = crawler.engine
+            return engine.download_async(request)
+
+        async def announce(authority: str, urls: list[str]) -> None:
+            await crawler.signals.send_catch_log_async(robots_sitemaps, authority=authority, urls=urls)
+
+        ages = Ages(policy.robots_max_age_seconds, policy.robots_error_age_seconds)
+        files = RobotsFiles(scheduler, download, ages, policy.download_timeout_seconds)
+        return cls(config, files, scheduler, announce)
+
+    async def process_request(self, request: Request) -> None:
+        """Raises: Denied, Held. Fills in the request's evidence."""
+        if is_control_file(request):
+            return
+        authority = authority_of(request.url)
+        record, parsed = await self._files.get(authority)
+        verdict = decide_robots(
+            record,
+            parsed,
+            path_of(request.url),
+            product_token=self._token,
+            profile=self._profile,
+            now=self._clock(),
+        )
+        self._note(request, record, verdict)
+        if parsed is not None:
+            await self._meet(authority, request.url, record, parsed)
+        self._enforce(verdict, record, authority, is_page(request))
+
+    def _note(self, request: Request, record: RobotsRecord, verdict: Verdict) -> None:
+        evidence = evidence_of(request)
+        evidence.robots_status = verdict.robots_status
+        evidence.robots_rule = verdict.robots_rule
+        evidence.robots_sha256 = record.sha256
+        read_at = record.body_fetched_at if record.reading is Reading.RULES else record.fetched_at
+        evidence.robots_fetched_at = datetime.fromtimestamp(read_at, UTC).isoformat(timespec="seconds")
+        evidence.signals.extend(verdict.signals)
+
+    def _enforce(self, verdict: Verdict, record: RobotsRecord, authority: str, page: bool) -> None:
+        drop = verdict.drop
+        if drop is None or (drop.stage == "optout" and not page):
+            return  # an opt-out from training does not close a sitemap
+        if drop.reason.is_hold:
+            raise Held(drop, record.expires_at, authority)
+        raise Denied(drop, verdict.signals)
+
+    async def _meet(self, authority: str, url: str, record: RobotsRecord, parsed: RobotsFile) -> None:
+        """Once per host, worker and version of the file: its delay and its sitemaps."""
+        if self._met.get(authority) == record.body_fetched_at:
+            return
+        if len(self._met) >= 10 * MAX_PARSED:
+            self._met.clear()
+        self._met[authority] = record.body_fetched_at
+        delay = min(parsed.crawl_delay(self._token) or 0.0, self._longest_delay)
+        if delay > self._usual_delay:
+            frontier = self._scheduler().frontier
+            await frontier.set_delay(frontier.scope_of(url), delay)
+        if urls := _absolute(authority, parsed.sitemaps):
+            await self._announce(authority, urls)
+
+
+def _absolute(authority: str, sitemaps: list[str]) -> list[str]:
+    found = []
+    for value in dict.fromkeys(sitemaps[:MAX_SITEMAPS]):
+        try:
+            found.append(urljoin(f"{authority}/robots.txt", value))
+        except ValueError:
+            continue  # a line that is no URL names no sitemap
+    return found

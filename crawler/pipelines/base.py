@@ -1,0 +1,118 @@
+"""What all item pipelines share: a stage's verdict becomes Scrapy's `DropItem`.
+
+One `DropItem` subclass per stage, so that Scrapy's own counters (`item_dropped_reasons_count/…`) split by stage.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NoReturn
+
+from scrapy.exceptions import DropItem
+
+from crawler.document import Document, Drop
+from crawler.pipelines.pool import StagePool, pool_of
+from crawler.stages.chain import STAGES
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class StageDrop(DropItem):
+    """A document that a stage, or a room before the stages, decided against. `verdict` says why."""
+
+    def __init__(self, verdict: Drop) -> None:
+        super().__init__(f"{verdict.stage}/{verdict.reason}")
+        self.verdict = verdict
+
+
+class FrontierDrop(StageDrop):
+    """Decided before the request: scope, redirects, caps."""
+
+
+class PolicyDrop(StageDrop):
+    """Decided by robots.txt, an opt-out signal, the network guard or a licence."""
+
+
+class FetchDrop(StageDrop):
+    """No usable response came back."""
+
+
+class ParseDrop(StageDrop):
+    """The bytes could not be read as a page, or the stage pool gave up on them."""
+
+
+class ExtractionDrop(StageDrop):
+    """No text, or not enough."""
+
+
+class LanguageDrop(StageDrop):
+    """Unknown, unwanted or uncertain language."""
+
+
+class QualityDrop(StageDrop):
+    """A quality rule or the score said no."""
+
+
+class PiiDrop(StageDrop):
+    """Too much personal data."""
+
+
+class ExactDuplicateDrop(StageDrop):
+    """The same text is in the corpus."""
+
+
+class NearDuplicateDrop(StageDrop):
+    """Almost the same text is in the corpus."""
+
+
+DROPS: dict[str, type[StageDrop]] = {
+    "frontier": FrontierDrop,
+    "policy": PolicyDrop,
+    "optout": PolicyDrop,
+    "fetch": FetchDrop,
+    "parse": ParseDrop,
+    "stages": ParseDrop,
+    "extraction": ExtractionDrop,
+    "language": LanguageDrop,
+    "quality": QualityDrop,
+    "pii": PiiDrop,
+    "exact": ExactDuplicateDrop,
+    "near": NearDuplicateDrop,
+}
+
+
+def drop(doc: Document, verdict: Drop) -> NoReturn:
+    """Leave `verdict` on the document and end its way.
+
+    Raises: the `StageDrop` subclass of the verdict's stage.
+    """
+    doc.verdict = verdict
+    raise DROPS.get(verdict.stage, StageDrop)(verdict)
+
+
+class StagePipeline:
+    """Adapter of one pure stage: raises the stage's verdict, and runs the stage where it has not run yet.
+
+    The spider sends a page through all stages in one hop to a worker process. Where another pipeline stands between
+    two stages, the hop ends there, and the next adapter starts a second one.
+    """
+
+    stage: ClassVar[str]
+
+    def __init__(self, pool: StagePool) -> None:
+        self._pool = pool
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Share the crawler's one process pool."""
+        return cls(pool_of(crawler))
+
+    async def process_item(self, doc: Document) -> Document:
+        """Answer the document, or raise its verdict."""
+        if doc.verdict is None and self.stage not in doc.done:
+            doc = await self._pool.run(doc, STAGES[STAGES.index(self.stage) :])
+        if doc.verdict is not None:
+            drop(doc, doc.verdict)
+        return doc

@@ -1,0 +1,46 @@
+"""Pipeline step `exact`: a text that another URL already has is dropped (`crawler/pipelines/dedup_index.py`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from scrapy.utils.misc import load_object
+
+from crawler.document import Document, Drop, DropReason
+from crawler.frontier.scheduler import Scheduler, frontier_url
+from crawler.pipelines.base import drop
+from crawler.pipelines.dedup_index import DedupIndex, make_index
+from crawler.runtime import config_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class ExactDedupPipeline:
+    """Adapter of `DedupIndex.check_exact`."""
+
+    def __init__(self, index: DedupIndex) -> None:
+        self._index = index
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Ask the index of this crawl's configuration."""
+        config = config_of(crawler)
+        has_frontier = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler)
+        return cls(make_index(config, frontier_url(config) if has_frontier else None))
+
+    async def open_spider(self) -> None:
+        """Refuse an index of another scheme before the first page."""
+        await self._index.open()
+
+    async def close_spider(self) -> None:
+        """Let go of the index."""
+        await self._index.close()
+
+    async def process_item(self, doc: Document) -> Document:
+        """Pass the document on, or drop it with `dup_of` set."""
+        doc.dup_of = await self._index.check_exact(doc.doc_id, doc.canonical_url or doc.url)
+        if doc.dup_of is not None:
+            doc.dup_similarity = 1.0
+            drop(doc, Drop("exact", DropReason.EXACT_DUPLICATE, f"same text as {doc.dup_of}"[:512]))
+        return doc

@@ -1,0 +1,9 @@
+"""Pipeline step `language`: which language, and is it wanted (`crawler/stages/language.py`)."""
+
+from crawler.pipelines.base import StagePipeline
+
+
+class LanguagePipeline(StagePipeline):
+    """Adapter of the language stage."""
+
+    stage = "language"

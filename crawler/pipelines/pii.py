@@ -1,0 +1,9 @@
+"""Pipeline step `pii`: personal data is redacted (`crawler/stages/pii.py`)."""
+
+from crawler.pipelines.base import StagePipeline
+
+
+class PiiPipeline(StagePipeline):
+    """Adapter of the pii stage."""
+
+    stage = "pii"

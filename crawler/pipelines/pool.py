@@ -1,0 +1,169 @@
+"""The process pool every stage runs in: fetching never waits for parsing.
+
+One hop to a worker process carries a page through all stages. Each task has a wall-clock limit; a worker that dies or
+hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is Scrapy's scraper slot:
+it stops fetching while too many bytes wait here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from crawler.config import Config
+from crawler.document import Document, Drop, DropReason
+from crawler.pipelines import worker
+from crawler.runtime import config_of
+from crawler.stages.chain import READING, STAGES
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawler.frontier.sitemaps import Sitemap
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Runner = Callable[[Document, tuple[str, ...]], Document]
+
+
+class StagePool:
+    """Runs documents through the stages in worker processes.
+
+    workers: number of processes; 0 runs everything inline in the calling thread, for debugging.
+    runner: what a worker does with a document; tests put something poisonous here.
+    The wall-clock limit (`STAGE_TIMEOUT_SECONDS`) counts from the moment a worker starts on a document.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        workers: int | None = None,
+        runner: Runner = worker.run_stages,
+        starter: Callable[[Config], None] = worker.start,
+    ) -> None:
+        wanted = config.crawl.stage_workers if workers is None else workers
+        self.workers = (os.cpu_count() or 1) if wanted < 0 else wanted
+        self.timeout = config.crawl.stage_timeout_seconds
+        self._config = config
+        self._runner = runner
+        self._starter = starter
+        self._pool = self._new_pool()
+        if not self.workers:
+            starter(config)
+
+    async def run(self, doc: Document, names: tuple[str, ...] = STAGES) -> Document:
+        """Take `doc` through the named stages.
+
+        Never raises for a page's sake: a time-out, a crash or an error of ours becomes `doc.verdict`. After one of
+        these a second, shorter hop still reads the links, so that a poisonous page does not hide its neighbours.
+        """
+        try:
+            done: Document = await self._call(self._runner, doc, names)
+        except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
+            verdict = _verdict_of(error, self.timeout)
+            logger.warning("stages gave up on %s: %s (%s)", doc.url, verdict.reason, verdict.detail)
+            done = await self._salvage(doc, names)
+            done.verdict = verdict
+            done.text = ""
+        done.exchange = doc.exchange
+        return done
+
+    async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
+        """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
+
+        Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker.
+        """
+        return await self._call(worker.run_sitemap, body, url, nesting)
+
+    async def warm_up(self) -> None:
+        """Load every worker's models before the first page arrives."""
+        await asyncio.gather(
+            *(self._call(worker.run_sitemap, b"", "http://localhost/", 0) for _ in range(self.workers))
+        )
+
+    def close(self) -> None:
+        """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+
+    async def _salvage(self, doc: Document, names: tuple[str, ...]) -> Document:
+        reading = tuple(name for name in names if name in READING)
+        if reading:
+            try:
+                done: Document = await self._call(self._runner, doc, reading)
+            except (TimeoutError, ProcessExpired, BrokenProcessPool):
+                logger.warning("the links of %s cannot be read either", doc.url)
+            else:
+                return done
+        doc.html = b""
+        return doc
+
+    async def _call(self, function: Callable[..., T], *args: Any) -> T:
+        if self._pool is None:
+            return function(*args)
+        exchange, args = _without_exchange(args)
+        try:
+            return await asyncio.wrap_future(self._pool.schedule(function, args=args, timeout=self.timeout))
+        except BrokenProcessPool:
+            logger.warning("the stage pool broke and is rebuilt")
+            self._pool = self._new_pool()
+            raise
+        finally:
+            if exchange is not None:
+                args[0].exchange = exchange
+
+    def _new_pool(self) -> ProcessPool | None:
+        if not self.workers:
+            return None
+        context = _QuietContext()
+        context.set_forkserver_preload(["crawler.pipelines.worker"])
+        return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
+
+
+def pool_of(crawler: Crawler) -> StagePool:
+    """The one pool of this crawler, started at the first call."""
+    shared: dict[str, Any] = crawler.__dict__
+    if "_stage_pool" not in shared:
+        shared["_stage_pool"] = StagePool(config_of(crawler))
+    pool: StagePool = shared["_stage_pool"]
+    return pool
+
+
+def _without_exchange(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The raw exchange holds the body a second time: it stays in this process."""
+    if args and isinstance(args[0], Document):
+        exchange, args[0].exchange = args[0].exchange, None
+        return exchange, args
+    return None, args
+
+
+def _verdict_of(error: Exception, timeout: float) -> Drop:
+    if isinstance(error, TimeoutError):
+        return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s")
+    return Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {type(error).__name__}")
+
+
+class _QuietProcess(ForkServerProcess):
+    """Starts without importing the parent's main module: `scrapy` would cost every worker 40 MB for nothing."""
+
+    def start(self) -> None:
+        main = sys.modules["__main__"]
+        hidden = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
+        main.__spec__ = None
+        try:
+            super().start()
+        finally:
+            main.__dict__.update(hidden)
+
+
+class _QuietContext(ForkServerContext):
+    Process = _QuietProcess  # type: ignore[assignment]  # the stubs call the attribute final in spirit only

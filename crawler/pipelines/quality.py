@@ -1,0 +1,9 @@
+"""Pipeline step `quality`: score and rule sets (`crawler/stages/quality.py`)."""
+
+from crawler.pipelines.base import StagePipeline
+
+
+class QualityPipeline(StagePipeline):
+    """Adapter of the quality stage."""
+
+    stage = "quality"

@@ -1,0 +1,186 @@
+"""From the pipelines to the disk: the asyncio side of the corpus, with group commit in one writer thread.
+
+`await sink.keep(record)` returns after the fsync that covers the record; many waiters share one fsync. Compression and
+disk work happen in the thread and never hold up the reactor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from crawler.document import Exchange
+from crawler.storage.corpus import Corpus
+from crawler.storage.errors import StorageError
+from crawler.storage.records import Record
+from crawler.storage.recovery import Recovered
+from crawler.storage.warc import WarcLocation
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+MAX_BATCH = 256
+"""Waiting records that trigger a commit before `commit_seconds` are over."""
+
+
+@dataclass(slots=True)
+class _Job:
+    """One call for the writer thread. `durable` jobs are answered by the next commit, the others at once."""
+
+    call: Callable[[], Any]
+    future: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+    durable: bool = False
+    last: bool = False
+    result: Any = None
+
+
+class Sink:
+    """Durable output for one crawler. `await open()` before the first page, `await close()` after the last.
+
+    After a StorageError every waiter and every later call fails with it, `failed` holds it, and the callbacks in
+    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0.
+    """
+
+    def __init__(self, corpus: Corpus, *, commit_seconds: float = 0.2, max_batch: int = MAX_BATCH) -> None:
+        self.corpus = corpus
+        self.failed: StorageError | None = None
+        self.on_failure: list[Callable[[StorageError], None]] = []
+        self._commit_seconds, self._max_batch = commit_seconds, max_batch
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def open(self) -> list[Recovered]:
+        """Start the writer thread and open the corpus; returns what was recovered from dead writers.
+
+        Raises: StorageError where the folder is foreign, unwritable, or written under this name by a live process.
+        """
+        self._thread = threading.Thread(target=self._work, name="corpus-writer", daemon=True)
+        self._thread.start()
+        try:
+            found: list[Recovered] = await self._submit(self.corpus.open)
+        except BaseException:
+            await self._submit(lambda: None, last=True)
+            self._thread = None
+            raise
+        return found
+
+    async def archive(self, exchange: Exchange) -> WarcLocation:
+        """Append an exchange to the archive and say where it is.
+
+        It becomes durable with the next commit, which syncs the archive before any record: the `keep` or `reject` of
+        the same page covers it. Raises: StorageError.
+        """
+        location: WarcLocation = await self._submit(lambda: self.corpus.archive(exchange))
+        return location
+
+    async def keep(self, record: Record) -> None:
+        """Return when the record of a kept document is durable. Raises: StorageError; TypeError if it is no JSON."""
+        await self._submit(lambda: self.corpus.keep(record), durable=True)
+
+    async def reject(self, record: Record) -> None:
+        """Return when the record of a rejected document is durable. Raises as `keep` does."""
+        await self._submit(lambda: self.corpus.reject(record), durable=True)
+
+    async def note(self, counters: Mapping[str, int]) -> None:
+        """Hand over counters of this run (fetched, bytes, …) for the manifest."""
+        snapshot = dict(counters)
+        await self._submit(lambda: self.corpus.note(snapshot))
+
+    async def close(self) -> None:
+        """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
+        if self._thread is None:
+            return
+        self._thread = None
+        await self._submit(self.corpus.close, last=True)
+
+    async def _submit(self, call: Callable[[], Any], *, durable: bool = False, last: bool = False) -> Any:
+        if self.failed is not None and not last:
+            raise StorageError(str(self.failed))
+        if self._thread is None and not last:
+            raise StorageError("the sink is not open")
+        loop = asyncio.get_running_loop()
+        job = _Job(call, loop.create_future(), loop, durable, last)
+        self._jobs.put(job)
+        return await job.future
+
+    # --- writer thread -----------------------------------------------------------------------------------------------
+    def _work(self) -> None:
+        waiting: list[_Job] = []
+        deadline = 0.0
+        while True:
+            try:
+                job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()) if waiting else None)
+            except queue.Empty:
+                self._commit(waiting)
+                continue
+            if job.last:
+                self._commit(waiting)
+                self._perform(job)
+                return
+            if self._perform(job):
+                deadline = deadline if waiting else time.monotonic() + self._commit_seconds
+                waiting.append(job)
+            if len(waiting) >= self._max_batch:
+                self._commit(waiting)
+
+    def _perform(self, job: _Job) -> bool:
+        """Run a job. True where its answer has to wait for the commit."""
+        try:
+            job.result = job.call()
+        except BaseException as error:  # handed to the waiter, whatever it is
+            self._answer([job], error)
+            return False
+        if not job.durable:
+            self._answer([job], None)
+        return job.durable
+
+    def _commit(self, waiting: list[_Job]) -> None:
+        if not waiting:
+            return
+        error: BaseException | None = None
+        try:
+            self.corpus.commit()
+        except BaseException as problem:  # handed to every waiter, whatever it is
+            error = problem
+        self._answer(list(waiting), error)
+        waiting.clear()
+
+    def _answer(self, jobs: list[_Job], error: BaseException | None) -> None:
+        """Resolve the futures in their loop; a loop that is closed has nobody waiting."""
+        try:
+            jobs[0].loop.call_soon_threadsafe(self._resolve, jobs, error)
+        except RuntimeError:
+            return
+
+    def _resolve(self, jobs: list[_Job], error: BaseException | None) -> None:
+        if isinstance(error, StorageError) and self.failed is None:
+            self.failed = error
+            for callback in self.on_failure:
+                callback(error)
+        for job in jobs:
+            if job.future.done():
+                continue
+            if error is None:
+                job.future.set_result(job.result)
+            else:
+                job.future.set_exception(error)
+
+
+_SINKS: WeakKeyDictionary[Crawler, Sink] = WeakKeyDictionary()
+
+
+def sink_of(crawler: Crawler) -> Sink:
+    """The one sink of a crawler, made on first use from its configuration and not yet open."""
+    from crawler.runtime import config_of
+
+    if crawler not in _SINKS:
+        config = config_of(crawler)
+        _SINKS[crawler] = Sink(Corpus(config), commit_seconds=config.storage.commit_seconds)
+    return _SINKS[crawler]

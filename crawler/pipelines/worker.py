@@ -1,0 +1,37 @@
+"""What runs inside a worker process of the stage pool: the chain of stages and the sitemap parser.
+
+This module and all it imports stay free of Scrapy, so that a worker holds the stages' models and nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from crawler.config import Config
+from crawler.document import Document
+from crawler.frontier.sitemaps import Sitemap, parse_sitemap
+from crawler.frontier.urls import canonicalize
+from crawler.stages.chain import Chain
+
+_chain: Chain | None = None
+
+
+def start(config: Config) -> None:
+    """Build the chain once per process. Models are frozen out of the garbage collector's sight."""
+    global _chain  # noqa: PLW0603  # one chain per process is the point of a worker
+    _chain = Chain(config)
+    gc.collect()
+    gc.freeze()
+
+
+def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
+    """Run the named stages and bring the page's links into canonical form, unique and in page order."""
+    assert _chain is not None, "start() runs before the first task"
+    doc = _chain.run(doc, names)
+    doc.links = list(dict.fromkeys(url for link in doc.links if (url := canonicalize(link)) is not None))
+    return doc
+
+
+def run_sitemap(body: bytes, url: str, nesting: int) -> Sitemap:
+    """Parse one sitemap file; see `crawler.frontier.sitemaps`."""
+    return parse_sitemap(body, url, nesting)

@@ -1,0 +1,57 @@
+"""Shared by the rules that read response headers: finding them, and the times they carry (RFC 9110, RFC 9111)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+Headers = Iterable[tuple[bytes, bytes]]
+"""Header lines as they arrived, (name, value)."""
+
+MAX_RETRY_AFTER_SECONDS = 30 * 86_400.0
+_MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
+
+
+def values_of(headers: Headers, name: bytes) -> list[str]:
+    """The values of every line of this name (given in lower case), in order, as text."""
+    return [value.decode("utf-8", "replace") for key, value in headers if key.lower() == name]
+
+
+def max_age_seconds(headers: Headers) -> float | None:
+    """Freshness that Cache-Control asks for; 0 for no-store and no-cache; None where it says nothing."""
+    text = ",".join(values_of(headers, b"cache-control")).lower()
+    if "no-store" in text or "no-cache" in text:
+        return 0.0
+    match = _MAX_AGE.search(text)
+    return float(match[1]) if match else None
+
+
+def retry_after_seconds(headers: Headers, now: float) -> float | None:
+    """Retry-After as seconds from `now` (RFC 9110 section 10.2.3), at most 30 days; None where absent or unreadable."""
+    for value in values_of(headers, b"retry-after"):
+        if value.strip().isascii() and value.strip().isdigit():
+            return min(float(value.strip()[:9]), MAX_RETRY_AFTER_SECONDS)
+        if (when := http_date(value)) is not None:
+            return min(max(when - now, 0.0), MAX_RETRY_AFTER_SECONDS)
+    return None
+
+
+def http_date(text: str) -> float | None:
+    """Seconds since the epoch for a date of RFC 9110 section 5.6.7, RFC 5322 or ISO 8601; None where unreadable.
+
+    A date without a zone is UTC.
+    """
+    raw = text.strip()[:64]
+    try:
+        when = datetime.fromisoformat(raw) if raw[:4].isdigit() else parsedate_to_datetime(raw)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def escaped(text: str, limit: int = 512) -> str:
+    """A raw value fit for a record: control characters escaped, at most `limit` UTF-8 bytes."""
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return safe.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

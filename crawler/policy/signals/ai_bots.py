@@ -1,0 +1,70 @@
+"""Before the request: does robots.txt turn away bots that collect training data? Explicit groups only, no `*` fallback.
+
+A site that disallows GPTBot or CCBot has said what it thinks of training; that its author does not know our name is no
+permission. The list holds crawlers and control tokens whose operators document training or data-set use.
+"""
+
+from __future__ import annotations
+
+from crawler.document import Signal
+from crawler.policy.robots import RobotsFile
+from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, signal
+
+NAME = "ai-bots"
+REVIEWED = "2026-11-22"
+VERSION = f"1 ({REVIEWED})"
+
+BOTS = (
+    "AI2Bot",
+    "Ai2Bot-Dolma",
+    "Amazonbot",
+    "anthropic-ai",
+    "Applebot-Extended",
+    "Bytespider",
+    "CCBot",
+    "Claude-Web",
+    "ClaudeBot",
+    "cohere-ai",
+    "cohere-training-data-crawler",
+    "Diffbot",
+    "FacebookBot",
+    "Google-Extended",
+    "GPTBot",
+    "img2dataset",
+    "Meta-ExternalAgent",
+    "omgili",
+    "omgilibot",
+    "PanguBot",
+    "Timpibot",
+    "Webzio-Extended",
+)
+_NAMES = frozenset(name.lower() for name in BOTS)
+
+
+def is_ai_bot(name: str) -> bool:
+    """True for the name of a bot on the list, in any case."""
+    return name.lower() in _NAMES
+
+
+def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]:
+    """One signal per listed bot that the file names, with what it says about this path.
+
+    `strict`: each refusal counts. `balanced`: they count where they are the majority of the listed bots named.
+    `minimal`: recorded only.
+    """
+    answers = [(name, robots.decide_named(name, path)) for name in BOTS]
+    named = [(name, decision) for name, decision in answers if decision]
+    refused = sum(not decision.allowed for _, decision in named)
+    counts = context.profile == "strict" or (context.profile == "balanced" and refused * 2 > len(named))
+    return [
+        signal(
+            NAME,
+            "robots.txt",
+            f"{name}: line {decision.line}: {decision.rule}" if decision.line else f"{name}: no rule matches",
+            (DISALLOW if counts else UNKNOWN) if not decision.allowed else (ALLOW if decision.line else UNKNOWN),
+        )
+        for name, decision in named
+    ]
+
+
+DETECTOR = Detector(NAME, VERSION, robots=from_robots)

@@ -1,0 +1,62 @@
+"""What a detector is, what it is told, and which statements count as a no in which profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from crawler.document import Signal
+from crawler.policy.headers import Headers, escaped
+from crawler.policy.robots import RobotsFile
+
+Metas = Iterable[tuple[str, str]]
+"""(lower-case name, content) of every <meta name=…>."""
+Links = Iterable[tuple[str, str, str]]
+"""(rel, type, href) of every <link> in the head."""
+
+ALLOW, DISALLOW, UNKNOWN = "allow", "disallow", "unknown"
+
+AI_DIRECTIVES = frozenset({"noai", "noimageai", "noml"})
+"""Refuse AI use in so many words; they count in every profile."""
+INDEX_DIRECTIVES = frozenset({"noindex", "none", "noarchive", "nocache"})
+"""Refuse indexing or keeping a copy; a corpus does both, so they count in `strict`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Who asks, under which profile ("strict", "balanced", "minimal"), and when (seconds since the epoch)."""
+
+    product_token: str
+    profile: str
+    now: float
+
+    def verdict_of(self, directive: str) -> str:
+        """What a robots directive (meta or X-Robots-Tag) means for training under this profile."""
+        if directive in AI_DIRECTIVES or (directive in INDEX_DIRECTIVES and self.profile == "strict"):
+            return DISALLOW
+        return UNKNOWN
+
+    def is_me(self, name: str) -> bool:
+        """True where a rule addressed to `name` is addressed to this crawler, alone or with all others."""
+        return name.lower() in {"", "*", "robots", self.product_token.lower()}
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One protocol: its name and version, and a function for each carrier it can stand in.
+
+    `late` protocols let a statement in the body overrule one in the header, so that they are decided on the body only.
+    """
+
+    name: str
+    version: str
+    headers: Callable[[Headers, Context], list[Signal]] | None = None
+    metas: Callable[[Metas, Context], list[Signal]] | None = None
+    links: Callable[[Links, Context], list[Signal]] | None = None
+    robots: Callable[[RobotsFile, str, Context], list[Signal]] | None = None
+    late: bool = False
+
+
+def signal(protocol: str, carrier: str, value: str, verdict: str) -> Signal:
+    """A Signal whose raw value is escaped and cut for the record."""
+    return Signal(protocol, carrier, escaped(value), verdict)

@@ -1,0 +1,36 @@
+"""Content Signals (contentsignals.org): `Content-Signal: search=yes, ai-train=no` in robots.txt, and as a header."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.document import Signal
+from crawler.policy.headers import Headers, values_of
+from crawler.policy.robots import RobotsFile
+from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, signal
+from crawler.policy.signals.scoped import applicable
+
+NAME = "content-signal"
+VERSION = "1"
+
+_ITEM = re.compile(r"\s*ai-train\s*=\s*\"?(yes|no)\b", re.IGNORECASE)
+
+
+def verdict_of(value: str) -> str:
+    """The most restrictive `ai-train` of a value; unknown where it says nothing readable about training."""
+    answers = {match[1].lower() for item in value.split(",") if (match := _ITEM.match(item))}
+    return DISALLOW if "no" in answers else ALLOW if "yes" in answers else UNKNOWN
+
+
+def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]:
+    """Lines before the first group (they speak to everybody) and lines of the groups that apply to this crawler."""
+    records = robots.records_for(context.product_token, NAME)
+    return [signal(NAME, "robots.txt", value, verdict_of(value)) for value in applicable(records, path)]
+
+
+def from_headers(headers: Headers, _context: Context) -> list[Signal]:
+    """Each Content-Signal header line."""
+    return [signal(NAME, "header", value, verdict_of(value)) for value in values_of(headers, b"content-signal")]
+
+
+DETECTOR = Detector(NAME, VERSION, headers=from_headers, robots=from_robots)

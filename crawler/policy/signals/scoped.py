@@ -1,0 +1,24 @@
+"""Shared by Content-Usage and Content-Signal: rules of robots.txt that may start with a path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crawler.policy.robots import Record
+from crawler.policy.robots_match import Rule, RuleSet, normalize
+
+
+def applicable(records: Iterable[Record], path: str) -> list[str]:
+    """The values of the records with the longest path that matches; several where they have the same path.
+
+    A record without a path covers everything, as `/` does (AIPREF attachment draft, section 4.2).
+    """
+    by_path: dict[str, list[str]] = {}
+    for record in records:
+        head, _, rest = record.value.partition(" ")
+        scope, value = (head, rest.strip()) if head.startswith("/") else ("/", record.value)
+        by_path.setdefault(scope, []).append(value)
+    scopes = list(by_path)
+    rules = RuleSet(Rule(True, scope.encode(), number) for number, scope in enumerate(scopes))
+    matched = rules.match(normalize(path.encode("utf-8", "surrogatepass")))
+    return by_path[scopes[matched.line]] if matched else []

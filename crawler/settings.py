@@ -1,0 +1,48 @@
+"""Table of contents: the way of a page as a list of components, in flow order, with their numbers.
+
+Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …) are declared, documented and checked in
+`config.py`; `docs/settings.md` lists them. Here stands only what Scrapy needs to find the rooms.
+"""
+
+from crawler.middlewares import defaults as policy
+
+BOT_NAME = "corpus"
+SPIDER_MODULES = ["crawler.spiders"]
+COMMANDS_MODULE = "crawler.commands"
+
+# Which URL next? The frontier owns politeness across all workers; Scrapy's own slots add no delay.
+SCHEDULER = "crawler.frontier.scheduler.Scheduler"
+DOWNLOADER = "crawler.frontier.gate.OpenDownloader"
+
+# May we? A missing or disabled compliance component refuses to start.
+ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
+DOWNLOADER_MIDDLEWARES = {
+    **policy.DOWNLOADER_MIDDLEWARES,
+    "crawler.frontier.gate.PolitenessGate": 1000,  # closest to the wire: nothing leaves without a turn at its host
+}
+SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: the frontier knows better
+
+# Is it worth keeping? One thin adapter a stage, in the order of `crawler.stages.chain.STAGES`.
+ITEM_PIPELINES = {
+    "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
+    "crawler.pipelines.extraction.ExtractionPipeline": 100,  # main text and metadata
+    "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not
+    "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
+    "crawler.pipelines.pii.PiiPipeline": 400,  # personal data becomes placeholders
+    "crawler.pipelines.dedup_exact.ExactDedupPipeline": 500,  # the same normalised text
+    "crawler.pipelines.dedup_near.NearDedupPipeline": 600,  # MinHash, banding, verification
+    "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk
+    "crawler.pipelines.settlement.Settlement": 800,  # every outcome recorded, every lease acknowledged
+}
+
+# What happens around the flow.
+EXTENSIONS = {
+}
+
+# Limits and manners: every default below has a test that it is what `docs/policy.md` says.
+for _name, _value in policy.SETTINGS.items():
+    globals()[_name] = _value
+
+LOG_LEVEL = "WARNING"
+LOGSTATS_INTERVAL = 0
+FEED_EXPORT_ENCODING = "utf-8"

@@ -1,0 +1,42 @@
+"""The `-a` arguments of `scrapy crawl`: checked before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
+from crawler.frontier.sowing import plan_of
+from crawler.storage.errors import StorageError
+from crawler.storage.replay import expand
+
+
+def read_arguments(arguments: Mapping[str, Any]) -> SeedPlan:
+    """The scope of the crawl and its seeds; empty where no argument is given (a worker that joins, a resumed crawl).
+
+    Raises: SeedError listing unknown arguments and every problem with the known ones.
+    """
+    return plan_of(arguments) if arguments else plan_seeds()
+
+
+def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
+    """The archive pattern or URL of `scrapy crawl replay -a archive=…`.
+
+    Raises: SeedError where it is missing or another argument is given.
+    """
+    unknown = [f"unknown argument -a {name}=…; known: -a archive=…" for name in arguments if name != "archive"]
+    if not arguments.get("archive"):
+        unknown.append(
+            "scrapy crawl replay needs -a archive=GLOB_OR_URL, such as -a archive='corpus/archive/*.warc.gz'"
+        )
+    if unknown:
+        raise SeedError(unknown)
+    try:
+        expand(str(arguments["archive"]))
+    except StorageError as error:
+        raise SeedError([str(error)]) from error
+    return str(arguments["archive"])
+
+
+CHECKS = {"corpus": read_arguments, "replay": read_replay_arguments}
+"""What `scrapy crawl NAME` checks before it starts, by spider name."""

@@ -1,0 +1,145 @@
+"""The live crawl: what is on the page? Links back to the frontier, one Document onward.
+
+The spider holds no rules. Scope comes from the seeds, permission from the middlewares, judgement from the stages. It
+keeps one promise itself: a page's links are in the frontier before the page's own outcome can be acknowledged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+
+from crawler.document import Document, Drop, DropReason
+from crawler.frontier.model import Candidate, Lease
+from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
+from crawler.frontier.sowing import join_scope
+from crawler.middlewares.signals import robots_sitemaps
+from crawler.pipelines.pool import pool_of
+from crawler.pipelines.segments import first_segment
+from crawler.runtime import config_of
+from crawler.spiders.arguments import read_arguments
+from crawler.spiders.failures import outcome_of, redirect_of
+from crawler.spiders.page import blank_document, document_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from crawler.frontier.scheduler import Scheduler
+    from crawler.frontier.scope import Via
+
+
+class CorpusSpider(Spider):
+    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=links|sitemap]`."""
+
+    name = "corpus"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Read and check the arguments.
+
+        Raises: SeedError naming every problem.
+        """
+        spider = super().from_crawler(crawler, *args)
+        spider.config = config_of(crawler)
+        spider.plan = read_arguments(kwargs)
+        spider.scope = spider.plan.scope
+        spider.pool = pool_of(crawler)
+        spider.hop = first_segment(crawler.settings)
+        crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
+        return spider
+
+    @property
+    def frontier(self) -> Scheduler:
+        """The scheduler, which is this worker's door to the shared frontier."""
+        scheduler: Scheduler = self.crawler.engine.scheduler  # type: ignore[union-attr,assignment]
+        return scheduler
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Put the seeds into the frontier; from then on requests come from there."""
+        for warning in self.plan.warnings:
+            self.logger.warning(warning)
+        self.scope = await join_scope(self.frontier.frontier, self.plan.scope)
+        for batch in self.plan.batches():
+            await self._put(batch)
+            self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
+        return
+        yield  # an async generator without items: start() must be one
+
+    async def parse(self, response: Response) -> AsyncIterator[Document]:
+        """One fetched page: through the stages, its links into the frontier, then onward."""
+        lease: Lease = response.meta["lease"]
+        doc = document_of(response, lease, self.config, self.scope)
+        doc = await self.pool.run(doc, self.hop)
+        await self.put_links(doc.links, lease)
+        yield doc
+
+    async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
+        """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
+        lease: Lease = response.meta["lease"]
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
+        for problem in sitemap.problems:
+            self.logger.warning("sitemap %s: %s", response.url, problem)
+        found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
+        await self._put([c for c in found if self._admits(c, "sitemap")])
+        self.crawler.stats.inc_value("sitemap/files")  # type: ignore[union-attr]
+        await self.frontier.settle(lease.token)
+        return
+        yield
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Document]:
+        """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
+        lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
+        doc = blank_document(failure.request, lease, self.config, self.scope)  # type: ignore[attr-defined]
+        target = redirect_of(failure, lease, self.config.policy.max_redirects)
+        if target is not None:
+            doc.verdict = await self._follow(target, lease)
+        else:
+            doc.verdict = await outcome_of(failure, lease, self.frontier)
+        if doc.verdict is not None:
+            yield doc
+
+    async def put_links(self, links: Iterable[str], lease: Lease) -> None:
+        """Put the links that the scope admits into the frontier, one level deeper than their page."""
+        depth, limit = lease.depth + 1, self.config.frontier.depth_limit
+        if (limit and depth > limit) or not self.scope.follows_links(lease.url):
+            return
+        found = [Candidate(url, priority=-depth, depth=depth) for url in links]
+        await self._put([c for c in found if self._admits(c, "link")])
+
+    async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
+        """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
+        if self.scope.uses_robots_sitemaps(authority):
+            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in urls]
+            await self._put([c for c in found if self._admits(c, "sitemap")])
+
+    def _admits(self, candidate: Candidate, via: Via) -> bool:
+        if candidate.kind == "sitemap":
+            admission = self.scope.admits_sitemap(candidate.url)
+        else:
+            admission = self.scope.admits(candidate.url, via=via)
+        if not admission.ok:
+            self.crawler.stats.inc_value(f"scope/excluded/{admission.reason}")  # type: ignore[union-attr]
+        return bool(admission.ok)
+
+    async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
+        if isinstance(target, Drop):
+            return target
+        chain = (*lease.redirects, lease.url)
+        candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
+        if not self._admits(candidate, "redirect"):
+            return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
+        await self._put([candidate])
+        return Drop("frontier", DropReason.REDIRECTED, target[:512])
+
+    async def _put(self, candidates: list[Candidate]) -> None:
+        if not candidates:
+            return
+        for status in await self.frontier.put(candidates):
+            self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]

@@ -1,0 +1,51 @@
+"""From a failed request to its outcome: a verdict to record, another try, a hold, or a new place to look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.document import Drop, DropReason
+from crawler.frontier.gate import Exhausted
+from crawler.frontier.urls import canonicalize
+from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+
+if TYPE_CHECKING:
+    from twisted.python.failure import Failure
+
+    from crawler.frontier.model import Lease
+    from crawler.frontier.scheduler import Scheduler
+
+
+def redirect_of(failure: Failure, lease: Lease, limit: int) -> str | Drop | None:
+    """Where a redirect leads, as a canonical URL; a `Drop` where it leads nowhere; None where it is no redirect."""
+    error = failure.value
+    if not isinstance(error, Redirected):
+        return None
+    target = canonicalize(error.target)
+    if target is None:
+        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {error.target}"[:512])
+    chain = (*lease.redirects, lease.url)
+    if target in chain:
+        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])
+    if len(chain) > limit:
+        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"more than {limit}, next would be {target}"[:512])
+    return target
+
+
+async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Drop | None:
+    """Tell the frontier what to do with the URL; answer the verdict to record, or None where it stays queued.
+
+    Where no try is left the frontier keeps the lease until the verdict is on the disk, then files a dead letter.
+    """
+    error = failure.value
+    if isinstance(error, Held):
+        await frontier.hold(lease.token, error.until, error.drop.reason.value)
+        return None
+    if isinstance(error, TryLater):
+        if error.host_wide and error.not_before is not None:
+            await frontier.block(lease.url, error.not_before, error.drop.reason.value)
+        again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value)
+        return None if again else error.drop
+    if isinstance(error, (Denied, Exhausted)):
+        return error.drop
+    return Drop("fetch", DropReason.DOWNLOAD_FAILED, f"{type(error).__name__}: {error}"[:300])

@@ -1,0 +1,98 @@
+"""From a Scrapy response to a `Document`: what was fetched, when, under which permission."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from crawler import __version__
+from crawler.document import Document, Exchange
+from crawler.frontier.urls import canonicalize, registrable_domain
+
+if TYPE_CHECKING:
+    from scrapy.http import Headers, Request, Response
+
+    from crawler.config import Config
+    from crawler.frontier.model import Lease
+    from crawler.frontier.scope import Scope
+
+
+def blank_document(request: Request, lease: Lease, config: Config, scope: Scope, now: float | None = None) -> Document:
+    """A document about a URL without a page: address, provenance and the evidence that policy left on the request."""
+    fetched = time.time() if now is None else now
+    url = request.url
+    tag, tier = scope.licence_of(url)
+    doc = Document(
+        url=url,
+        canonical_url=canonicalize(url) or url,
+        domain=registrable_domain(url),
+        crawled_at=rfc3339(fetched),
+        license_tag=tag,
+        license_tier=tier,
+        crawl_id=config.crawl.crawl_id,
+        worker_id=config.crawl.worker_id,
+        pipeline_version=__version__,
+        config_digest=config.digest,
+        depth=lease.depth,
+        lease_token=lease.token,
+        redirects=list(lease.redirects),
+    )
+    evidence = request.meta.get("evidence")
+    if evidence is not None:
+        doc.robots_status = evidence.robots_status
+        doc.robots_sha256 = evidence.robots_sha256
+        doc.robots_fetched_at = evidence.robots_fetched_at
+        doc.optout_signals = list(evidence.signals)
+    return doc
+
+
+def document_of(response: Response, lease: Lease, config: Config, scope: Scope) -> Document:
+    """A document with the page's bytes and the raw exchange behind it."""
+    request = response.request
+    assert request is not None, "Scrapy sets response.request before the callback"
+    fetched = request.meta.get("fetched_at") or time.time()
+    doc = blank_document(request, lease, config, scope, fetched)
+    doc.http_status = response.status
+    doc.content_type = header(response.headers, b"Content-Type")
+    doc.charset = charset_of(doc.content_type)
+    doc.etag = header(response.headers, b"ETag") or None
+    doc.last_modified = header(response.headers, b"Last-Modified") or None
+    doc.html = response.body
+    doc.exchange = Exchange(
+        method=request.method,
+        url=request.url,
+        status=response.status,
+        request_headers=_pairs(request.headers),
+        response_headers=_pairs(response.headers),
+        body=response.body,
+        protocol=response.protocol or "HTTP/1.1",
+        ip_address=str(response.ip_address) if response.ip_address else None,
+        fetched_at=fetched,
+        elapsed=float(request.meta.get("download_latency") or 0.0),
+    )
+    return doc
+
+
+def header(headers: Headers, name: bytes) -> str:
+    """The first value of a header as text (latin-1, RFC 9110 section 5.5); empty where it is absent."""
+    value = headers.get(name)
+    return value.decode("latin-1") if value else ""
+
+
+def rfc3339(seconds: float) -> str:
+    """Seconds since the epoch as RFC 3339 in UTC, to the millisecond."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _pairs(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, values in headers.items() for value in values or ()]
+
+
+def charset_of(content_type: str) -> str | None:
+    """The charset parameter of a Content-Type value; None where it has none."""
+    for part in content_type.split(";")[1:]:
+        name, _, value = part.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip("\"'") or None
+    return None

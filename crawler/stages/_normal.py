@@ -1,0 +1,38 @@
+"""Shared by the text stages: the one form in which text is kept.
+
+Unicode NFC, line feeds, no invisible characters, mojibake repaired where there is a sign of it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ftfy import fix_encoding
+from ftfy.badness import badness
+
+_MOJIBAKE_SIGN = re.compile("[ÂÃâ][\u0080-\u00bf€‚„…†‡‰‹‘’“”•–—™›]|Ð[\u0080-\u00bf]|ï»¿|\ufffd")
+"""What UTF-8 read as Latin-1 or Windows-1252 leaves behind: the cheap test before ftfy looks."""
+_MIN_SIGNS = 3
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffe\uffff]"
+)
+"""Soft hyphens, zero-width spaces, byte order marks, direction overrides, controls. Joiners stay: scripts need them."""
+_ODD_BREAKS = re.compile("\r\n?|[\u0085\u2028\u2029\u000c]")
+
+
+def normalise(text: str) -> str:
+    """The text in its kept form. Idempotent on its own output except where mojibake is nested deeper than ftfy goes."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _ODD_BREAKS.sub("\n", text)
+    if not text.isascii():
+        text = repair(text)
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+
+
+def repair(text: str) -> str:
+    """Undo mojibake, line by line, where a cheap test finds signs of it; anything else comes back as it is."""
+    if len(_MOJIBAKE_SIGN.findall(text)) < _MIN_SIGNS:
+        return text
+    return "\n".join(fix_encoding(line) if badness(line) else line for line in text.split("\n"))

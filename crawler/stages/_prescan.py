@@ -1,0 +1,75 @@
+"""Before the parser: is this HTML built to hurt it?
+
+lxml needs 17 s for a tag with 40,000 attributes, so tags are measured on the raw bytes first, in linear time. Depth
+needs no scan: libxml2 stops at 256 open elements by itself and says so (`parse.py` reads its error log).
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_ATTRIBUTES = 1_000
+"""Attributes a tag may have (design page 03)."""
+MAX_TAG_BYTES = 65_536
+"""Bytes a tag may have, embedded payloads apart (design page 03)."""
+
+# Possessive quantifiers: every byte is consumed once. A quote without an end can fail at most once for each kind of
+# quote, because no further quote of that kind follows it.
+_TAG = re.compile(rb"""<(?:!--|/?([a-zA-Z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
+_ATTRIBUTE = re.compile(rb"""[^\s"'>/=][^\s"'>/=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'>]++))?""")
+_QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
+_RAW_TEXT_END = {
+    name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for name in (b"script", b"style", b"textarea", b"title")
+}
+_PAYLOAD = re.compile(rb"""["']\s{0,99}(?:data:|[{\[]|&quot;|&#34;|%7b|m\s?-?[\d.])""", re.IGNORECASE)
+"""How long attribute values of ordinary pages begin: inline media, application state as JSON, SVG paths."""
+
+
+def hostile_reason(body: bytes) -> str | None:
+    """Why lxml must not see these bytes, as a sentence, or None. ASCII-compatible bytes only."""
+    position, dead = 0, set[bytes]()
+    while match := _TAG.search(body, position):
+        position = match.end()
+        name = match[1]
+        if name is None:
+            position = _skip(body, position, rb"-->", dead)
+            continue
+        if match.end() - match.start() > 2 * MAX_ATTRIBUTES and (reason := _judge(match[0])):
+            return reason
+        raw_end = _RAW_TEXT_END.get(name.lower())
+        if raw_end is not None:
+            position = _skip_raw(body, position, name.lower(), raw_end, dead)
+    return None
+
+
+def _skip(body: bytes, position: int, end: bytes, dead: set[bytes]) -> int:
+    """Position behind the next `end`, or `position` where there is none; a vain search is made once."""
+    found = -1 if end in dead else body.find(end, position)
+    if found < 0:
+        dead.add(end)
+        return position
+    return found + len(end)
+
+
+def _skip_raw(body: bytes, position: int, name: bytes, end: re.Pattern[bytes], dead: set[bytes]) -> int:
+    if name in dead:
+        return position
+    if found := end.search(body, position):
+        return found.start()
+    dead.add(name)
+    return position
+
+
+def _judge(tag: bytes) -> str | None:
+    count = sum(1 for _ in _ATTRIBUTE.finditer(tag)) - 1
+    if count > MAX_ATTRIBUTES:
+        return f"a tag with {count} attributes (limit {MAX_ATTRIBUTES})"
+    if len(tag) <= MAX_TAG_BYTES:
+        return None
+    payload = sum(len(value[0]) for value in _QUOTED.finditer(tag) if _is_payload(value[0]))
+    size = len(tag) - payload
+    return f"a tag of {size} bytes (limit {MAX_TAG_BYTES})" if size > MAX_TAG_BYTES else None
+
+
+def _is_payload(quoted: bytes) -> bool:
+    return len(quoted) > 1024 and _PAYLOAD.match(quoted) is not None

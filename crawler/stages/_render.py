@@ -1,0 +1,111 @@
+"""Inside the extraction stage: trafilatura's result tree to text that reads like the page.
+
+trafilatura's own text output keeps the line breaks of the HTML source inside paragraphs, and a `<pre>` may come back as
+a quotation without its line breaks. Here a paragraph is one line, a list item is one line behind "- ", a table row is
+one line of cells, and preformatted text keeps its lines and its indentation: `protect_preformatted` marks them before
+the extractor runs, `render` puts them back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
+"""Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
+
+_BULLET = "\U0001d2e2"
+_BULLETS = re.compile(rf"{_BULLET}\s*+({SPACE}*{_BULLET})?")
+
+_PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
+_RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
+_BLOCKS = frozenset({"p", "head", "list", "table", "quote", "div", "body", "fw", "ab", "row", "graphic", "lb"})
+_LIST_ITEMS = frozenset({"dt", "dd"})
+
+
+def protect_preformatted(tree: Any) -> None:
+    """Replace line breaks and indentation of <pre> and <textarea>-like text by stand-ins, in place."""
+    for pre in tree.iter("pre"):
+        for element in pre.iter():
+            if element.tag == "br":
+                element.tail = NEWLINE + (element.tail or "")
+            if element.text:
+                element.text = _protected(element.text)
+            if element is not pre and element.tail:
+                element.tail = _protected(element.tail)
+
+
+def _protected(text: str) -> str:
+    text = text.replace("\r", "")
+    return text.replace("  ", SPACE * 2).replace(SPACE + " ", SPACE * 2).translate(_PROTECT)
+
+
+def render(body: Any) -> str:
+    """Plain text of a trafilatura body element: blocks on lines of their own, no empty lines outside code."""
+    parts: list[str] = []
+    _walk(body, parts, "")
+    return tidy(_BULLETS.sub(_marker, "".join(parts)))
+
+
+def _marker(match: re.Match[str]) -> str:
+    """The sign of a list item joins its first line; an item that only holds another list has no sign of its own."""
+    return "- " if match[1] is None else match[0].lstrip(_BULLET).strip().replace(_BULLET, "- ")
+
+
+def tidy(text: str) -> str:
+    """Collapse the white space of every line, drop empty lines, then restore what was protected."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(restored for line in lines if (restored := _restored(line)))
+
+
+def _restored(line: str) -> str:
+    if NEWLINE not in line and SPACE not in line:
+        return line
+    lines = [part.rstrip() for part in line.translate(_RESTORE).split("\n")]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _walk(element: Any, parts: list[str], indent: str) -> None:
+    tag = element.tag
+    if tag == "item":
+        parts.append("\n" + _bullet(element, indent))
+    elif tag in _BLOCKS or _is_code_block(element):
+        parts.append("\n")
+    if tag == "table":
+        parts.extend("\n" + line for line in _rows(element))
+    else:
+        parts.append(_inline(element.text))
+        deeper = indent + SPACE * 2 if tag == "item" else indent
+        for child in element:
+            if isinstance(child.tag, str):
+                _walk(child, parts, deeper)
+            parts.append(_inline(child.tail))
+    if tag in _BLOCKS or tag == "item" or _is_code_block(element):
+        parts.append("\n")
+
+
+def _inline(text: str | None) -> str:
+    """Line breaks of the HTML source are spaces; only elements make lines."""
+    return text.replace("\n", " ") if text else ""
+
+
+def _is_code_block(element: Any) -> bool:
+    parent = element.getparent()
+    return element.tag == "code" and (parent is None or parent.tag in {"body", "quote", "div"})
+
+
+def _bullet(item: Any, indent: str) -> str:
+    """Definition lists read as lines; other items carry "- ". Text of an item's first paragraph joins its bullet."""
+    return "" if (item.get("rend") or "")[:2] in _LIST_ITEMS else indent + _BULLET
+
+
+def _rows(table: Any) -> list[str]:
+    return [" | ".join(cells) for row in table.iter("row") if any(cells := [_flat(c) for c in row.iter("cell")])]
+
+
+def _flat(element: Any) -> str:
+    return " ".join(" ".join(t.replace(NEWLINE, " ").replace(SPACE, " ") for t in element.itertext()).split())

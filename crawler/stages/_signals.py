@@ -1,0 +1,170 @@
+"""Inside the quality stage: what a text looks like, in numbers, and one score from 0 to 1 made of them.
+
+Every signal is a plain number a reader can check; `Profile` says which values are good and how much each counts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+from typing import Any
+
+from crawler.stages._punctuation import PUNCTUATION
+from crawler.stages.rules.base import Page
+from crawler.stages.rules.gopher_quality import STOP_WORDS
+
+_URL = re.compile(r"https?://\S++|www\.\S++", re.IGNORECASE)
+_CODE_LINE = re.compile(
+    r"[;{}]\s*+$|^\s*+(?:[$>#]\s|>>>|//|/\*|\}|import\s|def\s|return\b)|\w\([^()]*+\)\s*+[;{]?$|^\s{2,}\S|=>|::|->|\s==?\s"
+)
+_CITATION = re.compile(
+    r"§§?\s?\d|\bArt(?:icle|ikel|\.)\s?\d|\b\d++\s[A-Z][\w.]*+\s\d|\bv\.\s[A-Z]|\b(?:Section|Abs\.|Nr\.|No\.)\s?\d"
+)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_LEGAL_WORDS = _set(
+    "pursuant hereby herein thereof hereinafter plaintiff defendant statute statutory jurisdiction court appeal "
+    "provision paragraph subsection regulation directive liability obligation contract agreement clause warranty "
+    "licensee licensor gemäß verordnung gesetz absatz vertrag gericht règlement directive alinéa tribunal contrat"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Which values of a signal are good: 0 up to `low_bad`, 1 from `low_good` to `high_good`, 0 from `high_bad`."""
+
+    low_bad: float
+    low_good: float
+    high_good: float = math.inf
+    high_bad: float = math.inf
+    weight: float = 1.0
+
+    def score(self, value: float) -> float:
+        """0 to 1, linear between the bounds."""
+        if value < self.low_good:
+            return max(0.0, (value - self.low_bad) / (self.low_good - self.low_bad))
+        if value > self.high_good:
+            return max(0.0, (self.high_bad - value) / (self.high_bad - self.high_good))
+        return 1.0
+
+
+_NEVER_LOW = -1.0
+
+
+def _prose() -> dict[str, Band]:
+    return {
+        "log10_words": Band(1.5, 2.5, 4.7, 5.3, weight=2.0),  # 32 … 316 … 50,000 … 200,000 words
+        "mean_word_length": Band(2.5, 3.5, 7.5, 11.0),
+        "unique_words": Band(0.05, 0.25, 1.01, 1.02, weight=1.5),  # of the first 1,000 words
+        "punctuation": Band(0.005, 0.02, 0.10, 0.25),
+        "digits": Band(_NEVER_LOW, 0.0, 0.06, 0.25),
+        "line_length_variation": Band(_NEVER_LOW, 0.0, 1.6, 4.0, weight=0.5),
+        "urls_per_100_words": Band(_NEVER_LOW, 0.0, 1.0, 6.0),
+        "stop_words": Band(0.02, 0.15, 0.6, 0.8, weight=2.0),
+        "sentence_lines": Band(0.0, 0.35, 1.0, 1.01, weight=1.5),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Bounds and weights of the signals for one kind of text. A signal that cannot be computed has no say."""
+
+    name: str = "prose"
+    bands: dict[str, Band] = field(default_factory=_prose)
+
+    def score(self, signals: dict[str, float]) -> float:
+        """Weighted mean of the signals' scores, 0 to 1."""
+        known = [(band.weight, band.score(signals[name])) for name, band in self.bands.items() if name in signals]
+        total = sum(weight for weight, _ in known)
+        return sum(weight * value for weight, value in known) / total if total else 0.0
+
+
+PROFILES: dict[str, Profile] = {
+    "prose": Profile(),
+    "datatrove": Profile("datatrove"),
+    "technical": Profile(
+        "technical",
+        _prose()
+        | {
+            "punctuation": Band(0.005, 0.02, 0.20, 0.45),
+            "digits": Band(_NEVER_LOW, 0.0, 0.12, 0.40),
+            "unique_words": Band(0.02, 0.15, 1.01, 1.02, weight=1.5),
+            "stop_words": Band(0.01, 0.08, 0.6, 0.8, weight=2.0),
+            "line_length_variation": Band(_NEVER_LOW, 0.0, 2.5, 6.0, weight=0.5),
+            "sentence_lines": Band(0.0, 0.12, 1.0, 1.01, weight=1.0),
+        },
+    ),
+    "legal": Profile(
+        "legal",
+        _prose()
+        | {
+            "mean_word_length": Band(2.5, 3.5, 9.0, 13.0),
+            "digits": Band(_NEVER_LOW, 0.0, 0.12, 0.35),
+            "unique_words": Band(0.02, 0.12, 1.01, 1.02, weight=1.5),
+            "citations_per_100_words": Band(0.0, 0.5, 30.0, 60.0, weight=0.5),
+            "legal_words_per_100_words": Band(0.0, 1.0, 30.0, 60.0, weight=0.5),
+        },
+    ),
+}
+"""Profiles by the name `QUALITY_PROFILE` uses."""
+
+
+def choose_profile(signals: Mapping[str, Any]) -> str:
+    """The profile that fits a text.
+
+    Technical: one line in twenty looks like code, or the page marks three of a hundred characters as code
+    (`marked_code`, from the extraction). Legal: a citation and a term in every 100 words. Everything else is prose.
+    """
+    if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= 0.03:
+        return "technical"
+    if signals["citations_per_100_words"] >= 1.0 and signals["legal_words_per_100_words"] >= 1.0:
+        return "legal"
+    return "prose"
+
+
+def measure(page: Page) -> dict[str, float]:
+    """All signals of a text by name. Signals that make no sense for the language are left out."""
+    text, size = page.text, max(len(page.text), 1)
+    lowered = [word.lower() for word in page.words]
+    total = max(page.word_total, 1)
+    lines = page.lines or [""]
+    lengths = [len(line) for line in lines]
+    signals = {
+        "log10_words": math.log10(total),
+        "punctuation": sum(map(text.count, _COMMON_MARKS)) / size,
+        "digits": sum(map(text.count, "0123456789")) / size,
+        "line_length_variation": pstdev(lengths) / max(fmean(lengths), 1),
+        "urls_per_100_words": 100 * len(_URL.findall(text)) / total,
+        "sentence_lines": sum(len(line) > 60 or line.rstrip()[-1:] in _ENDS for line in lines) / len(lines),
+        "code_lines": sum(len(line) < 400 and _CODE_LINE.search(line) is not None for line in lines) / len(lines),
+        "citations_per_100_words": 100 * len(_CITATION.findall(text)) / total,
+        "legal_words_per_100_words": 100 * sum(word in _LEGAL_WORDS for word in lowered) / total,
+    }
+    if not page.unspaced:
+        signals |= _word_signals(page, lowered)
+    return {name: round(value, 4) for name, value in signals.items()}
+
+
+def _word_signals(page: Page, lowered: list[str]) -> dict[str, float]:
+    head = lowered[:1000]
+    signals = {
+        "mean_word_length": sum(map(len, lowered)) / max(len(lowered), 1),
+        "unique_words": len(set(head)) / max(len(head), 1),
+    }
+    stop_words = STOP_WORDS.get(page.language)
+    if stop_words is not None:
+        signals["stop_words"] = sum(word in stop_words for word in lowered) / max(len(lowered), 1)
+    return signals
+
+
+_ENDS = ".!?:;…。！？؟।»”\"')"
+_COMMON_MARKS = "".join(
+    sorted(c for c in PUNCTUATION if (c.isprintable() and ord(c) < 0x3020) or c in "！？，、：；。")
+)

@@ -1,0 +1,158 @@
+"""Shared by the quality rules: a text as the tokens their thresholds were set on.
+
+The oracle (datatrove) splits English with spaCy's blank tokenizer: punctuation marks and the halves of contractions are
+tokens of their own, which moves every ratio "per word". `tokenize` follows spaCy's prefix, suffix and infix rules
+(spacy/lang/punctuation.py, spacy/lang/en/tokenizer_exceptions.py, 3.8) without its vocabulary; a chunk between white
+space is split once and remembered. `spacy_tokenizer` is the oracle itself, at ten times the price. Known deviations of
+the fast one: emoticons, unlisted abbreviations, bare host names, "im" and "dont" (contractions to spaCy), letter case
+outside Latin-1, Greek and Cyrillic at a full stop inside a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+Tokenizer = Callable[[str], list[str]]
+
+_PUNCT = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
+_QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
+_CURRENCY = "$£€¥฿₽﷼₴₠₡₢₣₤₥₦₧₨₩₪₫₭₮₯₰₱₲₳₵₶₷₸₹₺₻₼₾₿"
+_ICONS = (
+    "\u00a6\u00a9\u00ae\u00b0\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\U0001f300-\U0001faff"
+)
+_UNITS = (
+    "km²|km³|km|m²|m³|m|dm²|dm³|dm|cm²|cm³|cm|mm²|mm³|mm|ha|µm|nm|yd|in|ft|kg|g|mg|µg|t|lb|oz|m/s|km/h|mph|hPa|Pa|mbar"
+    "|mb|MB|kb|KB|gb|GB|tb|TB|T|G|M|K|%"
+)
+_LOWER = "a-zß-öø-ÿāčēėęģīķļńņšūųžżа-яёα-ω"
+_UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω"
+
+
+def _any(chars: str) -> str:
+    return "[" + re.escape(chars) + "]"
+
+
+_MARK = f"{_any(_PUNCT + _QUOTES)}|[{_ICONS}]|\\.\\.++"
+_PREFIX = re.compile(rf"{_MARK}|[§%=—–]|\+(?![0-9])|{_any(_CURRENCY)}")
+_SUFFIX = re.compile(
+    rf"(?:{_MARK}|['’][sS]|[—–]|(?<=[0-9])\+|(?<=[0-9]){_any(_CURRENCY)}|(?<=[0-9])(?:{_UNITS})"
+    rf"|(?<=[0-9{_LOWER}%²\-+{re.escape(_QUOTES)})\]])\.|(?<=[{_UPPER}][{_UPPER}])\.)\Z"
+)
+_INFIX = re.compile(
+    rf"\.\.+|…|[{_ICONS}]|(?<=[0-9])[+\-*^](?=[0-9-])|(?<=[{_LOWER}{re.escape(_QUOTES)}])\.(?=[{_UPPER}{re.escape(_QUOTES)}])"
+    r"|(?<=[^\W\d_]),(?=[^\W\d_])|(?<=[^\W_])(?:---?|-|–|—|~)(?=[^\W\d_])|(?<=[^\W_])[:<>=/](?=[^\W\d_])"
+)
+_URL = re.compile(r"(?:https?|ftp)://[^\s/.]+\.[a-z]|www\.", re.IGNORECASE)
+_CONTRACTION = re.compile(
+    r"(?i:(do|does|did|is|are|was|were|has|have|had|ca|could|wo|would|sha|should|must|might|may|need|dare|ai)(n['’]?t)"
+    r"|(i|you|he|she|it|we|they|that|there|this|these|those|who|what|when|where|why|how|could|would|should|must|might)"
+    r"(['’](?:m|re|ve|ll|d|s))|(can)(not)|(gon|got|lem)(na|ta|me))"
+)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WHOLE = _set(
+    "e.g. i.e. u.s. u.k. u.n. a.m. p.m. mr. mrs. ms. dr. prof. st. vs. v.s. inc. ltd. co. corp. jr. sr. bros. no. "
+    "mt. jan. feb. mar. apr. jun. jul. aug. sep. sept. oct. nov. dec. gen. gov. rep. sen. rev. d.c. ph.d. adm. "
+    "messrs. c++ 's ’s 'cause 'em :) :( :-) ;) :p :d a. b. c. d. e. f. g. h. i. j. k. l. m. n. o. p. q. r. s. t. "
+    "u. v. w. x. y. z."
+)
+_LONGEST_WHOLE = max(map(len, _WHOLE))
+_SPLIT_THOUGH_ALPHABETIC = frozenset({"cannot", "gonna", "gotta", "lemme"})
+_CACHE_LIMIT = 65_536
+_cache: dict[str, tuple[str, ...]] = {}
+
+
+def tokenize(text: str) -> list[str]:
+    """Tokens in order, no white space among them. Linear in the length of the text."""
+    tokens: list[str] = []
+    for chunk in text.split():
+        if chunk.isalpha() and chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC:
+            tokens.append(chunk)
+            continue
+        parts = _cache.get(chunk)
+        if parts is None:
+            parts = _remember(chunk)
+        tokens.extend(parts)
+    return tokens
+
+
+def spacy_tokenizer(language: str = "en") -> Tokenizer:
+    """The oracle's tokenizer: `spacy.blank(language)`, white-space tokens removed.
+
+    Raises: ImportError where spaCy or its data for the language is missing.
+    """
+    import spacy
+
+    nlp: Any = spacy.blank(language)
+
+    def split(text: str) -> list[str]:
+        nlp.max_length = len(text) + 10
+        with nlp.memory_zone():
+            return [stripped for token in nlp.make_doc(text) if (stripped := token.text.strip())]
+
+    return split
+
+
+def _remember(chunk: str) -> tuple[str, ...]:
+    parts = tuple(_split(chunk))
+    if len(chunk) <= 64:
+        if len(_cache) >= _CACHE_LIMIT:
+            _cache.clear()
+        _cache[chunk] = parts
+    return parts
+
+
+def _split(chunk: str) -> list[str]:
+    """One chunk between white space: marks off both ends, then the inside."""
+    before: list[str] = []
+    after: list[str] = []
+    start, end = 0, len(chunk)
+    while start < end and not _is_whole(chunk, start, end):
+        prefix = _PREFIX.match(chunk, start, end)
+        if prefix:
+            before.append(prefix[0])
+            start = prefix.end()
+            continue
+        if _URL.match(chunk, start, end) and chunk[end - 1].isalnum():
+            break
+        suffix = _suffix(chunk, start, end)
+        if suffix is None:
+            break
+        after.append(suffix)
+        end -= len(suffix)
+    return [*before, *(_inside(chunk[start:end]) if start < end else ()), *reversed(after)]
+
+
+def _is_whole(chunk: str, start: int, end: int) -> bool:
+    return end - start <= _LONGEST_WHOLE and chunk[start:end].lower() in _WHOLE
+
+
+def _suffix(chunk: str, start: int, end: int) -> str | None:
+    """The mark at the end: at most eight characters are looked at, so a long chunk costs no more than its length."""
+    window = chunk[max(start, end - 8) : end]
+    match = _SUFFIX.search(window)
+    return match[0] if match else None
+
+
+def _inside(word: str) -> list[str]:
+    if match := _CONTRACTION.fullmatch(word):
+        return [part for part in match.groups() if part]
+    if word.isalpha() or _URL.match(word):
+        return [word]
+    parts: list[str] = []
+    position = 0
+    for infix in _INFIX.finditer(word):
+        if infix.start() > position:
+            parts.append(word[position : infix.start()])
+        parts.append(infix[0])
+        position = infix.end()
+    if position < len(word):
+        parts.append(word[position:])
+    return parts

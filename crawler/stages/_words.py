@@ -1,0 +1,32 @@
+"""Shared by the text stages: how many words a text has, whatever its script."""
+
+from __future__ import annotations
+
+import re
+
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo", "dz"})
+"""ISO 639-1 codes of languages written without spaces between words."""
+
+CJK_CHARS_A_WORD = 2
+"""Mean length of a Chinese or Japanese word, in characters, rounded up."""
+SOUTH_EAST_CHARS_A_WORD = 4
+"""Mean length of a Thai, Lao, Khmer, Burmese or Tibetan word, in characters, rounded down."""
+
+_CJK = re.compile("[\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_SOUTH_EAST = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+
+
+def count_words(text: str) -> int:
+    """Words separated by white space, and those estimated from the characters of scripts without spaces."""
+    words = len(text.split())
+    if text.isascii():
+        return words
+    cjk, south_east = len(_CJK.findall(text)), len(_SOUTH_EAST.findall(text))
+    return words + cjk // CJK_CHARS_A_WORD + south_east // SOUTH_EAST_CHARS_A_WORD
+
+
+def unspaced_share(text: str) -> float:
+    """Share of the characters that belong to scripts without spaces."""
+    if not text or text.isascii():
+        return 0.0
+    return (len(_CJK.findall(text)) + len(_SOUTH_EAST.findall(text))) / len(text)

@@ -1,0 +1,157 @@
+"""In the personal-data stage: check digits and validity, pure functions from a value to a truth.
+
+Presidio brings the check digits of most national numbers; here are those it lacks or judges too loosely. None of them
+knows the surrounding text: context is `pii_words`, and the two meet in `pii_rules`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+
+import phonenumbers
+import tldextract
+
+_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
+_SPECIAL_TLDS = frozenset({"example", "test", "invalid", "localhost", "local", "internal", "onion", "lan"})
+
+_ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
+    # first and last prefix, digits in the prefix, lengths (ISO/IEC 7812 issuer ranges as the networks publish them)
+    (4, 4, 1, frozenset({13, 16, 19})),  # Visa
+    (51, 55, 2, frozenset({16})),  # Mastercard
+    (2221, 2720, 4, frozenset({16})),  # Mastercard 2-series
+    (34, 34, 2, frozenset({15})),  # American Express
+    (37, 37, 2, frozenset({15})),
+    (300, 305, 3, frozenset({14, 16})),  # Diners Club
+    (36, 36, 2, frozenset({14, 16})),
+    (38, 39, 2, frozenset({14, 16})),
+    (6011, 6011, 4, frozenset({16, 19})),  # Discover
+    (644, 649, 3, frozenset({16, 19})),
+    (65, 65, 2, frozenset({16, 19})),
+    (3528, 3589, 4, frozenset({16, 19})),  # JCB
+    (1800, 1800, 4, frozenset({15})),
+    (2131, 2131, 4, frozenset({15})),
+    (62, 62, 2, frozenset({16, 17, 18, 19})),  # UnionPay
+    (5018, 5018, 4, frozenset(range(12, 20))),  # Maestro
+    (5020, 5020, 4, frozenset(range(12, 20))),
+    (5038, 5038, 4, frozenset(range(12, 20))),
+    (56, 58, 2, frozenset(range(12, 20))),
+    (6304, 6304, 4, frozenset(range(12, 20))),
+    (6759, 6763, 4, frozenset(range(12, 20))),
+)
+
+
+def digits(value: str) -> str:
+    """The ASCII digits of a value, everything else removed."""
+    return "".join(c for c in value if "0" <= c <= "9")
+
+
+def luhn(number: str) -> bool:
+    """The check digit of ISO/IEC 7812-1 annex B holds for a string of digits."""
+    total = 0
+    for index, char in enumerate(reversed(number)):
+        digit = int(char)
+        if index % 2:
+            digit = digit * 2 - 9 if digit > 4 else digit * 2
+        total += digit
+    return bool(number) and total % 10 == 0
+
+
+def is_card(value: str) -> bool:
+    """A payment card number: an issuer's prefix with a length that issuer uses, and Luhn."""
+    number = digits(value)
+    known = any(
+        first <= int(number[:width] or 0) <= last and len(number) in lengths for first, last, width, lengths in _ISSUERS
+    )
+    return known and luhn(number) and len(set(number)) > 1
+
+
+def is_public_address(value: str) -> bool:
+    """A globally routable unicast IPv4 or IPv6 address (IANA special-purpose registries, as Python knows them)."""
+    try:
+        address = ipaddress.ip_address(value.partition("/")[0].partition("%")[0])
+    except ValueError:
+        return False
+    if address.version == 6 and int(address) >> 125 != 1:  # only 2000::/3 is global unicast (RFC 4291 section 2.4)
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def mail_domain(domain: str) -> str | None:
+    """The part of a dotted name that can receive mail, or None.
+
+    Cuts what a missing space glued on ("example.org.Then") by the bundled public suffix list, without network.
+    """
+    labels = domain.rstrip(".-").split(".")
+    while len(labels) > 1:
+        name = ".".join(labels).lower()
+        if labels[-1].lower() in _SPECIAL_TLDS or _known(name):
+            return ".".join(labels)
+        labels.pop()
+    return None
+
+
+def _known(name: str) -> bool:
+    parts = _SUFFIXES(name)
+    return bool(parts.domain and parts.suffix) and len(name) <= 253
+
+
+def phone(value: str, regions: tuple[str, ...]) -> tuple[phonenumbers.PhoneNumber, bool] | None:
+    """Parse a telephone number. Returns it with True where it is assigned, False where it only has a possible length.
+
+    Regions are tried in order; the first valid reading wins, then the first possible one.
+    """
+    fallback = None
+    for region in ("ZZ",) if value.lstrip("( ").startswith("+") else regions:
+        try:
+            number = phonenumbers.parse(value, region)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(number):
+            return number, True
+        if fallback is None and phonenumbers.is_possible_number(number):
+            fallback = (number, False)
+    return fallback
+
+
+def is_nir(value: str) -> bool:
+    """French social security number: 13 characters and a key of 97 minus the number modulo 97."""
+    compact = "".join(value.split()).upper()
+    if len(compact) != 15 or compact[0] not in "12":
+        return False
+    body = compact[:13].replace("2A", "19", 1).replace("2B", "18", 1) if compact[5:7] in {"2A", "2B"} else compact[:13]
+    return body.isdigit() and compact[13:].isdigit() and 97 - int(body) % 97 == int(compact[13:])
+
+
+def is_ahv(value: str) -> bool:
+    """Swiss AHV/AVS number: 756 and an EAN-13 check digit."""
+    number = digits(value)
+    weighted = sum(int(c) * (3 if i % 2 else 1) for i, c in enumerate(number))
+    return len(number) == 13 and number.startswith("756") and weighted % 10 == 0
+
+
+def is_cpf(value: str) -> bool:
+    """Brazilian CPF: eleven digits, the last two modulo 11."""
+    number = digits(value)
+    if len(number) != 11 or len(set(number)) == 1:
+        return False
+    for length in (9, 10):
+        total = sum(int(c) * (length + 1 - i) for i, c in enumerate(number[:length]))
+        if (total * 10 % 11) % 10 != int(number[length]):
+            return False
+    return True
+
+
+def is_bsn(value: str) -> bool:
+    """Dutch BSN: nine digits that pass the eleven test with weights 9 to 2 and -1."""
+    number = digits(value)
+    weights = (9, 8, 7, 6, 5, 4, 3, 2, -1)
+    total = sum(w * int(c) for w, c in zip(weights, number, strict=False))
+    return len(number) == 9 and total % 11 == 0 and number != "0" * 9
+
+
+def is_ssn(value: str) -> bool:
+    """US social security number that can have been issued (SSA: no 000, 666 or 9xx area, no 00 group, no 0000)."""
+    number = digits(value)
+    if len(number) != 9 or len(set(number)) == 1:
+        return False
+    return number[:3] not in {"000", "666"} and number[0] != "9" and number[3:5] != "00" and number[5:] != "0000"

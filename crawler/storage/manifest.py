@@ -1,0 +1,122 @@
+"""What is complete, and who wrote it: one ledger per writer, merged into `manifest.json`.
+
+Each writer owns `manifest.d/<crawl>-<worker>.json` (its sealed files and its runs), so workers never wait for another.
+`manifest.json` is the deterministic merge of all ledgers, replaced atomically under a lock.
+"""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+from crawler import __version__
+from crawler.storage.locks import WriterLock
+from crawler.storage.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
+from crawler.storage.shards import Entry
+
+Run = dict[str, Any]
+
+
+class Ledger:
+    """The sealed files and runs of one writer. Hold the writer's lock while you use it."""
+
+    def __init__(self, place: Place, writer: str) -> None:
+        self._place = place
+        self.writer = writer
+        self._name = f"{LEDGERS}/{writer}.json"
+        content = place.load_json(self._name) or {"writer": writer, "files": [], "runs": []}
+        self.files: dict[str, Entry] = {entry["path"]: entry for entry in content["files"]}
+        self.runs: list[Run] = content["runs"]
+
+    def add(self, path: str, entry: Entry) -> None:
+        """List a sealed file, published already."""
+        kind = path.partition("/")[0]
+        self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | entry
+
+    def remove(self, path: str) -> None:
+        """Take a file off the list."""
+        self.files.pop(path, None)
+
+    def save(self) -> None:
+        """Make the ledger durable; `merge` makes it visible in the manifest."""
+        files = [self.files[path] for path in sorted(self.files)]
+        self._place.save_json(self._name, {"writer": self.writer, "files": files, "runs": self.runs})
+
+    def next_number(self, folder: str, local_names: list[str]) -> int:
+        """The first file number of a folder that was never used by this writer."""
+        names = [path.rpartition("/")[2] for path in self.files if path.startswith(folder + "/")] + local_names
+        start = len(self.writer) + 1
+        used = [int(name[start:].partition(".")[0]) for name in names if name.startswith(self.writer + "-")]
+        return max(used, default=-1) + 1
+
+
+def start_run(started: float, *, crawl_id: str, worker_id: str, config_digest: str) -> Run:
+    """A run that has begun: identity, configuration and versions."""
+    return {
+        "crawl_id": crawl_id,
+        "worker_id": worker_id,
+        "started": moment(started),
+        "ended": None,
+        "config_digest": config_digest,
+        "versions": versions(),
+        "counters": {},
+    }
+
+
+def merge(place: Place) -> dict[str, Any]:
+    """Write `manifest.json` from all ledgers and return it."""
+    lock = WriterLock(place.root / LEDGERS / ".merge.lock")
+    lock.acquire(wait=True)
+    try:
+        manifest = merged([place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)])
+        place.save_json(MANIFEST, manifest)
+    finally:
+        lock.release()
+    return manifest
+
+
+def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
+    """The manifest of these ledgers; the same for any order of them."""
+    present = [ledger for ledger in ledgers if ledger]
+    files = sorted((entry for ledger in present for entry in ledger["files"]), key=lambda entry: entry["path"])
+    runs = sorted(
+        (run for ledger in present for run in ledger["runs"]), key=lambda run: (run["started"], run["worker_id"])
+    )
+    return {
+        "format": FORMAT,
+        "crawls": sorted({run["crawl_id"] for run in runs}),
+        "config_digests": sorted({run["config_digest"] for run in runs}),
+        "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
+        | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
+        "files": files,
+        "runs": runs,
+    }
+
+
+_COUNT_NAMES = {SHARDS: "kept", REJECTED: "rejected", ARCHIVE: "archived"}
+
+
+def _documents(files: list[Entry], kind: str) -> int:
+    return sum(entry["documents"] for entry in files if entry["kind"] == kind)
+
+
+def _ledger_names(place: Place) -> list[str]:
+    return [name for name in place.listing(LEDGERS) if name.endswith(".json") and not name.startswith(".")]
+
+
+def moment(seconds: float) -> str:
+    """RFC 3339, UTC, whole milliseconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def versions() -> dict[str, str]:
+    """Versions of this project and of the libraries that decide what ends up in a record."""
+    found = {"crawler": __version__, "python": platform.python_version()}
+    for name in ("Scrapy", "lxml", "trafilatura", "resiliparse", "py3langid", "presidio-analyzer", "datasketch"):
+        try:
+            found[name.lower()] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

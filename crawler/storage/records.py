@@ -1,0 +1,86 @@
+"""From a `Document` to the JSON line that is written: kept records and rejected records.
+
+Pure: no files here. `docs/record.md` explains every field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import orjson
+
+from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
+
+Record = dict[str, Any]
+
+TEXT_FIELDS = ("title", "description", "author", "text")
+"""Fields that repeat what the page says. A rejected record has them only where policy allows it."""
+
+_TEXT_STAGE_PREFIXES = ("gopher_", "c4_", "fineweb_", "refinedweb_", "dup_", "language_")
+TEXT_REASONS: frozenset[DropReason] = frozenset(
+    {reason for reason in DropReason if reason.value.startswith(_TEXT_STAGE_PREFIXES)}
+    | {DropReason.LOW_QUALITY, DropReason.PLACEHOLDER, DropReason.SOFT_404, DropReason.LOGIN_WALL}
+    | {DropReason.TOP_N_GRAM, DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE}
+)
+"""Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
+
+_NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
+
+
+def record_of(doc: Document) -> Record:
+    """The record of a kept document: `RECORD_FIELDS`, in that order, with plain JSON types."""
+    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS}
+
+
+def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Record:
+    """The record of a rejected document: where, which stage, why, the scores and the provenance.
+
+    The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
+    (`doc.text_allowed`), and the reason is one of `TEXT_REASONS`.
+    """
+    record: Record = {
+        "url": doc.url,
+        "canonical_url": doc.canonical_url or doc.url,
+        "domain": doc.domain,
+        "stage": verdict.stage,
+        "reason": verdict.reason.value,
+        "detail": verdict.detail[:512],
+    }
+    record |= {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS}
+    if with_text and doc.text_allowed and verdict.reason in TEXT_REASONS:
+        record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
+    return record
+
+
+def encode(record: Record) -> bytes:
+    """One JSON line, UTF-8, ending in a line feed. Lone surrogates become U+FFFD, NaN becomes null.
+
+    Raises: TypeError where a value has no JSON form.
+    """
+    try:
+        return orjson.dumps(record, option=_OPTIONS)
+    except TypeError:
+        return orjson.dumps(_clean(record), option=_OPTIONS)
+
+
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    return value
+
+
+def _clean(value: Any) -> Any:
+    """The same value without lone surrogates, which UTF-8 cannot carry."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return value

@@ -1,0 +1,87 @@
+"""What a file contains, counted while its lines pass: the numbers behind the manifest and the report.
+
+Counts are additive, so the totals of a corpus are the sum over its files. Memory is bounded: at most `MAX_NAMES`
+domains are listed per file (the most frequent), the rest is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+MAX_NAMES = 10_000
+SCORE_BINS = 20
+HISTOGRAMS = ("quality_score", "language_score", "extraction_yield", "word_count")
+"""Scores in twenty equal bins from 0 to 1; word_count in powers of two (bin n: from 2^n to 2^(n+1) - 1)."""
+
+
+class Tally:
+    """Counts records of one file. `as_dict()` is the part of the file's manifest entry that describes its content."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.words = self.tokens = self.characters = 0
+        self.first: str | None = None
+        self.last: str | None = None
+        self.names: dict[str, Counter[str]] = {
+            key: Counter() for key in ("domains", "languages", "licences", "reasons", "extractors", "pii_types")
+        }
+        self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Count one kept or rejected record."""
+        self.documents += 1
+        self.words += record.get("word_count") or 0
+        self.tokens += record.get("token_estimate") or 0
+        self.characters += record.get("char_count") or 0
+        self._see_time(record.get("crawled_at"))
+        self._count("domains", record.get("domain"))
+        self._count("languages", record.get("language"))
+        self._count("licences", record.get("license_tag"))
+        self._count("extractors", record.get("extractor"))
+        for kind in record.get("pii_entity_types") or ():
+            self._count("pii_types", kind)
+        if reason := record.get("reason"):
+            self._count("reasons", f"{record.get('stage')}/{reason}")
+        for name in HISTOGRAMS:
+            if (value := record.get(name)) is not None:
+                self.histograms[name][_bin(name, float(value))] += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types, keys in a fixed order, zero counts left out."""
+        domains = self.names["domains"]
+        result: dict[str, Any] = {
+            "documents": self.documents,
+            "first_crawled_at": self.first,
+            "last_crawled_at": self.last,
+            "words": self.words,
+            "tokens": self.tokens,
+            "characters": self.characters,
+            "domain_count": len(domains),
+        }
+        result |= {key: _most(counter) for key, counter in self.names.items()}
+        result["histograms"] = {
+            name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
+        }
+        return result
+
+    def _count(self, key: str, name: str | None) -> None:
+        if name:
+            self.names[key][name] += 1
+
+    def _see_time(self, moment: str | None) -> None:
+        if moment:
+            self.first = min(self.first or moment, moment)
+            self.last = max(self.last or moment, moment)
+
+
+def _bin(name: str, value: float) -> int:
+    if name == "word_count":
+        return int(math.log2(value)) if value >= 1 else 0
+    return min(SCORE_BINS - 1, max(0, int(value * SCORE_BINS)))
+
+
+def _most(counter: Counter[str]) -> dict[str, int]:
+    ranked = sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:MAX_NAMES]
+    return dict(sorted(ranked))

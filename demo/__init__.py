@@ -1,0 +1,1 @@
+"""The demo web: a small web of the project's own, served on loopback, with every expected outcome beside its page."""

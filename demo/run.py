@@ -1,0 +1,184 @@
+"""What `make demo` runs: serve the demo web, crawl it with the real command, stop the server by its pid.
+
+`python -m demo.run [--corpus demo-corpus] [--resume] [scrapy arguments …]`. Starts from an empty output folder unless
+`--resume` is given. The exit code is that of `scrapy crawl`, or 1 where a page did not end as its file declares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from demo.outputs import read_corpus
+from demo.pages import load_web
+from demo.render import Web
+from demo.serve import bind
+from demo.verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
+
+PROJECT = Path(__file__).resolve().parent.parent
+PORT = 8790  # preferred, so that URLs stay the same from run to run
+START_SECONDS = 20.0
+STOP_SECONDS = 5.0
+DELAY_SECONDS = 0.2
+
+
+class DemoError(RuntimeError):
+    """The demo cannot go on; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running demo server."""
+
+    web: Web
+    access_log: Path
+    pid: int
+
+    @property
+    def ports(self) -> list[int]:
+        """Every port the demo web listens on."""
+        return sorted({port for base in self.web.bases.values() if (port := urlsplit(base).port)})
+
+
+@contextmanager
+def served(folder: Path, port: int = 0) -> Iterator[Served]:
+    """Run `demo.serve` in a subprocess; its access log is `folder/access.jsonl`. Stops it by its pid.
+
+    port 0 chooses a free one.
+    Raises: DemoError where the server does not start.
+    """
+    ready, log = folder / "ready.json", folder / "access.jsonl"
+    ready.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "demo.serve", "--port", str(port), "--log", str(log), "--ready", str(ready)]
+    command.append("--until-stdin-closes")
+    server = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
+    try:
+        yield Served(Web(load_web(), _wait_for_bases(server, ready)), log, server.pid)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        if server.stdin:
+            server.stdin.close()
+
+
+def _wait_for_bases(server: subprocess.Popen[bytes], ready: Path) -> Mapping[str, str]:
+    deadline = time.monotonic() + START_SECONDS
+    while not ready.exists():
+        if server.poll() is not None:
+            raise DemoError(
+                f"the demo server ended with code {server.returncode} before it listened; see the lines above"
+            )
+        if time.monotonic() > deadline:
+            raise DemoError(f"the demo server did not listen within {START_SECONDS:.0f} s")
+        time.sleep(0.02)  # polling the file the server writes last
+    bases: dict[str, str] = json.loads(ready.read_text("utf-8"))
+    return bases
+
+
+def crawl_command(served: Served, seeds: Path, corpus: Path, extra: list[str]) -> list[str]:
+    """The `scrapy crawl` command line for the demo web; writes its seed file."""
+    web = served.web
+    seeds.write_text("".join(f"{web.bases[s.name]}/\n" for s in web.sites.values() if s.entry == "seed"), "utf-8")
+    sitemaps = ",".join(f"{web.bases[s.name]}/sitemap.xml" for s in web.sites.values() if s.entry == "sitemap")
+    settings = {
+        "CORPUS_DIR": str(corpus),
+        "NETWORK_ALLOW": "127.0.0.0/8",
+        "NETWORK_PORTS": ",".join(map(str, served.ports)),
+        "DOWNLOAD_DELAY": str(DELAY_SECONDS),
+        "RETRY_TIMES": "2",
+        "FRONTIER_RETRY_BACKOFF_SECONDS": "0.5",  # the page that always fails must not be what the demo waits for
+    }
+    command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={seeds}", "-a", f"sitemap={sitemaps}"]
+    for name, value in settings.items():
+        command += ["-s", f"{name}={value}"]
+    return command + extra
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m demo.run", description="Crawl the demo web.")
+    parser.add_argument("--corpus", type=Path, default=PROJECT / "demo-corpus", help="output folder")
+    parser.add_argument("--resume", action="store_true", help="go on with what the folder holds")
+    options, extra = parser.parse_known_args(arguments)
+    corpus = options.corpus.resolve()
+    if not options.resume:
+        remove_corpus(corpus)
+    with tempfile.TemporaryDirectory(prefix="demo-web-") as name, served(Path(name), preferred_port()) as server:
+        ports = ", ".join(map(str, server.ports))
+        _say(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port {ports}.")
+        code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
+        return code or report(server.web, corpus)
+
+
+def remove_corpus(folder: Path) -> None:
+    """Empty the output folder of an earlier demo.
+
+    Raises: DemoError where the folder holds something else than a corpus.
+    """
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    if not (folder / "manifest.json").exists():
+        raise DemoError(
+            f"{folder} is not empty and holds no manifest.json, so it is not a corpus: choose another folder"
+        )
+    shutil.rmtree(folder)
+
+
+def preferred_port() -> int:
+    """`PORT` where it is free on every address of the demo web, else 0."""
+    try:
+        servers = bind(load_web(), PORT)
+    except OSError:
+        return 0
+    for server in servers:
+        server.server_close()
+    return PORT
+
+
+def report(web: Web, corpus: Path) -> int:
+    """Say whether every page ended as its file in `demo/sites/` declares; 0 where all did."""
+    records = read_corpus(corpus)
+    checks = (wrong_fates(web, records), wrong_groups(web, records), wrong_texts(web, records), leaked_texts(records))
+    problems = [problem for check in checks for problem in check]
+    for problem in problems:
+        _say(f"not as declared: {problem}")
+    if not problems:
+        _say(f"All {len(web.pages())} pages ended as their files in demo/sites/ declare.")
+    return 1 if problems else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _run(command: list[str]) -> int:
+    """Run to the end; Ctrl-C reaches the crawl itself, which stops in good order."""
+    crawl = subprocess.Popen(command, cwd=PROJECT)  # noqa: S603
+    while True:
+        try:
+            return crawl.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except DemoError as error:
+        sys.exit(f"demo: {error}")

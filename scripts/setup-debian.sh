@@ -1,0 +1,20 @@
+#!/bin/sh
+# Install the Debian packages that tests and benches can use, where we are root and they are absent. Nothing here is
+# needed by `make demo`. Everywhere else this does nothing and says so.
+set -eu
+
+missing=""
+"$(dirname "$0")/find-python.sh" >/dev/null 2>&1 || missing="$missing python3 python3-venv"
+command -v make >/dev/null 2>&1 || missing="$missing make"
+command -v git >/dev/null 2>&1 || missing="$missing git"
+if [ -z "$missing" ]; then
+    exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1 || [ "$(id -u)" -ne 0 ]; then
+    echo "setup-debian: cannot install$missing (needs apt-get and root)" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086  # a list of words
+apt-get install -y -qq --no-install-recommends $missing

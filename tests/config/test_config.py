@@ -1,0 +1,73 @@
+"""Settings are read once, converted, checked together, and frozen."""
+
+import dataclasses
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from crawler.config import ConfigError, declared, from_mapping
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_all_problems_are_reported_together_with_setting_value_and_fix():
+    with pytest.raises(ConfigError) as caught:
+        from_mapping({"STAGE_WORKERS": "many", "SHARD_FORMAT": "csv", "NETWORK_ALLOW": "home", "DOWNLOAD_DELAY": "-1"})
+    problems = "\n".join(caught.value.problems)
+    assert len(caught.value.problems) == 4
+    for expected in ("STAGE_WORKERS='many'", "one of jsonl.zst", "127.0.0.0/8", "at least 0"):
+        assert expected in problems
+
+
+def test_a_remote_corpus_needs_a_local_spool():
+    with pytest.raises(ConfigError, match="CORPUS_SPOOL_DIR"):
+        from_mapping({"CORPUS_DIR": "s3://bucket/corpus"})
+    assert from_mapping({"CORPUS_DIR": "s3://bucket/corpus", "CORPUS_SPOOL_DIR": "/data"}).storage.spool_dir == "/data"
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "", " ", "ä"])
+def test_a_crawl_id_that_is_no_file_name_is_refused(name):
+    with pytest.raises(ConfigError, match="CRAWL_ID"):
+        from_mapping({"CRAWL_ID": name})
+
+
+@pytest.mark.parametrize("raw", ["nan", "inf", "1e999"])
+def test_a_number_that_is_not_finite_is_refused(raw):
+    with pytest.raises(ConfigError, match="finite"):
+        from_mapping({"DOWNLOAD_DELAY": raw})
+
+
+def test_lists_are_comma_separated_and_typed():
+    config = from_mapping({"NETWORK_PORTS": "80, 8080", "LANGUAGES": "en,de"})
+    assert config.policy.network_ports == (80, 8080)
+    assert config.language.languages == ("en", "de")
+
+
+def test_the_digest_changes_with_a_verdict_setting_and_not_with_a_path():
+    base = from_mapping({}).digest
+    assert from_mapping({"QUALITY_MIN_SCORE": "0.9"}).digest != base
+    assert from_mapping({"CORPUS_DIR": "elsewhere", "STAGE_WORKERS": "1"}).digest == base
+
+
+def test_sections_cannot_be_changed_after_reading():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        from_mapping({}).crawl.contact = "x"  # type: ignore[misc]
+
+
+def test_a_worker_without_a_name_gets_a_unique_one():
+    assert from_mapping({}).crawl.worker_id
+    assert from_mapping({"WORKER_ID": "w7"}).crawl.worker_id == "w7"
+
+
+def test_no_setting_is_declared_twice():
+    from crawler.config import SECTIONS
+
+    assert len(declared()) == sum(len(dataclasses.fields(s)) for s in SECTIONS.values())
+
+
+def test_the_settings_page_lists_what_the_code_declares():
+    spec = importlib.util.spec_from_file_location("settings_table", ROOT / "scripts" / "settings_table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == module.render()

@@ -1,0 +1,100 @@
+"""Real crawls: `scrapy crawl` in a process of its own, real Valkey, real HTTP servers on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from crawler.storage.shards import read_lines
+from tests.crawl.site import Site
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Crawl:
+    """One folder, one command line; `run` waits, `start` does not."""
+
+    folder: Path
+    settings: dict[str, object] = field(default_factory=dict)
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def command(self, arguments: dict[str, str], settings: dict[str, object], spider: str = "corpus") -> list[str]:
+        merged = {
+            "CORPUS_DIR": self.folder,
+            "NETWORK_ALLOW": "127.0.0.0/8",
+            "DOWNLOAD_DELAY": 0,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+            "FRONTIER_IDLE_SECONDS": 0.5,
+            "STAGE_WORKERS": 1,
+            "PII_PERSON": "off",
+            "PROGRESS": "off",
+            **self.settings,
+            **settings,
+        }
+        command = [sys.executable, "-m", "scrapy", "crawl", spider]
+        for name, value in arguments.items():
+            command += ["-a", f"{name}={value}"]
+        for name, value in merged.items():
+            command += ["-s", f"{name}={value}"]
+        return command
+
+    def start(self, arguments: dict[str, str], spider: str = "corpus", **settings: object) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            self.command(arguments, settings, spider),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "COLUMNS": "120"},
+        )
+        self.processes.append(process)
+        return process
+
+    def run(
+        self, arguments: dict[str, str], timeout: float = 90, **settings: object
+    ) -> subprocess.CompletedProcess[str]:
+        process = self.start(arguments, **settings)
+        out, err = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def records(self, kind: str = "shards") -> list[dict[str, object]]:
+        found = []
+        for path in sorted((self.folder / kind).glob("*.jsonl*")):
+            found += [json.loads(line) for line in read_lines(path)]
+        return found
+
+    def urls(self, kind: str = "shards") -> list[str]:
+        return sorted(str(record["url"]) for record in self.records(kind))
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Iterator[Crawl]:
+    made = Crawl(tmp_path / "corpus")
+    yield made
+    for process in made.processes:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+@pytest.fixture
+def make_site() -> Iterator[object]:
+    sites: list[Site] = []
+
+    def make(**values: object) -> Site:
+        sites.append(Site(**values).start())  # type: ignore[arg-type]
+        return sites[-1]
+
+    yield make
+    for site in sites:
+        site.stop()

@@ -1,0 +1,124 @@
+"""Bad input gets a clear error: what, where, what to do; nothing is lost; the exit code is not 0."""
+
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+from crawler.frontier.server import EmbeddedServer
+
+
+def fails(done, *words):
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_an_unknown_argument_is_named_with_the_one_that_was_meant(crawl):
+    fails(crawl.run({"urls": "http://127.0.0.1/"}), "urls", "did you mean -a url=")
+
+
+def test_all_wrong_settings_and_arguments_are_shown_at_once(crawl):
+    done = crawl.run({"url": "not a url"}, SHARD_FORMAT="csv", NEARDUP_THRESHOLD="2")
+    fails(done, "SHARD_FORMAT", "NEARDUP_THRESHOLD", "not a url")
+
+
+def test_a_malformed_seed_file_is_reported_with_file_and_line(crawl, tmp_path):
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("# ours\nhttp://127.0.0.1/a\nnonsense here\n")
+    fails(crawl.run({"seeds": str(seeds)}), f"{seeds}:3", "nonsense here")
+
+
+def test_a_malformed_allowlist_is_reported_with_file_and_line(crawl, tmp_path):
+    allowlist = tmp_path / "allowlist.yaml"
+    allowlist.write_text("- domain: example.org\n  tier: C\n")
+    fails(crawl.run({"allowlist": str(allowlist)}), str(allowlist), "tier")
+
+
+def test_nothing_to_crawl_is_an_error_that_says_what_to_give(crawl):
+    fails(crawl.run({}), "-a url=")
+
+
+def test_a_foreign_folder_is_refused_and_left_alone(crawl):
+    crawl.folder.mkdir()
+    (crawl.folder / "thesis.doc").write_text("mine")
+    fails(crawl.run({"url": "http://127.0.0.1/"}), "CORPUS_DIR")
+    assert [p.name for p in crawl.folder.iterdir()] == ["thesis.doc"]
+
+
+def test_an_absent_redis_is_an_error_before_any_request(crawl):
+    done = crawl.run({"url": "http://127.0.0.1/"}, REDIS_URL="redis://127.0.0.1:1/0")
+    fails(done, "127.0.0.1:1")
+    assert done.returncode == 1
+
+
+def test_a_crawl_off_loopback_without_a_contact_is_refused(crawl):
+    fails(crawl.run({"url": "http://example.org/"}, NETWORK_ALLOW=""), "CRAWLER_CONTACT")
+
+
+def test_an_unreachable_seed_is_named_and_the_exit_code_says_so(crawl):
+    done = crawl.run({"url": "http://127.0.0.1:1/x"}, NETWORK_PORTS="1", RETRY_TIMES=0)
+    assert done.returncode != 0
+    assert "127.0.0.1:1" in done.stderr + done.stdout
+    assert crawl.urls("rejected") == ["http://127.0.0.1:1/x"]
+
+
+def test_a_redis_that_goes_and_comes_back_loses_nothing(crawl, make_site, tmp_path):
+    site = make_site(pages=40, latency=0.05)
+    server = EmbeddedServer(tmp_path / "server")
+    url = server.start()
+    worker = crawl.start({"url": site.url(0)}, REDIS_URL=url, NETWORK_PORTS=site.port)
+    end = time.monotonic() + 40
+    while len(site.hits) < 15 and time.monotonic() < end:
+        time.sleep(0.02)
+    server.stop()
+    time.sleep(1.5)
+    assert worker.poll() is None, "the crawl did not wait for its server"
+    assert server.start() == url
+    _, err = worker.communicate(timeout=90)
+    server.stop()
+    assert worker.returncode == 0, err
+    assert crawl.urls() == sorted(site.urls())
+
+
+def test_a_full_disk_stops_the_crawl_and_leaves_what_was_acknowledged_readable(crawl, make_site, tmp_path):
+    site = make_site(pages=200)
+    server = EmbeddedServer(tmp_path / "server")
+    settings = {"REDIS_URL": server.start(), "NETWORK_PORTS": site.port, "SHARD_FORMAT": "jsonl", "ARCHIVE": False}
+    process = subprocess.Popen(
+        crawl.command({"url": site.url(0)}, settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000)),
+    )
+    _, err = process.communicate(timeout=90)
+    assert process.returncode != 0
+    assert "cannot be written" in err or "File too large" in err, err
+    kept = {line for line in crawl.urls()}
+    again = crawl.run({"url": site.url(0)}, **settings)
+    server.stop()
+    assert again.returncode == 0, again.stderr
+    assert 0 < len(kept) < 200
+    assert set(crawl.urls()) == site.urls()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_leaves_a_corpus_that_the_same_command_completes(crawl, make_site, times):
+    site = make_site(pages=40, latency=0.05)
+    settings = {"NETWORK_PORTS": site.port, "FRONTIER_LEASE_SECONDS": 3}
+    worker = crawl.start({"url": site.url(0)}, **settings)
+    end = time.monotonic() + 40
+    while len(site.hits) < 15 and time.monotonic() < end:
+        time.sleep(0.02)
+    for _ in range(times):
+        worker.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    _, err = worker.communicate(timeout=60)
+    assert (worker.returncode == 0) == (times == 1), err
+    done = crawl.run({"url": site.url(0)}, **settings)
+    assert done.returncode == 0, done.stderr
+    assert set(crawl.urls()) == site.urls()

@@ -1,0 +1,127 @@
+"""Real crawls for the end-to-end tests: the demo web in one process, `scrapy crawl corpus` in another.
+
+The crawl of the demo web runs once a test session, however many test processes there are: the first one that needs it
+does the work under a file lock, the others read what it left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from demo.outputs import Access, CorpusRecords, read_access_log, read_corpus
+from demo.pages import load_web
+from demo.render import Web
+from demo.run import PROJECT, crawl_command, served
+
+CRAWL_SECONDS = 240.0  # a crawl that takes longer is broken; the demo promises 60 s on a machine of its own
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One finished command."""
+
+    code: int
+    output: str  # standard output and standard error
+
+
+@dataclass(frozen=True)
+class DemoCrawl:
+    """What two runs of the same command over the demo web left behind."""
+
+    folder: Path
+    bases: dict[str, str]
+    first: Finished
+    second: Finished
+    first_requests: int  # lines of the access log that belong to the first run
+
+    @property
+    def web(self) -> Web:
+        return Web(load_web(), self.bases)
+
+    @property
+    def corpus_dir(self) -> Path:
+        return self.folder / "corpus"
+
+    @property
+    def log(self) -> list[Access]:
+        return read_access_log(self.folder / "access.jsonl")[: self.first_requests]
+
+    @property
+    def second_log(self) -> list[Access]:
+        return read_access_log(self.folder / "access.jsonl")[self.first_requests :]
+
+    def corpus(self) -> CorpusRecords:
+        """The output folder as the first run left it."""
+        return read_corpus(self.folder / "corpus-1")
+
+    def corpus_after_resume(self) -> CorpusRecords:
+        return read_corpus(self.corpus_dir)
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment of the tests without settings of the person who runs them."""
+    return {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR", "CRAWL_ID"}}
+
+
+def run(command: list[str], seconds: float = CRAWL_SECONDS, cwd: Path = PROJECT) -> Finished:
+    """Run a command to its end; fails the test where it takes longer than `seconds`."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    return Finished(done.returncode, done.stdout)
+
+
+@pytest.fixture
+def scrapy() -> Callable[..., Finished]:
+    """Runs `scrapy` with the given arguments in the project's folder."""
+    return lambda *arguments: run([sys.executable, "-m", "scrapy", *map(str, arguments)], seconds=90.0)
+
+
+@pytest.fixture(scope="session")
+def demo_crawl(tmp_path_factory: pytest.TempPathFactory) -> DemoCrawl:
+    """The demo web crawled once, and then once more with the same command."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder, facts = shared / "demo-crawl", shared / "demo-crawl" / "facts.json"
+    with (shared / "demo-crawl.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not facts.exists():
+            folder.mkdir()
+            facts.write_text(json.dumps(_crawl_twice(folder)), "utf-8")
+    values = json.loads(facts.read_text("utf-8"))
+    values |= {name: Finished(**values[name]) for name in ("first", "second")}
+    return DemoCrawl(folder=folder, **values)
+
+
+def _crawl_twice(folder: Path) -> dict[str, object]:
+    with served(folder) as server:
+        command = crawl_command(server, folder / "seeds.txt", folder / "corpus", ["-s", "PROGRESS=off"])
+        first = run(command)
+        requests = len(read_access_log(server.access_log))
+        if (folder / "corpus").exists():
+            shutil.copytree(folder / "corpus", folder / "corpus-1", ignore=shutil.ignore_patterns("*.sock"))
+        second = run(command)
+        return {
+            "bases": dict(server.web.bases),
+            "first": vars(first),
+            "second": vars(second),
+            "first_requests": requests,
+        }

@@ -1,0 +1,137 @@
+"""A web of loopback addresses whose sites misbehave on request, and a crawl of it in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Reply:
+    status: int = 200
+    body: bytes = b"<html><body>hello</body></html>"
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    content_type: str | None = "text/html"
+
+
+def reset(handler: BaseHTTPRequestHandler) -> None:
+    """Hang up with RST."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def hang(handler: Any) -> None:
+    """Never answer."""
+    handler.server.closing.wait(60)
+
+
+Route = Reply | Callable[[BaseHTTPRequestHandler], None]
+
+
+class Web(ThreadingHTTPServer):
+    """Every address of 127.0.0.0/8 is a site: `site("127.0.0.5", {"/robots.txt": Reply(404)})`."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    reply = Reply
+    reset = staticmethod(reset)
+    hang = staticmethod(hang)
+
+    def __init__(self) -> None:
+        super().__init__(("0.0.0.0", 0), Handler)
+        self.sites: dict[str, dict[str, Route]] = {}
+        self.log: list[tuple[str, str]] = []
+        self.closing = threading.Event()
+
+    @property
+    def port(self) -> int:
+        return self.server_address[1]
+
+    def site(self, address: str, routes: dict[str, Route]) -> str:
+        self.sites[address] = routes
+        return f"http://{address}:{self.port}"
+
+    def asked(self, base: str) -> list[str]:
+        address = base.split("//")[1].split(":", maxsplit=1)[0]
+        return [path for host, path in self.log if host == address]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are part of the tests."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Web
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        address = self.connection.getsockname()[0]
+        self.server.log.append((address, self.path))
+        route = self.server.sites.get(address, {}).get(self.path, Reply(404, b"", content_type=None))
+        if callable(route):
+            self.close_connection = True
+            route(self)
+            return
+        self.send_response(route.status)
+        names = {name.lower() for name, _ in route.headers}
+        for name, value in route.headers:
+            self.send_header(name, value)
+        if route.content_type and "content-type" not in names:
+            self.send_header("Content-Type", route.content_type)
+        self.send_header("Content-Length", str(len(route.body)))
+        self.end_headers()
+        self.wfile.write(route.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The test keeps its own log."""
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    server = Web()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield server
+    server.closing.set()
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+@pytest.fixture
+def crawl(web: Web) -> Callable[..., dict[str, Any]]:
+    """`crawl(urls, **settings)`: what became of each URL."""
+
+    def run(urls: list[str], hosts: dict[str, Any] | None = None, blobs: Any = None, **settings: Any) -> dict[str, Any]:
+        usual = {"NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": str(web.port), "DOWNLOAD_TIMEOUT": 20}
+        job = {"urls": urls, "hosts": hosts or {}, "blobs": blobs or {}, "settings": usual | settings}
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("crawl_urls.py"))],
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": ""},
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        report["log"] = done.stderr
+        return report
+
+    return run

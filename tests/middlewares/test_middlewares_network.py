@@ -1,0 +1,83 @@
+"""The network guard on the wire: spellings, names, rebinding, contact."""
+
+from __future__ import annotations
+
+CONTACT = {"CRAWLER_CONTACT": "https://example.org/bot"}
+
+
+def test_no_spelling_of_a_forbidden_address_is_connected_to(web, crawl):
+    hosts = [
+        *(
+            "127.0.0.1",
+            "2130706433",
+            "0x7f000001",
+            "0177.0.0.1",
+            "127.1",
+            "0",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "localhost",
+        ),
+        *(
+            "[::ffff:7f00:1]",
+            "10.0.0.1",
+            "169.254.169.254",
+            "[fd00:ec2::254]",
+            "100.64.0.1",
+            "168.63.129.16",
+            "[64:ff9b::7f00:1]",
+        ),
+    ]
+    urls = [f"http://{host}:{web.port}/page" for host in hosts]
+    report = crawl(urls, NETWORK_ALLOW="", **CONTACT)
+    for url in urls:
+        outcome = report["outcomes"][url]
+        assert (outcome["outcome"], outcome.get("reason")) == ("Denied", "network_forbidden"), (url, outcome)
+    assert web.log == []
+
+
+def test_a_name_that_resolves_to_a_forbidden_address_is_refused_and_says_so(web, crawl):
+    url = f"http://intranet.example:{web.port}/page"
+    report = crawl([url], hosts={"intranet.example": [["10.1.2.3"]]}, NETWORK_ALLOW="", **CONTACT)
+    assert report["outcomes"][url]["reason"] == "network_forbidden"
+    assert "10.1.2.3" in report["outcomes"][url]["detail"]
+
+
+def test_only_the_permitted_addresses_of_a_name_are_used(web, crawl):
+    web.site("127.0.0.9", {"/page": web.reply()})
+    url = f"http://mixed.example:{web.port}/page"
+    report = crawl([url], hosts={"mixed.example": [["10.1.2.3", "127.0.0.9"]]}, NETWORK_ALLOW="127.0.0.9/32")
+    assert report["outcomes"][url]["outcome"] == "page"
+
+
+def test_a_name_that_changes_its_address_between_look_ups_reaches_nothing_forbidden(web, crawl):
+    """The first answer is permitted, every later one is not: each connection uses an answer that was checked."""
+    web.site("127.0.0.9", {"/robots.txt": web.reply(200, b"", [("Connection", "close")]), "/page": web.reply()})
+    web.site("127.0.0.1", {"/robots.txt": web.reply(200, b""), "/page": web.reply()})
+    url = f"http://rebind.example:{web.port}/page"
+    crawl([url], hosts={"rebind.example": [["127.0.0.9"], ["127.0.0.1"]]}, NETWORK_ALLOW="127.0.0.9/32")
+    assert {address for address, _ in web.log} == {"127.0.0.9"}
+
+
+def test_ports_schemes_user_information_and_control_characters_are_refused(web, crawl):
+    urls = ["http://127.0.0.2:22/", "ftp://127.0.0.2/", "file:///etc/passwd", f"http://user:pw@127.0.0.2:{web.port}/"]
+    report = crawl(urls)
+    for url in urls:
+        outcome = report["outcomes"][url]
+        assert (outcome["outcome"], outcome["reason"]) == ("Denied", "network_forbidden"), (url, outcome)
+    assert web.log == []
+
+
+def test_without_a_contact_the_crawl_does_not_leave_loopback_and_stops(web, crawl):
+    away, here = f"http://away.example:{web.port}/page", web.site("127.0.0.2", {"/page": web.reply()})
+    report = crawl([f"{here}/page"])
+    assert report["outcomes"][f"{here}/page"]["outcome"] == "page"
+    report = crawl([away], hosts={"away.example": [["93.184.216.34"]]})
+    assert report["outcomes"][away]["outcome"] == "Held"
+    assert "CRAWLER_CONTACT" in report["outcomes"][away]["detail"]
+    assert report["finish_reason"] == "no_contact"
+
+
+def test_opening_the_network_is_said_loudly(web, crawl):
+    base = web.site("127.0.0.2", {"/page": web.reply()})
+    assert "NETWORK_ALLOW opens 127.0.0.0/8" in crawl([f"{base}/page"])["log"]

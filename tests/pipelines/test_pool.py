@@ -1,0 +1,67 @@
+"""The stage pool under pages that kill, hang or fail."""
+
+import asyncio
+
+import pytest
+
+from crawler.config import from_mapping
+from crawler.document import Document, DropReason, Exchange
+from crawler.pipelines.pool import StagePool
+from tests.pipelines import poison
+
+
+@pytest.fixture
+def make_pool():
+    pools = []
+
+    def make(runner=poison.run, workers=2, **settings):
+        pools.append(StagePool(from_mapping(settings), workers=workers, runner=runner, starter=poison.nothing))
+        return pools[-1]
+
+    yield make
+    for pool in pools:
+        pool.close()
+
+
+def run_all(pool, names):
+    async def main():
+        return await asyncio.gather(*(pool.run(Document(url=f"http://example.org/{name}")) for name in names))
+
+    return asyncio.run(main())
+
+
+def test_a_page_that_kills_its_worker_costs_only_itself(make_pool):
+    docs = run_all(make_pool(), ["a", "crash", "b", "c", "d"])
+    assert [d.verdict.reason if d.verdict else None for d in docs] == [None, DropReason.STAGE_CRASHED, None, None, None]
+    assert all(d.text for d in docs if not d.verdict)
+
+
+def test_a_page_that_hangs_is_given_up_after_the_limit_and_the_others_pass(make_pool):
+    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.3"), ["a", "hang", "b", "busy", "c"])
+    reasons = [d.verdict.reason if d.verdict else None for d in docs]
+    assert reasons == [None, DropReason.STAGE_TIMEOUT, None, DropReason.STAGE_TIMEOUT, None]
+
+
+@pytest.mark.parametrize("name", ["crash-late", "hang-late"])
+def test_the_links_of_a_poisonous_page_are_still_read(make_pool, name):
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.3"), [name])
+    assert doc.verdict is not None
+    assert doc.links == ["http://example.org/next"]
+    assert doc.text == ""
+
+
+def test_the_pool_survives_more_crashes_than_it_has_workers(make_pool):
+    pool = make_pool()
+    docs = run_all(pool, [f"crash{i}" for i in range(5)] + ["fine"])
+    assert [d.verdict is None for d in docs] == [False] * 5 + [True]
+
+
+def test_the_raw_exchange_stays_with_the_document_but_never_travels(make_pool):
+    exchange = Exchange("GET", "http://example.org/a", 200, [], [], b"body")
+    doc = asyncio.run(make_pool().run(Document(url="http://example.org/a", exchange=exchange)))
+    assert doc.exchange is exchange
+
+
+def test_workers_do_not_load_the_framework(make_pool):
+    doc = asyncio.run(make_pool(poison.modules).run(Document(url="http://example.org/a")))
+    assert doc.text == ""

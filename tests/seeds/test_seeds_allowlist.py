@@ -1,0 +1,193 @@
+"""The allowlist file: what it says, and that every error names its line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crawler.frontier import paths
+from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "allowlist.yaml"
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(AllowlistError) as caught:
+        parse_allowlist(text.encode(), "list.yaml")
+    return caught.value.problems
+
+
+def test_the_example_in_the_documentation_is_read_in_full() -> None:
+    first, law, docs = read_allowlist(EXAMPLE)
+    assert first == AllowlistEntry(
+        domain="example.org",
+        tier="A",
+        licence="CC-BY-4.0",
+        reviewer="Corpus team",
+        date="2026-11-01",
+        expires="2027-12-31",
+        sitemaps=("https://www.example.org/sitemap.xml",),
+        exclude=("/login", "/search", "/*/print$"),
+        delay=2.0,
+        max_pages=50_000,
+    )
+    assert (law.discovery, law.profile, law.reviewer) == ("sitemap", "legal", "Corpus team")
+    assert (docs.licence, docs.discovery, docs.js) == ("Apache-2.0", "links", "always")
+    assert (docs.wait_selector, docs.profile) == ("main article", "technical")
+
+
+def test_a_plain_list_needs_no_wrapping() -> None:
+    (entry,) = parse_allowlist(b"- {domain: Example.ORG, tier: B, licence: CC0-1.0}")
+    assert entry == AllowlistEntry(domain="example.org", tier="B", licence="CC0-1.0")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("127.0.0.1:8001", "127.0.0.1:8001"),
+        ("localhost:80", "localhost"),
+        ("'[::1]:81'", "[::1]:81"),
+    ],
+)
+def test_a_domain_is_written_as_people_write_it_and_read_as_urls_have_it(written: str, read: str) -> None:
+    assert parse_allowlist(f"- {{domain: {written!s}, tier: A, licence: x}}".encode())[0].domain == read
+
+
+def test_every_problem_is_reported_at_once_with_its_line() -> None:
+    assert problems(
+        "- domain: https://example.org/\n"  # 1
+        "  teir: A\n"
+        "  licence: CC0\n"
+        "- domain: example.net\n"  # 4
+        "  tier: C\n"
+        "  licence: ''\n"
+        "  expires: soon\n"
+        "  delay: -1\n"
+        "  max_pages: 0\n"
+        "  include: [docs/, '/a b']\n"
+        "  sitemaps: /sitemap.xml\n"
+        "  js: yes\n"
+        "- example.com\n"  # 13
+        "- tier: A\n"
+        "  licence: [CC0]\n"
+        "- {domain: a.org, tier: A, licence: x, tier: B}\n"  # 16
+    ) == [
+        "list.yaml:1: domain: expected a domain name such as example.org (subdomains are included, no scheme, no "
+        "path), found 'https://example.org/'",
+        "list.yaml:2: teir: unknown key; did you mean 'tier'?",
+        "list.yaml:5: tier: expected one of A, B, found 'C'",
+        "list.yaml:6: licence: expected one line of text, found ''",
+        "list.yaml:7: expires: expected a date such as 2026-12-31, found 'soon'",
+        "list.yaml:8: delay: expected seconds between requests, from 0 to 3600, found '-1'",
+        "list.yaml:9: max_pages: expected a whole number of at least 1, found '0'",
+        "list.yaml:10: include: expected a path that starts with '/' such as /docs/ or /blog/*/comments, found 'docs/'",
+        "list.yaml:10: include: expected no blanks in a path: write %20, found '/a b'",
+        "list.yaml:11: sitemaps: expected an absolute http(s) URL, found '/sitemap.xml'",
+        "list.yaml:12: js: expected one of auto, always, never, found 'yes'",
+        "list.yaml:13: expected an entry with key: value pairs, starting '- domain: example.org'",
+        "list.yaml:15: licence: expected a single value, found a nested structure",
+        "list.yaml:16: tier: given twice",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["co.uk", "github.io", "com"])
+def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
+    assert problems(f"- {{domain: {suffix}, tier: A, licence: x}}") == [
+        "list.yaml:1: domain: expected a domain somebody registered; this one is a public suffix and covers strangers, "
+        f"found {suffix!r}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "list.yaml:1: no domains: expected a list of entries, each starting '- domain:'"),
+        ("domains: []", "list.yaml:1: no domains: expected a list of entries, each starting '- domain:'"),
+        ("example.org", "list.yaml:1: expected a list of entries, each starting '- domain:'"),
+        ("- domain: a.org\n  tier: A", "list.yaml:1: licence: missing; every entry needs domain, tier, licence"),
+        (
+            "- {domain: a.org, tier: A, licence: }",
+            "list.yaml:1: licence: missing; every entry needs domain, tier, licence",
+        ),
+        ("a:\n  - [1,\n b: 2", "list.yaml:3: expected YAML"),
+        ("hosts: [a.org]", "list.yaml:1: hosts: expected 'domains' with a list, or 'defaults' with key: value pairs"),
+        ("[" * 100_000, "list.yaml:1: expected YAML: nested too deeply for an allowlist"),
+        (
+            "- {domain: a.org, tier: A, licence: x}\n- {domain: A.org, tier: B, licence: y}",
+            "list.yaml:2: domain: a.org stands in line 1 already: merge the two",
+        ),
+        ("- {domain: a.org, tier: A, licence: x, zzz: 1}", "list.yaml:1: zzz: unknown key; known keys: domain, tier"),
+    ],
+)
+def test_a_file_that_is_no_allowlist_says_what_was_expected(text: str, problem: str) -> None:
+    assert problems(text)[0].startswith(problem)
+
+
+def test_a_tag_in_the_file_is_text_and_never_an_object() -> None:
+    found = problems("- !!python/object/apply:os.getcwd []\n- {domain: !!python/name:os.sep '', tier: A, licence: x}")
+    assert found[0] == "list.yaml:1: expected an entry with key: value pairs, starting '- domain: example.org'"
+    assert found[1].startswith("list.yaml:2: domain: expected a domain name")
+
+
+def test_bytes_that_are_not_utf8_are_located() -> None:
+    with pytest.raises(AllowlistError, match=r"list.yaml:2: expected UTF-8"):
+        parse_allowlist(b"- domain: a.org\n  licence: \xe9\n", "list.yaml")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AllowlistError, match=r"none\.yaml: expected a readable allowlist file: No such file"):
+        read_allowlist(tmp_path / "none.yaml")
+
+
+def test_a_licence_holds_to_the_end_of_its_last_day() -> None:
+    entry = AllowlistEntry("example.org", "A", "x", expires="2026-12-31")
+    assert entry.expires_at == 1_798_761_600.0  # 2027-01-01T00:00:00Z
+    assert AllowlistEntry("example.org", "A", "x").expires_at == float("inf")
+
+
+# --- path patterns ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("/docs/", "/docs/a", True),
+        ("/docs/", "/docs", False),
+        ("/docs$", "/docs", True),
+        ("/docs$", "/docs/a", False),
+        ("/*.html$", "/a/b.html", True),
+        ("/*.html$", "/a/b.html?x=1", False),
+        ("/*/print", "/a/b/print", True),
+        ("/a*a$", "/a", False),
+        ("/a*b*c$", "/abbc", True),
+        ("/a*b*c$", "/acb", False),
+        ("*", "/anything", True),
+        ("/*?page=", "/list?page=2", True),
+        ("/a**b", "/axb", True),
+        ("$", "/", False),
+    ],
+)
+def test_a_pattern_is_a_prefix_with_stars_and_an_end(pattern: str, path: str, expected: bool) -> None:
+    assert paths.matches(pattern, path) is expected
+
+
+@given(st.text("ab/*", max_size=8), st.booleans(), st.text("ab/", max_size=10))
+@example("a*ab", True, "aab")
+@settings(deadline=None, derandomize=True, max_examples=500)
+def test_a_pattern_means_what_a_backtracking_matcher_says(body: str, anchored: bool, path: str) -> None:
+    def slow(pattern: str, text: str) -> bool:
+        if not pattern:
+            return not anchored or not text
+        if pattern[0] == "*":
+            return any(slow(pattern[1:], text[i:]) for i in range(len(text) + 1))
+        return bool(text) and text[0] == pattern[0] and slow(pattern[1:], text[1:])
+
+    assert paths.matches(body + "$" * anchored, path) is slow(body, path)
+
+
+def test_a_pattern_is_compared_in_the_spelling_of_canonical_urls() -> None:
+    (entry,) = parse_allowlist("- {domain: a.org, tier: A, licence: x, include: [/ü/, /%7euser/]}".encode())
+    assert entry.include == ("/%C3%BC/", "/~user/")
+    assert [entry.allows_path(path) for path in ("/%C3%BC/a", "/~user/", "/other")] == ["", "", "path_not_included"]
