@@ -61,6 +61,10 @@ class Frontier(Blobs):
         """Give the connections back; changes nothing in the frontier."""
         await self.connection.close()
 
+    async def synchronize(self) -> None:
+        """Measure the server's clock again: all workers of a long crawl go by it, whatever their own does."""
+        await self.connection.patiently(self.connection.synchronize)
+
     # --- in ----------------------------------------------------------------------------------------------------------
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs; what is known stays as it is. Answers in the order of `candidates`."""

@@ -35,6 +35,7 @@ class Custody:
         """Extend all leases three times in their life; forget those that expired all the same."""
         while True:
             await asyncio.sleep(self._frontier.limits.lease_seconds / 3)
+            await self._frontier.synchronize()
             lost = await self._frontier.extend(self._flights.tokens())
             for token in lost:
                 self._flights.drop(token)

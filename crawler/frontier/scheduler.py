@@ -50,6 +50,7 @@ log = logging.getLogger(__name__)
 __all__ = ["Scheduler", "frontier_folder", "frontier_url", "limits_of"]
 
 _LONGEST_BACKOFF = 600.0  # seconds
+_LAST_WORDS = 10.0  # seconds to reach the server when the spider closes
 _REMEMBERED = 100_000  # URL hashes that need not be sent again
 
 
@@ -232,12 +233,16 @@ class Scheduler(BaseScheduler):
         if not self._opened:
             return
         self._supply.stop()
-        for batcher in (self._puts, self._finishes, self._acks):
-            await batcher.drain()
+        try:
+            async with asyncio.timeout(_LAST_WORDS):
+                for batcher in (self._puts, self._finishes, self._acks):
+                    await batcher.drain()
+                await self.frontier.release(self._flights.tokens())
+        except TimeoutError:
+            log.warning("the frontier's server is away: what was not settled returns when its leases expire")
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.frontier.release(self._flights.tokens())
         await self._leave()
 
     async def _leave(self) -> None:
