@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.config import Config, ConfigError, load
-from crawler.frontier.client import FrontierUnavailable, check_server
+from crawler.config import Config, ConfigError
+from crawler.frontier.client import Frontier
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.scheduler import frontier_folder, limits_of
 from crawler.frontier.seeds import SeedError
-from crawler.frontier.server import EmbeddedServer, ServerError
+from crawler.frontier.server import EmbeddedServer
+from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.runtime import load
+from crawler.spiders.arguments import read_arguments
 from crawler.stages.pii import check_models
-from crawler.storage.corpus import check_folder
 from crawler.storage.errors import StorageError
+from crawler.storage.place import Place
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -33,42 +38,54 @@ class LaunchError(Exception):
 
 
 def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: ArgumentCheck, stack: ExitStack) -> Config:
-    """Check everything and start the embedded server where no `REDIS_URL` is set (stopped by `stack`).
+    """Check everything, and start the embedded server where no `REDIS_URL` is set (`stack` leaves it at the end).
 
     Raises: LaunchError with every problem that could be found at once.
     """
-    problems: list[str] = []
-    config = _collect(problems, lambda: load(settings.get))
+    problems = list(compliance_problems(settings))
+    config = _collect(problems, lambda: load(settings))
     _collect(problems, lambda: check(arguments))
     if config is not None:
         problems += check_models(config.pii)
-        _collect(problems, lambda: check_folder(config))
     if problems or config is None:
         raise LaunchError(problems)
-    _collect(problems, lambda: _reach_server(settings, config, stack))
+    _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+    if not problems and check is read_arguments:
+        _collect(problems, lambda: _reach_server(config, arguments, stack))
     if problems:
         raise LaunchError(problems)
     return config
 
 
-def _reach_server(settings: BaseSettings, config: Config, stack: ExitStack) -> None:
+def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
+    """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
     url = config.crawl.redis_url
+    folder = frontier_folder(config)
+    if url is None and not arguments and not folder.exists():
+        raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
     if url is None:
-        server = EmbeddedServer(Path(config.storage.spool_dir or config.crawl.corpus_dir))
-        url = server.start()
-        stack.callback(server.stop)
-        settings.set("REDIS_URL", url, priority="cmdline")
-    check_server(url)
-    if config.dedup.redis_url:
-        check_server(config.dedup.redis_url)
+        url = stack.enter_context(EmbeddedServer(folder))
+    loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
+    try:
+        loop.run_until_complete(_knock(config, url))
+    finally:
+        loop.close()
+
+
+async def _knock(config: Config, url: str) -> None:
+    frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
+    try:
+        await frontier.open()
+    finally:
+        await frontier.close()
 
 
 def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     try:
         return step()
-    except (ConfigError, SeedError) as error:
+    except (ConfigError, SeedError, LaunchError) as error:
         problems.extend(error.problems)
-    except (StorageError, ServerError, FrontierUnavailable) as error:
+    except (StorageError, FrontierError) as error:
         problems.append(str(error))
     return None
 

@@ -10,12 +10,16 @@ BOT_NAME = "corpus"
 SPIDER_MODULES = ["crawler.spiders"]
 COMMANDS_MODULE = "crawler.commands"
 
-# Which URL next? The frontier owns politeness across all workers; Scrapy's own slots add no delay (see `corpus.py`).
+# Which URL next? The frontier owns politeness across all workers; Scrapy's own slots add no delay.
 SCHEDULER = "crawler.frontier.scheduler.Scheduler"
+DOWNLOADER = "crawler.frontier.gate.OpenDownloader"
 
 # May we? A missing or disabled compliance component refuses to start.
 ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
-DOWNLOADER_MIDDLEWARES = policy.DOWNLOADER_MIDDLEWARES
+DOWNLOADER_MIDDLEWARES = {
+    **policy.DOWNLOADER_MIDDLEWARES,
+    "crawler.frontier.gate.PolitenessGate": 1000,  # closest to the wire: nothing leaves without a turn at its host
+}
 SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: the frontier knows better
 
 # Is it worth keeping? One thin adapter a stage, in the order of `crawler.stages.chain.STAGES`.
@@ -28,13 +32,11 @@ ITEM_PIPELINES = {
     "crawler.pipelines.dedup_exact.ExactDedupPipeline": 500,  # the same normalised text
     "crawler.pipelines.dedup_near.NearDedupPipeline": 600,  # MinHash, banding, verification
     "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk
+    "crawler.pipelines.settlement.Settlement": 800,  # every outcome recorded, every lease acknowledged
 }
 
 # What happens around the flow.
-EXTENSIONS = {
-    "crawler.pipelines.settlement.Settlement": 100,  # every outcome recorded, every lease acknowledged
-    "crawler.observe.extension.ProgressExtension": 200,  # what a person sees
-}
+EXTENSIONS = {}
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 for _name, _value in policy.SETTINGS.items():

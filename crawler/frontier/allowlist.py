@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from crawler.frontier import paths
-from crawler.frontier.urls import canonicalize, host_of, normal_escapes
+from crawler.frontier.urls import canonicalize, host_of, is_public_suffix, normal_escapes
 
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -96,7 +96,10 @@ def _domain(text: str) -> str:
     url = canonicalize(f"http://{text}/") if text and "/" not in text and "*" not in text else None
     if url is None or not host_of(url).removeprefix("["):
         raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
-    return host_of(url)
+    host = host_of(url)
+    if is_public_suffix(host):
+        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
+    return host
 
 
 def _text(text: str) -> str:

@@ -14,11 +14,12 @@ import time
 from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
@@ -28,6 +29,7 @@ from crawler.frontier.gate import Exhausted, PolitenessGate, PutBack
 from crawler.frontier.model import Batch, Candidate, Counts, Lease, Limits, Mode, Nack, PutStatus, Wire
 from crawler.frontier.packing import url_hash
 from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.traps import trap_reason
 from crawler.frontier.urls import canonicalize
 from crawler.runtime import config_of
 
@@ -219,7 +221,11 @@ class Scheduler(BaseScheduler):
             self._server = EmbeddedServer(frontier_folder(self._config))
             url = await asyncio.to_thread(self._server.start)
         self.frontier = Frontier(
-            url, self._config.crawl.crawl_id, limits_of(self._config), revive=self._revive if self._server else None
+            url,
+            self._config.crawl.crawl_id,
+            limits_of(self._config),
+            revive=self._revive if self._server else None,
+            trap=trap_reason,
         )
         self._spider = spider
         try:
@@ -484,3 +490,21 @@ def limits_of(config: Config) -> Limits:
         scope_by=f.scope_by,
         shards=f.shards,
     )
+
+
+def frontier_url(config: Config) -> str:
+    """Address of the server the frontier lives on: `REDIS_URL`, else the embedded server's."""
+    return config.crawl.redis_url or EmbeddedServer(frontier_folder(config)).url
+
+
+def has_frontier(crawler: Crawler) -> bool:
+    """True where the crawl runs on this scheduler. (`issubclass` would say yes to every scheduler: Scrapy's base class
+    compares method names.)"""
+    return Scheduler in load_object(crawler.settings["SCHEDULER"]).__mro__
+
+
+def frontier_of(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a running live crawl; None in a replay, which has no frontier."""
+    if crawler.engine is None or not has_frontier(crawler):
+        return None
+    return cast("Scheduler | None", crawler.engine.scheduler)

@@ -47,6 +47,9 @@ class ScopeError(ValueError):
     """A stored scope cannot be read."""
 
 
+_Found = tuple[AllowlistEntry, float]  # an entry and when it expires
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The rules of one crawl. A host is written as in `urls.host_of`; `www.` in front of it makes no difference.
@@ -59,14 +62,20 @@ class Scope:
     robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
     entries: tuple[AllowlistEntry, ...] = ()
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
-    _by_domain: dict[str, tuple[AllowlistEntry, float]] = field(init=False, repr=False, compare=False)
+    _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
+    _twins: dict[str, _Found] = field(init=False, repr=False, compare=False)  # example.org for an entry www.example.org
+    _by_sitemap: dict[str, AllowlistEntry] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in _HOST_FIELDS:
             object.__setattr__(self, name, frozenset(map(_site, getattr(self, name))))
         entries = {entry.domain: entry for entry in self.entries}
         object.__setattr__(self, "entries", tuple(entries[domain] for domain in sorted(entries)))
-        object.__setattr__(self, "_by_domain", {_site(e.domain): (e, e.expires_at) for e in self.entries})
+        by_domain = {entry.domain: (entry, entry.expires_at) for entry in self.entries}
+        object.__setattr__(self, "_by_domain", by_domain)
+        twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
+        object.__setattr__(self, "_twins", twins)
+        object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
 
     def admits(self, url: str, *, via: Via) -> Admission:
         """May this canonical URL enter the frontier? `via` says how it was found."""
@@ -90,12 +99,11 @@ class Scope:
 
         A file that an allowlist entry names may lie on any host; what it lists is still asked about page by page.
         """
-        named = next((entry for entry in self.entries if url in entry.sitemaps), None)
         try:
             found = self._entry(host_and_path(url)[0])
         except ValueError:
             return Admission(False, AdmissionReason.NOT_A_URL)
-        entry = named or (found[0] if found else None)
+        entry = self._by_sitemap.get(url) or (found[0] if found else None)
         if entry is None:
             return self.admits(url, via="sitemap")
         if self.clock() >= entry.expires_at:
@@ -114,6 +122,14 @@ class Scope:
         except ValueError:
             return None
         return found[0] if found else None
+
+    def knows(self, url: str) -> bool:
+        """True where any rule speaks about the URL's host, whatever it says."""
+        try:
+            host, _ = host_and_path(url)
+        except ValueError:
+            return False
+        return self._entry(host) is not None or _site(host) in self.link_hosts or _site(host) in self.listed_hosts
 
     def follows_links(self, url: str) -> bool:
         """True where the links of this page are worth collecting; each still has to be admitted."""
@@ -160,10 +176,12 @@ class Scope:
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
         return cls(**hosts, entries=entries, clock=clock)
 
-    def _entry(self, host: str) -> tuple[AllowlistEntry, float] | None:
+    def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""
         if not self._by_domain:
             return None
+        if host in self._twins:
+            return self._twins[host]
         name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         name = name or port  # no port in it
         while True:
@@ -183,6 +201,8 @@ class Scope:
 
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
+_LISTS = ("sitemaps", "include", "exclude")
+_NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry)}
 
 
@@ -204,9 +224,13 @@ def _entry_to_json(entry: AllowlistEntry) -> dict[str, Any]:
 
 
 def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
-    lists: dict[str, Any] = {
-        name: tuple(_strings(values[name])) for name in ("sitemaps", "include", "exclude") if name in values
-    }
+    """Types are checked: what is stored in Redis may have been written by anybody who reaches it."""
+    lists: dict[str, Any] = {name: tuple(_strings(values[name])) for name in _LISTS if name in values}
     entry = AllowlistEntry(**(values | lists))
+    for name, declared in _ENTRY_FIELDS.items():
+        value = getattr(entry, name)
+        expected = (tuple,) if name in _LISTS else _NUMBERS.get(name, (str,))
+        if type(value) not in expected and not (value is None and declared.default is None):
+            raise TypeError(f"{name} has the wrong type")
     _ = entry.expires_at  # a date that cannot be read is found here, not at the first page
     return entry

@@ -238,7 +238,7 @@ def _host_scope(page_hosts: set[str], list_hosts: set[str], discovery: str | Non
 def _entry_candidates(entry: AllowlistEntry) -> Iterator[Candidate]:
     """Given sitemaps; else the usual place, whose robots.txt names the others; with links the included folders too."""
     yield from map(_sitemap, entry.sitemaps)
-    root = _root(entry.domain)
+    root = root_url(entry.domain)
     if entry.discovery == "links":
         starts = dict.fromkeys(paths.literal_start(pattern) for pattern in entry.include or ("/",))
         yield from (_page(root + start) for start in starts if not entry.allows_path(start))
@@ -246,8 +246,8 @@ def _entry_candidates(entry: AllowlistEntry) -> Iterator[Candidate]:
         yield _sitemap(f"{root}/sitemap.xml")
 
 
-def _root(domain: str) -> str:
-    """https, but http for an IP literal or localhost (its politeness scope carries a port)."""
+def root_url(domain: str) -> str:
+    """Where an allowlisted domain is asked first, without a path: by https, an IP literal or localhost by http."""
     local = ":" in politeness_scope(f"http://{domain}/")
     return f"{'http' if local else 'https'}://{domain}"
 

@@ -8,6 +8,7 @@ broken XML is read as far as it goes. Entities a file declares are refused, its 
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ MAX_NESTING = 3  # index files above a page, counted from the file that was aske
 MAX_PROBLEMS = 20
 
 _MAX_GZIP_LAYERS = 2
+_PIECE = 2**16
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ITEM_TAGS = {"url": "urlset", "sitemap": "index", "item": "rss", "entry": "atom"}
 _ROOTS = {"urlset": "urlset", "sitemapindex": "index", "rss": "rss", "rdf": "rss", "feed": "atom"}
@@ -103,18 +105,12 @@ class _Reader:
 
     def _gunzipped(self, body: bytes) -> bytes:
         out = bytearray()
-        while body and len(out) <= MAX_BYTES:
-            unpacker = zlib.decompressobj(wbits=31)
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
             try:
-                out += unpacker.decompress(body, MAX_BYTES + 1 - len(out))
-            except zlib.error:
-                self.complain("damaged gzip data: read as far as it goes")
-                break
-            if not unpacker.eof:
-                if len(out) <= MAX_BYTES:
-                    self.complain("the gzip data ends too early: read as far as it goes")
-                break
-            body = unpacker.unused_data if unpacker.unused_data.startswith(b"\x1f\x8b") else b""
+                while len(out) <= MAX_BYTES and (piece := file.read1(_PIECE)):
+                    out += piece
+            except (OSError, EOFError, zlib.error):
+                self.complain("damaged or unfinished gzip data: read as far as it goes")
         return bytes(out)
 
     def read_text(self, text: str) -> None:
@@ -129,7 +125,7 @@ class _Reader:
     def read_xml(self, data: bytes) -> None:
         try:
             self._read_xml(data)
-        except (etree.XMLSyntaxError, ValueError, LookupError) as error:
+        except (etree.LxmlError, ValueError, LookupError) as error:
             self.complain(f"broken XML: {str(error)[:200]}")
 
     def _read_xml(self, data: bytes) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, PutStatus
 from crawler.frontier.scope import Admission, Scope
-from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds
+from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -52,10 +52,25 @@ def plan_of(arguments: Mapping[str, str]) -> SeedPlan:
     return plan_seeds(**known)
 
 
+class SharedScope:
+    """The scope as all workers have it, for a worker that runs for days while `scrapy seed` adds rules elsewhere."""
+
+    def __init__(self, frontier: Frontier, scope: Scope) -> None:
+        self._frontier = frontier
+        self.scope = scope
+
+    async def covering(self, url: str) -> Scope:
+        """The scope to judge this leased page and its links by: read again where the one at hand has no rule for it."""
+        if not self.scope.knows(url) and (stored := await self._frontier.scope_get()) is not None:
+            self.scope = Scope.from_json(stored, clock=self.scope.clock)
+        return self.scope
+
+
 async def join_scope(frontier: Frontier, added: Scope) -> Scope:
     """Add rules to the stored scope of the crawl, and return what now holds for all workers. Raises ScopeError.
 
-    One at a time, so that two workers which start together do not overwrite each other's rules.
+    One at a time, so that two workers which start together do not overwrite each other's rules. Delays of the
+    allowlist become those of the frontier.
     """
     while True:
         async with frontier.single_flight("scope") as first:
@@ -65,6 +80,8 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             scope = Scope.from_json(stored, clock=added.clock).merge(added) if stored else added
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
+            for name, seconds in _delays(frontier, scope).items():
+                await frontier.set_delay(name, seconds)
             return scope
 
 
@@ -117,6 +134,16 @@ def _admission(scope: Scope, candidate: Candidate) -> Admission:
     if candidate.kind == "sitemap":
         return scope.admits_sitemap(candidate.url)
     return scope.admits(candidate.url, via="seed")
+
+
+def _delays(frontier: Frontier, scope: Scope) -> dict[str, float]:
+    """Seconds by politeness scope; the slowest wins where several entries share one."""
+    found: dict[str, float] = {}
+    for entry in scope.entries:
+        if entry.delay is not None:
+            name = frontier.scope_of(root_url(entry.domain) + "/")
+            found[name] = max(entry.delay, found.get(name, 0.0))
+    return found
 
 
 def _hint(name: str) -> str:

@@ -16,8 +16,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-PREFIXES: tuple[str, ...] = ("utm_", "mtm_", "piwik_", "matomo_", "hsa_", "aspsessionid")
-"""Campaign families (Google, Matomo/Piwik, HubSpot) and classic ASP sessions."""
+PREFIXES: tuple[str, ...] = ("utm_", "itm_", "mtm_", "piwik_", "matomo_", "hsa_", "aspsessionid")
+"""Campaign families (Google and its in-site imitation, Matomo/Piwik, HubSpot) and classic ASP sessions."""
 
 NAMES: frozenset[str] = _names(
     # click ids of advertising networks
@@ -27,11 +27,11 @@ NAMES: frozenset[str] = _names(
     "mc_cid mc_eid mkt_tok _hsenc _hsmi __hstc __hssc __hsfp hsctatracking vero_id vero_conv oly_anon_id oly_enc_id "
     "_ke sfmc_id elqtrackid elqtrack ml_subscriber ml_subscriber_hash "
     # web analytics
-    "_ga _gl _openstat ref_src ref_url xtor wt_mc wt.mc_id wt_zmc at_medium at_campaign at_custom1 at_custom2 "
+    "intcmp _ga _gl _openstat ref_src ref_url xtor wt_mc wt.mc_id wt_zmc at_medium at_campaign at_custom1 at_custom2 "
     "ns_campaign ns_mchannel ns_source ns_linkname ns_fee guccounter guce_referrer guce_referrer_sig soc_src "
     "soc_trk sr_share _branch_match_id pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid "
-    # sessions
-    "phpsessid jsessionid cfid cftoken zenid oscsid"
+    # sessions, and the reply form that WordPress opens below the same article
+    "replytocom phpsessid jsessionid cfid cftoken zenid oscsid"
 )
 """Whole names, compared in lower case."""
 
@@ -48,9 +48,9 @@ BY_DOMAIN: Mapping[str, frozenset[str]] = {
 }
 """Names that mean tracking on this domain and its subdomains only."""
 
-_SESSION_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sess"})
+SESSION_NAMES = frozenset({"sid", "session", "sessionid", "session_id", "sess"})
 _SESSION_VALUE = re.compile(r"[0-9a-fA-F]{32,128}")  # PHP and phpBB: a hash, never a page number
-_SIGNATURES = _names(
+SIGNATURES = _names(
     "signature sig hmac x-amz-signature x-goog-signature x-oss-signature x-ms-signature hdnea hdnts __token__"
 )
 
@@ -77,7 +77,7 @@ class QueryPolicy:
         (each part `name=value`, no brackets in a name): by name, the values of one name in their order.
         """
         parts = query.split("&")
-        if any(part.partition("=")[0].lower() in _SIGNATURES for part in parts):
+        if any(part.partition("=")[0].lower() in SIGNATURES for part in parts):
             return raw
         local = self._local_names(host)
         kept = [part for part in parts if not self._is_tracking(part, local)]
@@ -98,7 +98,7 @@ class QueryPolicy:
         name = name.lower()
         if name in self.names or name in local or name.startswith(self.prefixes):
             return True
-        return name in _SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
+        return name in SESSION_NAMES and _SESSION_VALUE.fullmatch(value) is not None
 
 
 DEFAULT_POLICY = QueryPolicy()

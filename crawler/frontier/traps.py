@@ -7,14 +7,13 @@ names itself, so that a false positive can be found in the counters.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from datetime import UTC, date, datetime
 
 from crawler.frontier.urls import MAX_URL_LENGTH
 
 MAX_PATH_SEGMENTS = 20
 MAX_QUERY_PARAMETERS = 12
-MAX_SEGMENT_REPEATS = 2
+MAX_REPEAT_DISTANCE = 4
 CALENDAR_WINDOW_DAYS = 366
 
 _CALENDAR_WORDS = frozenset(
@@ -47,11 +46,15 @@ def trap_reason(url: str, *, today: date | None = None) -> str | None:
 
 
 def _repeats(segments: list[str]) -> bool:
-    """The same folder three times: a relative link that climbs its own tree. Short ones may be dates or keys."""
-    if len(segments) <= MAX_SEGMENT_REPEATS:
-        return False
-    counts = Counter(segment for segment in segments if len(segment) > 2)
-    return any(count > MAX_SEGMENT_REPEATS for count in counts.values())
+    """The same folder three times at equal distance: a relative link that climbs its own tree. Numbers may be dates.
+
+    Equal distance tells it from a source tree, where a project's name may well stand three times.
+    """
+    return any(
+        first == second == third and not first.isdigit()
+        for step in range(1, MAX_REPEAT_DISTANCE + 1)
+        for first, second, third in zip(segments, segments[step:], segments[2 * step :], strict=False)
+    )
 
 
 def _is_far_calendar_view(segments: list[str], query: str, today: date | None) -> bool:

@@ -79,6 +79,12 @@ def registrable_domain(url: str) -> str:
     return politeness_scope(url, "domain")
 
 
+def is_public_suffix(host: str) -> bool:
+    """True for `co.uk` and `github.io`: names under which strangers register."""
+    found = _suffixes().extract_str(host)
+    return found.suffix == host and not found.domain
+
+
 def authority(url: str) -> str:
     """`scheme://host[:port]`, the port only where it is not the default: what one robots.txt speaks for (RFC 9309 2.3).
 

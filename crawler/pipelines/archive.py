@@ -8,8 +8,9 @@ from crawler.pipelines.sink import Sink, sink_of
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
     from crawler.document import Document
 

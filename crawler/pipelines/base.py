@@ -14,8 +14,9 @@ from crawler.pipelines.pool import StagePool, pool_of
 from crawler.stages.chain import STAGES
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 
 class StageDrop(DropItem):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.scheduler import frontier_url, has_frontier
 from crawler.pipelines.base import drop
 from crawler.pipelines.dedup_index import DedupIndex, make_index
 from crawler.runtime import config_of
@@ -22,7 +23,8 @@ class ExactDedupPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask the index of this crawl's configuration."""
-        return cls(make_index(config_of(crawler)))
+        config = config_of(crawler)
+        return cls(make_index(config, frontier_url(config) if has_frontier(crawler) else None))
 
     async def open_spider(self) -> None:
         """Refuse an index of another scheme before the first page."""

@@ -194,11 +194,11 @@ def _agreement(left: bytes, right: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(left, np.uint8) == np.frombuffer(right, np.uint8)))
 
 
-def make_index(config: Config) -> DedupIndex:
-    """The index a configuration asks for: on DEDUP_REDIS_URL, else on REDIS_URL, else in memory."""
+def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
+    """The index a configuration asks for: on DEDUP_REDIS_URL, else on REDIS_URL or the frontier's, else in memory."""
     from crawler.pipelines.dedup_redis import RedisIndex
 
-    url = config.dedup.redis_url or config.crawl.redis_url
+    url = config.dedup.redis_url or config.crawl.redis_url or frontier_url
     if url is None:
         return MemoryIndex(config.dedup)
     return RedisIndex(url, config.dedup, crawl_id=config.crawl.crawl_id)

@@ -85,7 +85,9 @@ class StagePool:
 
     async def warm_up(self) -> None:
         """Load every worker's models before the first page arrives."""
-        await asyncio.gather(*(self._call(worker.run_sitemap, b"", "http://localhost/", 0) for _ in range(self.workers)))
+        await asyncio.gather(
+            *(self._call(worker.run_sitemap, b"", "http://localhost/", 0) for _ in range(self.workers))
+        )
 
     def close(self) -> None:
         """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""

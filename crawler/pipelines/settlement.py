@@ -1,7 +1,8 @@
-"""Every outcome is written down, then its lease is acknowledged: the one place where a URL's way ends.
+"""Pipeline step `settlement`: every outcome is written down, then its lease is acknowledged.
 
-Listens to Scrapy's signals, because they fire for every outcome, also for those no pipeline sees: kept, dropped, an
-exception in a pipeline, an exception in a callback. A lease is settled only after the commit that covers its outcome.
+The one place where a URL's way ends. It stands last among the pipelines and listens to Scrapy's signals, because these
+fire for every outcome, also for those no pipeline sees: kept, dropped, an exception in a pipeline, an exception in a
+callback. A lease is settled only after the commit that covers its outcome.
 """
 
 from __future__ import annotations
@@ -11,50 +12,72 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import DropItem
 
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.scheduler import Scheduler, frontier_of
+from crawler.frontier.urls import registrable_domain
 from crawler.pipelines.base import StageDrop
-from crawler.pipelines.pool import pool_of
+from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.runtime import config_of
+from crawler.spiders.page import rfc3339
 from crawler.storage.errors import StorageError
 from crawler.storage.records import rejection_of
 
 if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from twisted.python.failure import Failure
-    from typing_extensions import Self
+    from typing import Self
 
-    from crawler.frontier.scheduler import Scheduler
+    from scrapy.crawler import Crawler
+    from scrapy.exceptions import DropItem
+    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
 
 class Settlement:
-    """Scrapy extension that closes the account of every leased URL."""
+    """Closes the account of every leased URL, and of the crawl."""
 
-    def __init__(self, crawler: Crawler, sink: Sink) -> None:
+    def __init__(self, crawler: Crawler, sink: Sink, pool: StagePool) -> None:
         self._crawler = crawler
         self._sink = sink
-        self._stopping = False
+        self._pool = pool
+        self._config = config_of(crawler)
+        sink.on_failure.append(self._stop)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Connect to the signals of this crawler."""
-        settlement = cls(crawler, sink_of(crawler))
+        settlement = cls(crawler, sink_of(crawler), pool_of(crawler))
         connect = crawler.signals.connect
         connect(settlement.kept, signals.item_scraped)
         connect(settlement.dropped, signals.item_dropped)
         connect(settlement.broken_item, signals.item_error)
         connect(settlement.broken_callback, signals.spider_error)
-        connect(settlement.closed, signals.spider_closed)
         return settlement
 
-    @property
-    def _frontier(self) -> Scheduler:
-        scheduler: Scheduler = self._crawler.engine.scheduler  # type: ignore[union-attr,assignment]
-        return scheduler
+    async def open_spider(self) -> None:
+        """Open the corpus and load the models before the first page arrives.
+
+        Raises: StorageError.
+        """
+        for file in await self._sink.open():
+            logger.warning("recovered %s", file)
+        await self._pool.warm_up()
+
+    async def process_item(self, doc: Document) -> Document:
+        """Nothing left to decide."""
+        return doc
+
+    async def close_spider(self) -> None:
+        """Report what is still on hold, seal the files, stop the workers."""
+        try:
+            await self._report_held()
+            await self._sink.note(self._counters())
+            await self._sink.close()
+        except StorageError as error:
+            self._stop(error)
+        finally:
+            await asyncio.to_thread(self._pool.close)
 
     async def kept(self, item: Document) -> None:
         """The record is on the disk already: acknowledge."""
@@ -70,37 +93,30 @@ class Settlement:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""
         if isinstance(failure.value, StorageError):
             self._stop(failure.value)
-            return
-        await self._reject(item, Drop("pipelines", DropReason.STAGE_ERROR, type(failure.value).__name__))
+        else:
+            await self._reject(item, Drop("pipelines", DropReason.STAGE_ERROR, type(failure.value).__name__))
 
-    def broken_callback(self, failure: Failure, response: Any, spider: Spider) -> None:
+    def broken_callback(self, failure: Failure, response: Any) -> None:
         """A callback raised: recorded under the URL of its request."""
         request = getattr(response, "request", None) or getattr(failure, "request", None)
         lease = request.meta.get("lease") if request is not None else None
         if lease is None:
             return
-        doc = Document(url=lease.url, canonical_url=lease.url, lease_token=lease.token)
-        doc.crawl_id, doc.worker_id = self._sink.crawl_id, self._sink.worker_id
+        doc = self._blank(lease.url)
+        doc.lease_token = lease.token
         doc.verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
         assert self._crawler.engine is not None
         # counted by the scraper at once, so that a closing spider waits for this outcome, too
         self._crawler.engine.scraper._start_itemproc_nowait(doc)
 
-    async def closed(self, spider: Spider, reason: str) -> None:
-        """Report what is still on hold, seal the files, stop the workers."""
-        try:
-            if reason == "finished":
-                await self._report_held()
-            await self._sink.close(self._crawler.stats.get_stats(), reason)  # type: ignore[union-attr]
-        except StorageError as error:
-            self._stop(error)
-        finally:
-            pool_of(self._crawler).close()
+    @property
+    def _frontier(self) -> Scheduler | None:
+        return frontier_of(self._crawler)
 
     async def _reject(self, doc: Document, verdict: Drop) -> None:
         doc.verdict = verdict
         try:
-            await self._sink.reject(rejection_of(doc, verdict))
+            await self._sink.reject(rejection_of(doc, verdict, with_text=self._config.storage.rejected_text))
         except StorageError as error:
             self._stop(error)
             return
@@ -108,34 +124,51 @@ class Settlement:
         await self._settle(doc)
 
     async def _settle(self, doc: Document) -> None:
-        if doc.lease_token is not None:
+        if doc.lease_token is not None and self._frontier is not None:
             await self._frontier.settle(doc.lease_token)
 
     async def _report_held(self) -> None:
-        frontier = self._crawler.engine.scheduler  # type: ignore[union-attr]
-        for url, reason, until in getattr(frontier, "held_at_end", ()):
-            doc = Document(url=url, canonical_url=url)
-            doc.crawl_id, doc.worker_id = self._sink.crawl_id, self._sink.worker_id
-            verdict = Drop("policy", DropReason(reason), f"on hold until {until}")
-            await self._reject(doc, verdict)
+        """What this run leaves in the frontier for a later one; only where it ran to its end."""
+        frontier = self._frontier
+        if frontier is None or frontier.has_pending_requests():
+            return
+        async for url, why, until in frontier.frontier.held():
+            doc = self._blank(url)
+            await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+
+    def _blank(self, url: str) -> Document:
+        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url))
+        doc.crawl_id, doc.worker_id = self._config.crawl.crawl_id, self._config.crawl.worker_id
+        return doc
+
+    def _counters(self) -> dict[str, int]:
+        assert self._crawler.stats is not None
+        return {key: value for key, value in self._crawler.stats.get_stats().items() if isinstance(value, int)}
 
     def _count(self, key: str, doc: Document) -> None:
         stats = self._crawler.stats
         assert stats is not None
         stats.inc_value(key)
         for stage, seconds in doc.timings.items():
-            stats.inc_value(f"stage/{stage}/cpu_seconds", seconds)  # type: ignore[arg-type]
+            stats.inc_value(f"stage/{stage}/cpu_seconds", seconds)  # type: ignore[arg-type]  # a sum of seconds
             stats.inc_value(f"stage/{stage}/documents")
 
     def _stop(self, error: StorageError) -> None:
         """Nothing more can be recorded, so nothing more may be fetched; open leases go back to the frontier."""
-        if self._stopping:
-            return
-        self._stopping = True
-        logger.error("the crawl stops: %s", error)
         stats, engine = self._crawler.stats, self._crawler.engine
         assert stats is not None
+        if stats.get_value("outcome/storage_error"):
+            return
         stats.set_value("outcome/storage_error", str(error))
+        logger.error("the crawl stops: %s", error)
         if engine is not None and engine.spider is not None:
             task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+def hold_reason(why: str) -> DropReason:
+    """The hold reason in a frontier's notes (one a line, newest last); `hold_rate_limited` where none names one."""
+    for line in reversed(why.splitlines()):
+        if line.startswith("hold_") and line in DropReason._value2member_map_:
+            return DropReason(line)
+    return DropReason.HOLD_RATE_LIMITED

@@ -6,6 +6,7 @@ This module and all it imports stay free of Scrapy, so that a worker holds the s
 from __future__ import annotations
 
 import gc
+
 from crawler.config import Config
 from crawler.document import Document
 from crawler.frontier.sitemaps import Sitemap, parse_sitemap

@@ -62,7 +62,7 @@ class NetworkRules:
             return "URL holds a control character, a space or a backslash"
         try:
             parts = urlsplit(url)
-            return self._parts_complaint(parts, parts.port or _PORTS.get(parts.scheme, 0))
+            return self._parts_complaint(parts, _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port)
         except ValueError:
             return "URL cannot be parsed"
 

@@ -1,14 +1,14 @@
-"""The `-a` arguments of `scrapy crawl corpus`: checked before anything starts."""
+"""The `-a` arguments of `scrapy crawl`: checked before anything starts."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
-
-ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
+from crawler.frontier.sowing import plan_of
+from crawler.storage.errors import StorageError
+from crawler.storage.replay import expand
 
 
 def read_arguments(arguments: Mapping[str, Any]) -> SeedPlan:
@@ -16,16 +16,7 @@ def read_arguments(arguments: Mapping[str, Any]) -> SeedPlan:
 
     Raises: SeedError listing unknown arguments and every problem with the known ones.
     """
-    unknown = [name for name in arguments if name not in ARGUMENTS]
-    if unknown:
-        raise SeedError([_unknown(name) for name in unknown])
-    return plan_seeds(**arguments)
-
-
-def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, ARGUMENTS, n=1)
-    hint = f"did you mean -a {near[0]}=…?" if near else "known: " + ", ".join(f"-a {a}=…" for a in ARGUMENTS)
-    return f"unknown argument -a {name}=…; {hint}"
+    return plan_of(arguments) if arguments else plan_seeds()
 
 
 def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
@@ -40,6 +31,10 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
         )
     if unknown:
         raise SeedError(unknown)
+    try:
+        expand(str(arguments["archive"]))
+    except StorageError as error:
+        raise SeedError([str(error)]) from error
     return str(arguments["archive"])
 
 

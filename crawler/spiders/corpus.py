@@ -14,8 +14,9 @@ from scrapy import Spider
 
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Candidate, Lease
-from crawler.frontier.scope import Scope, Via
 from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
+from crawler.frontier.sowing import SharedScope, join_scope
+from crawler.frontier.urls import canonicalize
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.pipelines.pool import pool_of
 from crawler.pipelines.segments import first_segment
@@ -25,20 +26,20 @@ from crawler.spiders.failures import outcome_of, redirect_of
 from crawler.spiders.page import blank_document, document_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
-    from typing_extensions import Self
 
     from crawler.frontier.scheduler import Scheduler
+    from crawler.frontier.scope import Scope, Via
 
 
 class CorpusSpider(Spider):
-    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=links|sitemap]`."""
+    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=…]`."""
 
     name = "corpus"
-    download_delay = 0  # the frontier owns politeness, across all workers; Scrapy's own slots must not add to it
-    max_concurrent_requests = 10_000
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -49,7 +50,6 @@ class CorpusSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs)
-        spider.scope = spider.plan.scope
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
@@ -61,11 +61,17 @@ class CorpusSpider(Spider):
         scheduler: Scheduler = self.crawler.engine.scheduler  # type: ignore[union-attr,assignment]
         return scheduler
 
+    @property
+    def scope(self) -> Scope:
+        """What the crawl may fetch, as all workers last agreed on it."""
+        return self.shared.scope
+
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
         for warning in self.plan.warnings:
             self.logger.warning(warning)
-        await self._join_scope()
+        client = self.frontier.frontier
+        self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
         for batch in self.plan.batches():
             await self._put(batch)
             self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
@@ -75,7 +81,7 @@ class CorpusSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
-        doc = document_of(response, lease, self.config, self.scope)
+        doc = document_of(response, lease, self.config, await self.shared.covering(lease.url))
         doc = await self.pool.run(doc, self.hop)
         await self.put_links(doc.links, lease)
         yield doc
@@ -83,6 +89,7 @@ class CorpusSpider(Spider):
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
+        await self.shared.covering(lease.url)
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
@@ -96,7 +103,7 @@ class CorpusSpider(Spider):
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
         lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-        doc = blank_document(failure.request, lease, self.config, self.scope)  # type: ignore[attr-defined]
+        doc = blank_document(failure.request, lease, self.config, await self.shared.covering(lease.url))  # type: ignore[attr-defined]
         target = redirect_of(failure, lease, self.config.policy.max_redirects)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
@@ -116,7 +123,8 @@ class CorpusSpider(Spider):
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
-            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in urls]
+            named = [url for line in urls if (url := canonicalize(line)) is not None]
+            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put([c for c in found if self._admits(c, "sitemap")])
 
     def _admits(self, candidate: Candidate, via: Via) -> bool:
@@ -138,17 +146,8 @@ class CorpusSpider(Spider):
         await self._put([candidate])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _join_scope(self) -> None:
-        """All workers of a crawl share one scope: what is stored, and what this command line adds."""
-        client = self.frontier.frontier
-        stored = await client.scope_get()
-        self.scope = Scope.from_json(stored).merge(self.plan.scope) if stored else self.plan.scope
-        if stored != self.scope.to_json():
-            await client.scope_set(self.scope.to_json())
-
     async def _put(self, candidates: list[Candidate]) -> None:
         if not candidates:
             return
         for status in await self.frontier.put(candidates):
             self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.document import Drop, DropReason
+from crawler.frontier.gate import Exhausted
 from crawler.frontier.urls import canonicalize
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 
@@ -45,6 +46,6 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
             await frontier.block(lease.url, error.not_before, error.drop.reason.value)
         again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value)
         return None if again else error.drop
-    if isinstance(error, Denied):
+    if isinstance(error, (Denied, Exhausted)):
         return error.drop
     return Drop("fetch", DropReason.DOWNLOAD_FAILED, f"{type(error).__name__}: {error}"[:300])

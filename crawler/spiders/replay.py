@@ -27,8 +27,9 @@ from crawler.spiders.page import charset_of, header, rfc3339
 from crawler.storage.replay import ArchivedResponse, ReadProblem, expand, read_archive
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 READ_AHEAD = 16  # records read from the archive in one go, in a thread
 
@@ -84,7 +85,9 @@ class ReplaySpider(Spider):
             domain=registrable_domain(response.url),
             crawled_at=rfc3339(response.fetched_at),
             http_status=response.status,
-            content_type="text/plain; charset=utf-8" if response.kind == "conversion" else header(headers, b"content-type"),
+            content_type="text/plain; charset=utf-8"
+            if response.kind == "conversion"
+            else header(headers, b"content-type"),
             etag=header(headers, b"etag") or None,
             last_modified=header(headers, b"last-modified") or None,
             html=response.body,

@@ -8,10 +8,14 @@ the extractor runs, `render` puts them back.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
 """Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
+
+_BULLET = "\U0001d2e2"
+_BULLETS = re.compile(rf"{_BULLET}\s*+({SPACE}*{_BULLET})?")
 
 _PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
 _RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
@@ -40,7 +44,12 @@ def render(body: Any) -> str:
     """Plain text of a trafilatura body element: blocks on lines of their own, no empty lines outside code."""
     parts: list[str] = []
     _walk(body, parts, "")
-    return tidy("".join(parts))
+    return tidy(_BULLETS.sub(_marker, "".join(parts)))
+
+
+def _marker(match: re.Match[str]) -> str:
+    """The sign of a list item joins its first line; an item that only holds another list has no sign of its own."""
+    return "- " if match[1] is None else match[0].lstrip(_BULLET).strip().replace(_BULLET, "- ")
 
 
 def tidy(text: str) -> str:
@@ -91,7 +100,7 @@ def _is_code_block(element: Any) -> bool:
 
 def _bullet(item: Any, indent: str) -> str:
     """Definition lists read as lines; other items carry "- ". Text of an item's first paragraph joins its bullet."""
-    return "" if (item.get("rend") or "")[:2] in _LIST_ITEMS else f"{indent}- "
+    return "" if (item.get("rend") or "")[:2] in _LIST_ITEMS else indent + _BULLET
 
 
 def _rows(table: Any) -> list[str]:

@@ -3,8 +3,8 @@
 The chain, every step named in `extractor`:
 
 1. `trafilatura-precise`: favours precision. It stands unless it looks too small for the page.
-2. `trafilatura-wide`: run where the precise text is under 60 % of what resiliparse sees, or too short although
-   resiliparse sees enough; it wins where the precise text is under 60 % of it.
+2. `trafilatura-wide`: run where there is no precise text, where it is under 60 % of what resiliparse sees, or too short
+   although resiliparse sees enough; it wins where the precise text is under 60 % of it.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
 Plain text keeps its lines and is named `plain`.
@@ -72,6 +72,7 @@ class ExtractionStage:
         doc.text = normalise(text).strip()
         _count(doc)
         if not doc.text:
+            doc.extractor = ""
             return Drop(self.name, DropReason.NO_TEXT, f"{len(doc.html)} bytes of {doc.content_type[:60] or 'HTML'}")
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
@@ -93,7 +94,7 @@ class ExtractionStage:
         return precise, "trafilatura-precise"
 
     def _is_enough(self, precise: str, estimate: str) -> bool:
-        if len(precise) < self._chain.min_share_of_estimate * len(estimate):
+        if not precise or len(precise) < self._chain.min_share_of_estimate * len(estimate):
             return False
         return count_words(precise) >= self._min_words or count_words(estimate) < self._min_words
 

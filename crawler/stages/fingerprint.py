@@ -66,10 +66,10 @@ class FingerprintStage:
 def exact_id(text: str) -> str:
     """ "sha256:" and 64 hex digits over the text in NFC, lower case, without punctuation, white space collapsed.
 
-    A text of nothing but punctuation is hashed as it is, so that such texts are not all one.
+    A text of nothing but punctuation keeps it, so that such texts are not all one.
     """
     plain = _PUNCTUATION.sub("", unicodedata.normalize("NFC", text).lower())
-    normal = " ".join(plain.split()) or text
+    normal = " ".join((plain if plain.strip() else text).split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect, insort
 from collections.abc import Iterable
+from dataclasses import replace
 
 from crawler.stages.pii_rules import Hit
 
@@ -18,31 +20,30 @@ Span = tuple[int, int, str]
 
 
 def resolve(hits: Iterable[Hit]) -> list[Hit]:
-    """Hits in order of position, without overlaps: the stronger type wins, then the longer, then the earlier."""
+    """Hits in order of position, without overlaps: the stronger type wins, then the longer, then the earlier.
+
+    Of a hit that loses some of its characters the rest stays a hit: what any rule called personal is never let go.
+    """
     kept: list[Hit] = []
-    taken: list[tuple[int, int]] = []
     for hit in sorted(hits, key=lambda h: (_rank(h.entity), h.start - h.end, h.start, h.entity)):
-        kept.append(hit)
-        taken.append((hit.start, hit.end))
-    return _without_overlaps(kept)
+        at = max(0, bisect(kept, hit.start, key=lambda h: h.start) - 1)
+        position, rests = hit.start, []
+        while at < len(kept) and kept[at].start < hit.end:
+            if position < kept[at].start:
+                rests.append(replace(hit, start=position, end=kept[at].start))
+            position = max(position, kept[at].end)
+            at += 1
+        if position < hit.end:
+            rests.append(replace(hit, start=position))
+        for rest in rests:
+            insort(kept, rest, key=lambda h: h.start)
+    return kept
 
 
 def _rank(entity: str) -> int:
     if entity in _PRECEDENCE:
         return _PRECEDENCE.index(entity)
     return {"PHONE_NUMBER": 21, "PERSON": 30, "NRP": 31}.get(entity, 20)
-
-
-def _without_overlaps(by_strength: list[Hit]) -> list[Hit]:
-    """Sweep by position; where two touch the same characters the one earlier in `by_strength` stays. O(n log n)."""
-    strength = {hit: index for index, hit in enumerate(by_strength)}
-    kept: list[Hit] = []
-    for hit in sorted(by_strength, key=lambda h: (h.start, h.end)):
-        while kept and kept[-1].end > hit.start and strength[hit] < strength[kept[-1]]:
-            kept.pop()
-        if not kept or kept[-1].end <= hit.start:
-            kept.append(hit)
-    return kept
 
 
 class Placeholders:
@@ -72,11 +73,24 @@ def redact(text: str, hits: list[Hit], placeholders: Placeholders) -> tuple[str,
     spans: list[Span] = []
     length = position = 0
     for hit in hits:
+        start, end = _inked(text, hit)
+        if start == end:
+            continue
         name = placeholders.name(hit)
-        pieces += (text[position : hit.start], name)
-        length += hit.start - position
+        pieces += (text[position:start], name)
+        length += start - position
         spans.append((length, length + len(name), hit.entity))
         length += len(name)
-        position = hit.end
+        position = end
     pieces.append(text[position:])
     return "".join(pieces), spans
+
+
+def _inked(text: str, hit: Hit) -> tuple[int, int]:
+    """The hit without white space and separators at its ends; empty where nothing else is in it."""
+    start, end = hit.start, hit.end
+    while start < end and not text[start].isalnum() and text[start] not in "+(":
+        start += 1
+    while start < end and not text[end - 1].isalnum():
+        end -= 1
+    return start, end

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import phonenumbers
-from presidio_analyzer import Pattern
 from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages import pii_checks as checks
@@ -62,10 +61,6 @@ _EMAIL = OfflineEmailRecognizer()
 _IBAN = ready_made.IbanRecognizer()
 _BITCOIN = ready_made.CryptoRecognizer()
 _IP = ready_made.IpRecognizer()
-_CARD = ready_made.CreditCardRecognizer(
-    patterns=[Pattern("card", r"\d(?:[\s\-\u2010-\u2013]?\d){11,18}", 0.3)],
-    replacement_pairs=[(c, "") for c in "- \u00a0\u202f\u2009\u2010\u2011\u2012\u2013"],
-)
 _SELF_EVIDENT: dict[str, tuple[str | None, IdRule]] = {
     "fiscal": (None, IdRule("IT_FISCAL_CODE", (), "ItFiscalCodeRecognizer")),
     "nif": ("es", IdRule("ES_NIF", (), "EsNifRecognizer")),
@@ -74,8 +69,14 @@ _SELF_EVIDENT: dict[str, tuple[str | None, IdRule]] = {
 """Numbers whose letters and check digit prove them without a label, and the language they need to stand in."""
 
 
+_MASK = "█"  # neither letter, digit nor separator
+_PASSES = 4
+
+
 def find(text: str, language: str | None, default_region: str = "US") -> list[Hit]:
     """Every structured identifier in `text`, unordered, overlaps included.
+
+    What is found is masked and the rest is read again, because one identifier can hide the start of its neighbour.
 
     language: ISO 639-1 or None; it chooses the regions local telephone numbers are read in (`default_region` first
     where the language has none) and whether national numbers that prove themselves count without a label.
@@ -84,12 +85,32 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     regions = words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
-    page = Page(text, lower, regions, language)
+    hits = found = _read(Page(text, lower, regions, language))
+    for _ in range(_PASSES - 1):
+        if not found:
+            break
+        text, lower = _masked(text, found), _masked(lower, found)
+        found = _read(Page(text, lower, regions, language))
+        hits = hits | found
+    return list(hits)
+
+
+def _read(page: Page) -> set[Hit]:
     hits: set[Hit] = set()
-    for candidate in scan(text, lower, TRIGGERS):
+    for candidate in scan(page.text, page.lower, TRIGGERS):
         judge = _judge_id if candidate.kind.startswith("id:") else _JUDGES[candidate.kind]
         hits.update(judge(page, candidate))
-    return list(hits)
+    return hits
+
+
+def _masked(text: str, hits: set[Hit]) -> str:
+    pieces, position = [], 0
+    for hit in sorted(hits, key=lambda h: (h.start, h.end)):
+        if hit.end > position:
+            start = max(position, hit.start)
+            pieces += (text[position:start], _MASK * (hit.end - start))
+            position = hit.end
+    return "".join((*pieces, text[position:]))
 
 
 def _results(recogniser: Any, page: Page, at: Candidate) -> Iterator[tuple[int, int, float]]:
@@ -122,38 +143,50 @@ def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
+    """One number, or the numbers in a row of digits: the longest reading from the left wins, then the rest is read."""
+    context = words.near(words.PHONE, page.lower, at.start, at.end)
+    start = at.start
+    while start < at.end:
+        ends = [at.end, *(start + gap.start() for gap in reversed(list(_WORD_GAP.finditer(page.text[start : at.end]))))]
+        hit = next((hit for end in ends if (hit := _phone_hit(page, start, end, context))), None)
+        if hit:
+            yield hit
+        opening = _NUMBER_START.search(page.text[start : at.end], hit.end - start if hit else 1)
+        start = start + opening.end() if opening else at.end
+
+
+_WORD_GAP = re.compile(r"[\s/]+")
+_NUMBER_START = re.compile(r"[\s/]+(?=[+0(])")
+
+
+def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
     """International form and valid; or local with a telephone word near and valid; or labelled and possible."""
-    raw = page.text[at.start : at.end]
-    start, end = at.start, at.end
-    if raw.count("(") != raw.count(")"):
-        return
-    if words.just_before(words.NOT_A_PHONE, page.lower, start):
-        return
+    raw = page.text[start:end]
     international = raw.lstrip("( ").startswith("+")
-    context = words.near(words.PHONE, page.lower, start, end)
-    if not (international or context or _looks_local(raw)) or len(checks.digits(raw)) > 16:
-        return
+    if not 6 <= len(checks.digits(raw)) <= 16 or not (international or context or _looks_local(raw)):
+        return None
+    if raw.count("(") != raw.count(")") or words.just_before(words.NOT_A_PHONE, page.lower, start):
+        return None
     if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
     found = checks.phone(raw, page.regions)
-    if not found:
-        return
+    if found is None:
+        return None
     number, valid = found
-    labelled = words.just_before(words.PHONE_LABEL, page.lower, start)
     grouped = international or context or _same_grouping(raw, number)
-    if (valid and grouped) or labelled:
-        yield page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
+    if (valid and grouped) or words.just_before(words.PHONE_LABEL, page.lower, start):
+        return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
+    return None
 
 
-_LOCAL_FORM = re.compile(r"\(?0?\d{1,5}\)?[ .\-/\u00a0\u2011]\d[\d .\-/\u00a0\u2011]{4,14}\Z")
+_TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]?\d[\d .\-/\u00a0\u2011]{4,14}\Z")
+_DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
 
 
 def _looks_local(raw: str) -> bool:
     """Written the way people write telephone numbers: trunk zero, or an area code in brackets or dashes."""
-    if not (raw.startswith(("0", "(")) or re.match(r"(?:1[-. ])?\d{3}[-.]\d{3}[-.]\d{4}\Z", raw)):
-        return False
-    return bool(_LOCAL_FORM.match(raw)) or raw.startswith("1")
+    return bool(_TRUNK_FORM.match(raw) or _DASHED_FORM.match(raw))
 
 
 def _same_grouping(raw: str, number: phonenumbers.PhoneNumber) -> bool:
@@ -163,17 +196,21 @@ def _same_grouping(raw: str, number: phonenumbers.PhoneNumber) -> bool:
     return written == _SEPARATORS.sub(" ", national).strip()
 
 
+_PRINTED = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)})
+_RARE_ISSUERS = ("50", "56", "57", "58", "63", "67")  # Maestro: every eighth number starts so
+
+
 def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
     """Luhn and issuer; then the groups printed on a card, or a word about cards, or 15/16 digits of a large issuer."""
-    for start, end, _score in _results(_CARD, page, at):
-        raw = page.text[start:end]
-        if not checks.is_card(raw):
+    raw = page.text[at.start : at.end]
+    for end in (len(raw), *(gap.start() for gap in reversed(list(_WORD_GAP.finditer(raw))))):
+        if not checks.is_card(raw[:end]):
             continue
-        groups = tuple(len(g) for g in re.split(r"\D", raw))
-        printed = groups in {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)}
-        plain = len(groups) == 1 and len(raw) in {15, 16} and not raw.startswith(("50", "56", "57", "58", "63", "67"))
-        if printed or plain or words.near(words.CARD, page.lower, start, end):
-            yield page.hit(start, end, "CREDIT_CARD", checks.digits(raw))
+        groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
+        plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
+        if plain or groups in _PRINTED or words.near(words.CARD, page.lower, at.start, at.start + end):
+            yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
+            return
 
 
 def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
@@ -228,7 +265,9 @@ def _is_word(lower: str, trigger: str, at: Candidate) -> bool:
     place = lower.find(trigger, at.start, at.end)
     while place >= 0:
         behind = lower[place + len(trigger) : place + len(trigger) + 1]
-        if (place == 0 or not lower[place - 1].isalnum()) and (len(trigger) > 4 or not behind.isalpha()):
+        if (place == 0 or not (lower[place - 1].isalnum() or lower[place - 1] == "_")) and (
+            len(trigger) > 4 or not behind.isalpha()
+        ):
             return True
         place = lower.find(trigger, place + 1, at.end)
     return False

@@ -28,8 +28,12 @@ _SPOKEN_LEFT = re.compile(
 _SPACE = " \u00a0\u202f\u2009"
 _DASH = "\\-\u2010\u2011\u2012\u2013"
 NUMERIC: dict[str, re.Pattern[str]] = {
-    "phone": re.compile(rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])[\d+().{_SPACE}{_DASH}/]{{5,28}}\d(?!\w|[.,]\d)"),
-    "card": re.compile(rf"[0-9](?<![\w./=#{_DASH}][0-9])(?:[{_SPACE}{_DASH}]?\d){{11,18}}(?!\w|[.{_DASH}]\d)"),
+    "phone": re.compile(
+        rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])(?:(?<=\()\+)?[\d().{_SPACE}{_DASH}/]{{5,28}}\d(?!\w|[.,]\d)"
+    ),
+    "card": re.compile(
+        rf"[0-9](?<![\w./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}|\d{{8,15}})(?!\w|[.{_DASH}]\d)"
+    ),
     "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
     "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
     "iban": re.compile(rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
@@ -42,6 +46,8 @@ NUMERIC: dict[str, re.Pattern[str]] = {
 """Anchored, bounded expressions by kind of candidate. The look-behind stands after the first character, because an
 expression that starts with a plain set of characters is searched four times faster."""
 
+_GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,4}}")
+_WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
 _CLUSTER = re.compile(r"[0-9](?:[^0-9\n]{0,3}[0-9]){3}")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
@@ -76,8 +82,14 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     if not _DIGIT.search(text):
         return
     for kind, pattern in NUMERIC.items():
-        for match in pattern.finditer(text):
-            yield Candidate(kind, match.start(), match.end())
+        position = 0
+        while match := pattern.search(text, position):
+            end = position = match.end()
+            if kind == "phone":
+                end = position = _first_of_two(text, match)
+            elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
+                position = gap.end()  # the number may start at a later group
+            yield Candidate(kind, match.start(), end)
     surroundings = _around_digits(lower)
     for trigger in triggers:
         if trigger in surroundings:
@@ -105,6 +117,15 @@ def _masked_emails(text: str) -> Iterator[Candidate]:
         base = max(0, anchor.start() - 160)
         if left := _SPOKEN_LEFT.search(text[base : anchor.start()]):
             yield Candidate("masked_email", base + left.start(), anchor.end())
+
+
+def _first_of_two(text: str, match: re.Match[str]) -> int:
+    """End of the first number where two stand side by side, "030 901820 / 030 901821"; else the end of the match."""
+    for gap in _GAP.finditer(match[0]):
+        start, end = match.start() + gap.start(), match.start() + gap.end()
+        if sum(map(str.isdigit, match[0][: gap.start()])) > 5 < sum(map(str.isdigit, text[end : end + 14])):
+            return start
+    return match.end()
 
 
 def _around_digits(lower: str) -> str:

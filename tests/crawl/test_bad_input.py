@@ -18,7 +18,7 @@ def fails(done, *words):
 
 
 def test_an_unknown_argument_is_named_with_the_one_that_was_meant(crawl):
-    fails(crawl.run({"urls": "http://127.0.0.1/"}), "urls", "did you mean -a url=")
+    fails(crawl.run({"urls": "http://127.0.0.1/"}), "urls", "did you mean 'url'")
 
 
 def test_all_wrong_settings_and_arguments_are_shown_at_once(crawl):

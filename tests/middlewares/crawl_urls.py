@@ -71,6 +71,9 @@ class MemoryScheduler(BaseScheduler):
     async def wait_turn(self, url: str) -> None:
         REPORT["turns"].append(url)
 
+    async def turn(self, request: scrapy.Request) -> None:
+        """What the politeness gate asks; everybody's turn is now."""
+
 
 class OutcomeSpider(scrapy.Spider):
     name = "outcome"
@@ -155,7 +158,6 @@ def main() -> None:
         "DOWNLOAD_DELAY": 0,
         **JOB.get("settings", {}),
     }
-    settings["DOWNLOADER_MIDDLEWARES"].pop("crawler.frontier.gate.PolitenessGate", None)  # its scheduler is not here
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(OutcomeSpider)
     process.crawl(crawler)

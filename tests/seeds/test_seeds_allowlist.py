@@ -92,6 +92,14 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
     ]
 
 
+@pytest.mark.parametrize("suffix", ["co.uk", "github.io", "com"])
+def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
+    assert problems(f"- {{domain: {suffix}, tier: A, licence: x}}") == [
+        "list.yaml:1: domain: expected a domain somebody registered; this one is a public suffix and covers strangers, "
+        f"found {suffix!r}"
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

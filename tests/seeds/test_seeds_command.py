@@ -11,12 +11,13 @@ from typing import TypeVar
 
 import pytest
 
+from crawler.frontier.allowlist import AllowlistEntry
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Limits
+from crawler.frontier.model import Candidate, Limits
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.frontier.seeds import SeedError, plan_seeds
 from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.sowing import Sown, join_scope, plan_of, sow
+from crawler.frontier.sowing import SharedScope, Sown, join_scope, plan_of, sow
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,6 +141,39 @@ def test_workers_that_join_together_lose_no_rule(server: str, crawl: str) -> Non
     assert Scope.from_json(with_frontier(server, crawl, Frontier.scope_get) or "").link_hosts == everything
     assert max(len(scope.link_hosts) for scope in joined) == 20
     assert with_frontier(server, crawl, lambda frontier: join_scope(frontier, Scope())).link_hosts == everything
+
+
+def test_a_running_worker_learns_the_rules_that_were_added_meanwhile(server: str, crawl: str) -> None:
+    async def scenario(frontier: Frontier) -> None:
+        worker = SharedScope(frontier, await join_scope(frontier, Scope(link_hosts=frozenset({"a.org"}))))
+        await join_scope(frontier, Scope(link_hosts=frozenset({"b.org"})))
+        assert not (await worker.covering("https://a.org/")).follows_links("https://b.org/")  # nothing asked for yet
+        assert (await worker.covering("https://b.org/x")).follows_links("https://b.org/x")
+        assert worker.scope.link_hosts == {"a.org", "b.org"}
+        assert not (await worker.covering("https://c.org/")).knows("https://c.org/")
+
+    with_frontier(server, crawl, scenario)
+
+
+def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, crawl: str) -> None:
+    entries = (
+        AllowlistEntry("a.org", "A", "x", delay=0.5),
+        AllowlistEntry("law.a.org", "A", "x", delay=30.0),
+        AllowlistEntry("127.0.0.1:8001", "A", "x"),
+    )
+    pages = ["https://www.a.org/1", "https://www.a.org/2", "http://127.0.0.1:8001/1", "http://127.0.0.1:8001/2"]
+
+    async def scenario(frontier: Frontier) -> list[float]:
+        await join_scope(frontier, Scope(entries=entries))
+        await frontier.put([Candidate(url) for url in pages])
+        first = {lease.url: lease for lease in (await frontier.lease(10)).leases}
+        assert len(first) == 2
+        await frontier.ack([(lease.token, 0.0) for lease in first.values()])
+        return sorted([await frontier.reserve(url) - frontier.now() for url in (pages[0], pages[2])])
+
+    short, long = with_frontier(server, crawl, scenario, Limits(delay=1.0))
+    assert short <= 1.0
+    assert 25.0 < long <= 30.0
 
 
 def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:

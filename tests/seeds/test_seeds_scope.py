@@ -67,6 +67,14 @@ def test_the_longest_allowlist_entry_decides_for_its_subdomains() -> None:
     assert scope.entry_of("https://law.example.org:8443/") == entry("law.example.org", licence="PD", tier="B")
 
 
+def test_an_entry_for_www_covers_its_twin_and_no_other_neighbour() -> None:
+    scope = Scope(entries=(entry("www.a.org"), entry("www.b.org"), entry("b.org", tier="B")))
+    covered = ("https://www.a.org/", "https://a.org/", "https://x.www.a.org/")
+    assert [scope.admits(url, via="seed").ok for url in covered] == [True, True, True]
+    assert not scope.admits("https://docs.a.org/", via="seed").ok
+    assert (scope.licence_of("https://b.org/")[1], scope.licence_of("https://www.b.org/")[1]) == ("B", "A")
+
+
 def test_an_entry_with_a_port_covers_that_port_only() -> None:
     scope = Scope(entries=(entry("127.0.0.1:8001"), entry("[::1]:81")))
     assert scope.admits("http://127.0.0.1:8001/", via="seed").ok
@@ -192,6 +200,10 @@ def test_merging_host_rules_never_takes_a_page_away(one: Scope, two: Scope, via:
         '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org"}]}',
         '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
         '"tier":"A","licence":"x","expires":"never"}]}',
+        '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
+        '"tier":"A","licence":"x","delay":"1"}]}',
+        '{"format":1,"link_hosts":[],"listed_hosts":[],"robots_sitemap_hosts":[],"entries":[{"domain":"a.org",'
+        '"tier":null,"licence":"x"}]}',
     ],
 )
 def test_a_stored_scope_that_cannot_be_read_says_what_to_do(text: str) -> None:

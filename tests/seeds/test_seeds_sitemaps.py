@@ -113,7 +113,7 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes() -> None:
     assert cut.problems[-1].startswith("line 1: broken XML, read as far as it goes:")
     packed = parse_sitemap(gzip.compress(text.encode())[:-300], URL)
     assert 0 < len(packed.entries) < 1000
-    assert packed.problems[0] == "the gzip data ends too early: read as far as it goes"
+    assert packed.problems[0] == "damaged or unfinished gzip data: read as far as it goes"
 
 
 def test_a_bare_ampersand_costs_one_url_at_most() -> None:

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, unquote_to_bytes, urlsplit
@@ -10,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.tracking import BY_DOMAIN, DEFAULT_POLICY, NAMES, PREFIXES
+from crawler.frontier.tracking import BY_DOMAIN, DEFAULT_POLICY, NAMES, PREFIXES, SESSION_NAMES, SIGNATURES
 from crawler.frontier.urls import (
     MAX_URL_LENGTH,
     authority,
@@ -355,3 +358,21 @@ def _refused_by_rule(case: dict[str, str]) -> bool:
         or len(host) > 253
         or any(not 0 < len(x) < 64 for x in host.split("."))
     )
+
+
+def test_worker_processes_import_no_framework_with_it() -> None:
+    code = (
+        "import sys, crawler.frontier.urls, crawler.frontier.sitemaps, crawler.frontier.traps;"
+        "print(sorted({'scrapy', 'twisted', 'redis', 'requests', 'tldextract', 'yaml'} & set(sys.modules)))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_documentation_lists_every_tracking_parameter() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "seeds.md").read_text("utf-8")
+    section = page.partition("### Tracking parameters")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"`([^`]+)`", section)) - {"BY_DOMAIN", "tracking.py", "NAMES"}
+    local = {name for names in BY_DOMAIN.values() for name in names}
+    assert documented == set(PREFIXES) | NAMES | SIGNATURES | SESSION_NAMES | set(BY_DOMAIN) | local

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._metadata import spdx
@@ -10,12 +13,10 @@ from crawler.stages._normal import normalise
 from crawler.stages._words import count_words
 from crawler.stages.extraction import ExtractionStage
 from crawler.stages.parse import ParseStage
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SENTENCES = " ".join(
     f"Sentence number {word} tells the reader something that no other sentence of this article says."
-    for word in "one two three four five six seven eight nine ten eleven twelve".split()
+    for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 )
 ARTICLE = f"""<html lang=en><head><title>Site | The article</title>
 <meta name=author content="Ada Lovelace"><meta property="article:published_time" content="2024-03-05T10:00:00Z">
@@ -100,10 +101,26 @@ def test_resiliparse_is_an_extractor_of_its_own():
     assert "Sentence number twelve" in doc.text
 
 
-def test_the_wide_text_wins_where_the_precise_one_lost_the_article():
-    teaser = "<div class='teaser promo'><p>" + SENTENCES + "</p></div>"
-    html = f"<html><body><article><p>Short lead.</p></article><div class='content-related'>{teaser * 3}</div></body></html>"
-    _, doc = extract(html, min_words=10)
+def test_the_wide_text_wins_where_the_precise_one_finds_nothing():
+    article = f'{{"@type":"Article","articleBody":"{SENTENCES}"}}'
+    html = f'<html><body><script type="application/ld+json">{article}</script></body></html>'
+    result, doc = extract(html)
+    assert isinstance(result, Document)
+    assert doc.extractor == "trafilatura-wide"
+    assert doc.text == SENTENCES
+
+
+def test_the_wide_text_wins_where_the_precise_one_is_a_fraction_of_it(monkeypatch):
+    found = {True: "A lead.", False: SENTENCES}
+    monkeypatch.setattr("crawler.stages.extraction.trafilatura_text", lambda tree, url, *, precise: found[precise])
+    _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
+    assert (doc.extractor, doc.text) == ("trafilatura-wide", SENTENCES)
+
+
+def test_resiliparse_has_the_last_word_where_trafilatura_finds_nothing(monkeypatch):
+    monkeypatch.setattr("crawler.stages.extraction.trafilatura_text", lambda tree, url, *, precise: "")
+    _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
+    assert doc.extractor == "resiliparse"
     assert "Sentence number twelve" in doc.text
 
 

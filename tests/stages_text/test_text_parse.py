@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trafilatura.utils import load_html
+
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
 from crawler.stages.parse import ParseStage, canonical_link, media_kind
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from trafilatura.utils import load_html
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
 <meta name="Description" content="What it says"><meta name="ROBOTS" content="noai, NoFollow">

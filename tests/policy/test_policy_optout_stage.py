@@ -1,0 +1,64 @@
+"""The opt-out stage on documents as ParseStage hands them over."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.config import PolicyConfig
+from crawler.document import Document, Drop, DropReason, Signal
+from crawler.stages.optout import OptOutStage
+
+
+def page(**fields) -> Document:
+    return Document(url="https://a.example/", crawled_at="2026-01-01T00:00:00Z", **fields)
+
+
+def stage(profile: str = "strict") -> OptOutStage:
+    return OptOutStage(PolicyConfig(optout_profile=profile), "CorpusBot", clock=lambda: 0.0)
+
+
+def test_a_page_that_says_nothing_passes_and_is_marked_as_checked():
+    doc = page(metas=[("description", "about us")])
+    assert stage()(doc) is doc
+    assert doc.noai_checked
+    assert doc.text_allowed
+    assert doc.optout_signals == []
+
+
+def test_a_page_that_refuses_is_dropped_and_its_text_stays_forbidden():
+    doc = page(metas=[("robots", "noai")])
+    assert stage()(doc) == Drop("optout", DropReason.OPTOUT, "meta-robots in meta: robots: noai")
+    assert doc.noai_checked
+    assert not doc.text_allowed
+    assert [s.value for s in doc.optout_signals] == ["robots: noai"]
+
+
+def test_a_reservation_in_an_earlier_header_counts_unless_the_page_overrules_it():
+    reserved = Signal("tdmrep", "header", "1", "disallow")
+    assert isinstance(stage()(page(optout_signals=[reserved])), Drop)
+    open_page = page(optout_signals=[reserved], metas=[("tdm-reservation", "0")])
+    assert stage()(open_page) is open_page
+
+
+def test_dates_are_compared_with_the_time_of_the_fetch_not_with_today():
+    metas = [("robots", "unavailable_after: 2026-06-01")]
+    assert isinstance(stage()(page(metas=metas)), Document)
+    late = page(metas=metas)
+    late.crawled_at = "2027-01-01T00:00:00Z"
+    verdict = stage()(late)
+    assert isinstance(verdict, Drop)
+    assert verdict.reason is DropReason.GONE
+
+
+@pytest.mark.parametrize("content, nofollow", [("nofollow", True), ("none", True), ("index", False)])
+def test_nofollow_is_honoured_for_discovery(content, nofollow):
+    doc = page(metas=[("robots", content)])
+    stage("balanced")(doc)
+    assert doc.nofollow is nofollow
+
+
+def test_nofollow_in_a_header_counts_as_well_and_one_for_another_bot_does_not():
+    for value, nofollow in (("nofollow", True), ("googlebot: nofollow", False)):
+        doc = page(optout_signals=[Signal("x-robots-tag", "header", value)])
+        stage()(doc)
+        assert doc.nofollow is nofollow

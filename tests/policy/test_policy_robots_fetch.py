@@ -1,0 +1,105 @@
+"""What an answer to /robots.txt means, for how long, and how it survives storage."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.policy.robots_fetch import LAST_GOOD_SECONDS, Ages, Answer, Reading, judge, load
+
+NOW = 1_000_000_000.0
+DAY, HOUR = 86_400.0, 3_600.0
+RULES = b"User-agent: *\nDisallow: /x\n"
+
+
+def record(answer: Answer, previous=None, now: float = NOW):
+    return judge(answer, now, Ages(DAY, HOUR), previous)
+
+
+@pytest.mark.parametrize(
+    "status, reading",
+    [
+        *((status, Reading.RULES) for status in (200, 204, 206)),
+        *((status, Reading.NO_RULES) for status in (400, 404, 405, 406, 410, 418)),
+        *((status, Reading.DENIED) for status in (401, 402, 403, 429, 451)),
+        *((status, Reading.HOLD) for status in (None, 100, 301, 304, 408, 425, 500, 502, 503, 504, 599, 999)),
+    ],
+)
+def test_each_status_has_its_reading(status, reading):
+    assert record(Answer(status, RULES)).reading is reading
+
+
+def test_good_answers_are_believed_for_a_day_and_errors_for_an_hour():
+    assert record(Answer(200, RULES)).expires_at == NOW + DAY
+    assert record(Answer(404)).expires_at == NOW + DAY
+    assert record(Answer(403)).expires_at == NOW + HOUR
+    assert record(Answer(None, error="reset")).expires_at == NOW + HOUR
+
+
+@pytest.mark.parametrize(
+    "value, seconds",
+    [
+        (b"max-age=600", 600.0),
+        (b"public, MAX-AGE=600", 600.0),
+        (b"max-age=999999999", DAY),
+        (b"max-age=1", 60.0),
+        (b"no-cache", 60.0),
+        (b"no-store, max-age=600", 60.0),
+        (b"max-age=soon", DAY),
+        (b"s-maxage=7", DAY),
+    ],
+)
+def test_cache_control_shortens_the_time_but_never_lengthens_it(value, seconds):
+    assert record(Answer(200, RULES, ((b"Cache-Control", value),))).expires_at == NOW + seconds
+
+
+def test_retry_after_lengthens_the_time_until_the_next_try_up_to_a_day():
+    for value, seconds in ((b"7200", 2 * HOUR), (b"60", HOUR), (b"99999999", DAY), (b"soon", HOUR)):
+        assert record(Answer(503, b"", ((b"Retry-After", value),))).expires_at == NOW + seconds
+
+
+def test_the_last_good_copy_serves_for_thirty_days_and_then_no_more():
+    good = record(Answer(200, RULES))
+    stale = record(Answer(503), good, NOW + DAY)
+    assert (stale.reading, stale.stale, stale.body, stale.status) == (Reading.RULES, True, RULES, 503)
+    assert stale.body_fetched_at == NOW
+    later = record(Answer(None, error="x"), stale, NOW + LAST_GOOD_SECONDS - 1)
+    assert later.body == RULES
+    assert record(Answer(503), later, NOW + LAST_GOOD_SECONDS + 1).reading is Reading.HOLD
+
+
+def test_a_denial_is_not_overruled_by_a_last_good_copy_but_does_not_lose_it():
+    denied = record(Answer(403), record(Answer(200, RULES)), NOW + DAY)
+    assert denied.reading is Reading.DENIED
+    assert record(Answer(500), denied, NOW + 2 * DAY).body == RULES
+
+
+def test_a_vanished_robots_txt_makes_its_last_good_copy_forgotten():
+    gone = record(Answer(404), record(Answer(200, RULES)), NOW + DAY)
+    assert record(Answer(500), gone, NOW + 2 * DAY).reading is Reading.HOLD
+
+
+def test_a_stored_record_comes_back_as_it_was():
+    for answer in (Answer(200, RULES), Answer(404), Answer(403), Answer(None, error="ü\n")):
+        made = record(answer)
+        assert load(made.dump()) == made
+    assert record(Answer(200, RULES)).sha256 == hashlib.sha256(RULES).hexdigest()
+
+
+def test_the_shared_copy_is_kept_as_long_as_it_can_serve():
+    assert record(Answer(200, RULES)).keep_until() == NOW + LAST_GOOD_SECONDS
+    assert record(Answer(404)).keep_until() == NOW + DAY
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+def test_a_damaged_record_is_fetched_again(blob):
+    assert load(blob) is None
+
+
+@pytest.mark.parametrize("blob", [b"{}", b"[]", b"null", b'{"body": 7}', b'{"body": "", "reading": "x"}'])
+def test_json_that_is_no_record_is_fetched_again(blob):
+    assert load(blob) is None
