@@ -37,7 +37,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
     """The record of a rejected document: where, which stage, why, the scores and the provenance.
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
-    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is one of `TEXT_REASONS`.
+    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is in `TEXT_REASONS`.
     """
     record: Record = {
         "url": doc.url,
