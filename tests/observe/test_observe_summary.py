@@ -51,6 +51,7 @@ def document(n, **values):
         "title": EVIL,
         "text": f"{EVIL} text of page {n}",
         "text_allowed": True,
+        "done": ["pii"],
         "crawled_at": f"2026-01-0{n + 1}T00:00:00Z",
     }
     return Document(**(made | values))
