@@ -12,11 +12,12 @@ import logging
 import random
 from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
@@ -29,6 +30,7 @@ from crawler.frontier.model import Candidate, Counts, Lease, Nack, PutStatus, Wi
 from crawler.frontier.packing import url_hash
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.supply import Supply
+from crawler.frontier.traps import trap_reason
 from crawler.frontier.turns import Turns
 from crawler.frontier.urls import canonicalize
 from crawler.frontier.wiring import frontier_folder, frontier_url, limits_of
@@ -199,7 +201,11 @@ class Scheduler(BaseScheduler):
             self._server = EmbeddedServer(frontier_folder(self._config))
             url = await asyncio.to_thread(self._server.start)
         self.frontier = Frontier(
-            url, self._config.crawl.crawl_id, limits_of(self._config), revive=self._revive if self._server else None
+            url,
+            self._config.crawl.crawl_id,
+            limits_of(self._config),
+            revive=self._revive if self._server else None,
+            trap=trap_reason,
         )
         self._spider = spider
         try:
@@ -351,3 +357,16 @@ class Scheduler(BaseScheduler):
     def _count(self, name: str, n: int = 1) -> None:
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value(f"frontier/{name}", n)
+
+
+def has_frontier(crawler: Crawler) -> bool:
+    """True where the crawl runs on this scheduler. (`issubclass` would say yes to every scheduler: Scrapy's base class
+    compares method names.)"""
+    return Scheduler in load_object(crawler.settings["SCHEDULER"]).__mro__
+
+
+def frontier_of(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a running live crawl; None in a replay, which has no frontier."""
+    if crawler.engine is None or not has_frontier(crawler):
+        return None
+    return cast("Scheduler | None", crawler.engine.scheduler)

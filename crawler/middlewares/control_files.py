@@ -11,7 +11,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -25,8 +26,9 @@ from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import REDIRECTS, target_of
 from crawler.middlewares.retry import describe
 from crawler.policy import robots, robots_fetch
-from crawler.policy.robots import RobotsFile
-from crawler.policy.robots_fetch import Ages, Answer, Reading, RobotsRecord
+from crawler.policy.robots_fetch import Ages, Answer, Reader, Reading, RobotsRecord
+
+T = TypeVar("T")
 
 MAX_HOPS = 5
 """Redirects followed for a control file (RFC 9309 section 2.3.1.2)."""
@@ -60,77 +62,95 @@ class Gate(Protocol):
         """Wait until one request may be sent to this URL's host."""
 
 
-class RobotsFiles:
-    """robots.txt by authority (scheme://host:port): from memory, from the shared store, or from the host.
+@dataclass(frozen=True, slots=True)
+class FileKind(Generic[T]):
+    """One kind of control file: its name in the store, how answers are read, and what parses the body."""
+
+    name: str
+    read: Reader
+    parse: Callable[[bytes], T]
+
+
+ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
+
+
+class ControlFiles(Generic[T]):
+    """Files of one kind by URL: from memory, from the shared store, or from the host.
 
     `gate` gives the scheduler once it exists, `download` sends one request through all downloader middlewares.
     """
 
     def __init__(
         self,
+        kind: FileKind[T],
         gate: Callable[[], Gate],
         download: Callable[[Request], Any],
         ages: Ages,
+        *,
         timeout: float = 30.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self._kind = kind
         self._gate = gate
         self._download = download
         self._ages = ages
         self._timeout = timeout
         self._clock = clock
-        self._known: OrderedDict[str, tuple[RobotsRecord, RobotsFile | None]] = OrderedDict()
-        self._flights: dict[str, asyncio.Future[tuple[RobotsRecord, RobotsFile | None]]] = {}
+        self._known: OrderedDict[str, tuple[RobotsRecord, T | None]] = OrderedDict()
+        self._flights: dict[str, asyncio.Future[tuple[RobotsRecord, T | None]]] = {}
 
-    async def get(self, authority: str) -> tuple[RobotsRecord, RobotsFile | None]:
+    async def get(self, url: str) -> tuple[RobotsRecord, T | None]:
         """The record and its parsed body (None where it has none).
 
         Raises: Denied or Held where the network guard refuses the host; nothing is stored then.
         """
-        known = self._known.get(authority)
+        known = self._known.get(url)
         if known and known[0].expires_at > self._clock():
             return known
-        flight = self._flights.get(authority)
+        flight = self._flights.get(url)
         if flight is None:
-            flight = self._flights[authority] = asyncio.ensure_future(self._find(authority))
-            flight.add_done_callback(lambda _: self._flights.pop(authority, None))
+            flight = self._flights[url] = asyncio.ensure_future(self._find(url))
+            flight.add_done_callback(lambda _: self._flights.pop(url, None))
         return await asyncio.shield(flight)
 
-    async def _find(self, authority: str) -> tuple[RobotsRecord, RobotsFile | None]:
-        record = await self._shared(authority)
+    async def _find(self, url: str) -> tuple[RobotsRecord, T | None]:
+        record = await self._shared(url)
         while record is None or record.expires_at <= self._clock():
-            async with self._gate().frontier.single_flight(f"robots:{authority}", self._flight_seconds()) as first:
-                previous = await self._shared(authority)
+            async with self._gate().frontier.single_flight(self._key(url), self._flight_seconds()) as first:
+                previous = await self._shared(url)
                 if previous is not None and previous.expires_at > self._clock():
                     record = previous
                 elif first:
-                    record = await self._fetch(authority, previous)
+                    record = await self._fetch(url, previous)
         parsed = await self._parse(record) if record.reading is Reading.RULES else None
-        self._known[authority] = record, parsed
-        self._known.move_to_end(authority)
+        self._known[url] = record, parsed
+        self._known.move_to_end(url)
         while len(self._known) > MAX_PARSED:
             self._known.popitem(last=False)
         return record, parsed
 
+    def _key(self, url: str) -> str:
+        return f"{self._kind.name}:{url}"
+
     def _flight_seconds(self) -> float:
         return (self._timeout + 60.0) * (MAX_HOPS + 1)
 
-    async def _shared(self, authority: str) -> RobotsRecord | None:
-        blob = await self._gate().frontier.get_blob(f"robots:{authority}")
+    async def _shared(self, url: str) -> RobotsRecord | None:
+        blob = await self._gate().frontier.get_blob(self._key(url))
         return None if blob is None else robots_fetch.load(blob)
 
-    async def _parse(self, record: RobotsRecord) -> RobotsFile:
+    async def _parse(self, record: RobotsRecord) -> T:
         if len(record.body) < _THREAD_FROM_BYTES:
-            return robots.parse(record.body)
-        return await asyncio.to_thread(robots.parse, record.body)
+            return self._kind.parse(record.body)
+        return await asyncio.to_thread(self._kind.parse, record.body)
 
-    async def _fetch(self, authority: str, previous: RobotsRecord | None) -> RobotsRecord:
-        answer = await self._ask(f"{authority}/robots.txt")
+    async def _fetch(self, url: str, previous: RobotsRecord | None) -> RobotsRecord:
+        answer = await self._ask(url)
         if answer.status is None:  # no response at all: a lost packet is no reason to leave a host alone for an hour
-            answer = await self._ask(f"{authority}/robots.txt")
+            answer = await self._ask(url)
         now = self._clock()
-        record = robots_fetch.judge(answer, now, self._ages, previous)
-        await self._gate().frontier.put_blob(f"robots:{authority}", record.dump(), record.keep_until() - now)
+        record = robots_fetch.judge(answer, now, self._ages, previous, self._kind.read)
+        await self._gate().frontier.put_blob(self._key(url), record.dump(), record.keep_until() - now)
         return record
 
     async def _ask(self, url: str) -> Answer:

@@ -33,6 +33,8 @@ CONTROL_FILE_BYTES = MAX_BYTES + 16_384
 """Read of a control file at most; more than is parsed, so that parsing can cut at a line end."""
 MAX_PLAIN_CONTROL_FILE = 10 * 2**20
 """Bytes of a control file after decompression."""
+MAX_SITEMAP = 50 * 2**20
+"""Bytes of a sitemap, on the wire and after decompression (sitemaps.org)."""
 MAX_CODINGS = 2
 """Content codings on top of each other; each is one more pass over the body."""
 
@@ -47,6 +49,11 @@ class LimitsMiddleware:
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
         return middleware
+
+    def process_request(self, request: Request) -> None:
+        """A sitemap may be larger than a page."""
+        if getattr(request.meta.get("lease"), "kind", "page") == "sitemap":
+            request.meta.setdefault("download_maxsize", MAX_SITEMAP)
 
     def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
         """Raises: StopDownload where the body could not be used."""

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.middlewares._meta import evidence_of, is_control_file, is_page
-from crawler.middlewares.control_files import MAX_PARSED, RobotsFiles, authority_of, path_of
+from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
+from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
 from crawler.middlewares.signals import robots_sitemaps
-from crawler.policy.decide import Verdict, decide_robots
+from crawler.policy import robots, robots_fetch
+from crawler.policy.decide import Verdict, decide_files, decide_robots
 from crawler.policy.robots_fetch import Ages, Reading, RobotsRecord
+from crawler.policy.signals.base import Context
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
@@ -38,7 +41,9 @@ class RobotsMiddleware:
     def __init__(
         self,
         config: Config,
-        files: RobotsFiles,
+        *,
+        files: ControlFiles[RobotsFile],
+        optout_files: OptOutFiles,
         scheduler: Callable[[], Any],
         announce: Callable[[str, list[str]], Awaitable[Any]],
         clock: Callable[[], float] = time.time,
@@ -48,6 +53,7 @@ class RobotsMiddleware:
         self._longest_delay = config.policy.robots_max_delay_seconds
         self._usual_delay = config.frontier.delay_seconds
         self._files = files
+        self._optout_files = optout_files
         self._scheduler = scheduler
         self._announce = announce
         self._clock = clock
@@ -71,15 +77,29 @@ class RobotsMiddleware:
             await crawler.signals.send_catch_log_async(robots_sitemaps, authority=authority, urls=urls)
 
         ages = Ages(policy.robots_max_age_seconds, policy.robots_error_age_seconds)
-        files = RobotsFiles(scheduler, download, ages, policy.download_timeout_seconds)
-        return cls(config, files, scheduler, announce)
+
+        def store(kind: FileKind[Any]) -> ControlFiles[Any]:
+            return ControlFiles(kind, scheduler, download, ages, timeout=policy.download_timeout_seconds)
+
+        def parse(body: bytes) -> RobotsFile:
+            parsed = robots.parse(body)
+            parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
+            return parsed
+
+        return cls(
+            config,
+            files=store(FileKind("robots", robots_fetch.read_robots, parse)),
+            optout_files=OptOutFiles(policy.optout_profile, store),
+            scheduler=scheduler,
+            announce=announce,
+        )
 
     async def process_request(self, request: Request) -> None:
         """Raises: Denied, Held. Fills in the request's evidence."""
         if is_control_file(request):
             return
         authority = authority_of(request.url)
-        record, parsed = await self._files.get(authority)
+        record, parsed = await self._files.get(f"{authority}/robots.txt")
         verdict = decide_robots(
             record,
             parsed,
@@ -92,6 +112,8 @@ class RobotsMiddleware:
         if parsed is not None:
             await self._meet(authority, request.url, record, parsed)
         self._enforce(verdict, record, authority, is_page(request))
+        if is_page(request):
+            await self._ask_files(request, authority, parsed)
 
     def _note(self, request: Request, record: RobotsRecord, verdict: Verdict) -> None:
         evidence = evidence_of(request)
@@ -101,6 +123,15 @@ class RobotsMiddleware:
         read_at = record.body_fetched_at if record.reading is Reading.RULES else record.fetched_at
         evidence.robots_fetched_at = datetime.fromtimestamp(read_at, UTC).isoformat(timespec="seconds")
         evidence.signals.extend(verdict.signals)
+
+    async def _ask_files(self, request: Request, authority: str, parsed: RobotsFile | None) -> None:
+        context = Context(self._token, self._profile, self._clock())
+        found = await self._optout_files.signals(authority, path_of(request.url), parsed, context)
+        evidence = evidence_of(request)
+        evidence.signals.extend(found)
+        verdict = decide_files(found, self._profile)
+        if verdict.drop:
+            raise Denied(verdict.drop, tuple(evidence.signals))
 
     def _enforce(self, verdict: Verdict, record: RobotsRecord, authority: str, page: bool) -> None:
         drop = verdict.drop

@@ -14,7 +14,7 @@ from crawler.document import Drop, DropReason, Signal
 from crawler.policy.headers import Headers
 from crawler.policy.robots import RobotsFile
 from crawler.policy.robots_fetch import Reading, RobotsRecord
-from crawler.policy.signals import meta_robots, tdmrep, x_robots_tag
+from crawler.policy.signals import meta_robots, rsl, tdmrep, x_robots_tag
 from crawler.policy.signals.base import DISALLOW, Context, Links, Metas
 from crawler.policy.signals.registry import DETECTORS
 
@@ -79,20 +79,33 @@ def decide_body(
     profile: str,
     now: float | None = None,
     earlier: Iterable[Signal] = (),
+    url: str = "",
 ) -> Verdict:
-    """On the parsed page, before anything of it is kept. `earlier` are the signals of robots.txt and headers.
+    """On the parsed page, before anything of it is kept. `earlier` are the signals of robots.txt, files and headers.
 
-    The returned signals are those of the body only.
+    `url` is the page's, for relative links. The returned signals are those of the body only.
     """
-    metas, links = list(metas), list(rel_links)
+    metas, links, before = list(metas), list(rel_links), list(earlier)
     context = Context(product_token, profile, time.time() if now is None else now)
     signals = [s for d in DETECTORS if d.metas for s in d.metas(metas, context)]
     signals += [s for d in DETECTORS if d.links for s in d.links(links, context)]
     if since := meta_robots.unavailable_since(metas, context):
         return Verdict(Drop("optout", DropReason.GONE, f"meta unavailable_after {since}"[:512]), tuple(signals))
     counted = [s for s in signals if s.protocol not in _LATE]
-    reservation = tdmrep.resolve([*earlier, *signals])
-    return Verdict(_refusal([*counted, *([reservation] if reservation else [])]), tuple(signals))
+    late = [tdmrep.resolve([*before, *signals])]
+    if profile != "minimal":
+        late.append(rsl.resolve([*before, *signals], url))
+    return Verdict(_refusal([*counted, *(s for s in late if s)]), tuple(signals))
+
+
+def decide_files(signals: Iterable[Signal], profile: str) -> Verdict:
+    """Before the request, on what the host's opt-out files say. A `late` protocol is decided on the body.
+
+    RSL is late only where a page names its licence: one that robots.txt names has been read.
+    """
+    found = tuple(signals)
+    early = [s for s in found if s.protocol not in _LATE or (s.protocol == rsl.NAME and profile != "minimal")]
+    return Verdict(_refusal(early), found)
 
 
 def _refusal(signals: Iterable[Signal]) -> Drop | None:

@@ -92,6 +92,7 @@ class RobotsFile:
     sitemaps: list[str] = field(default_factory=list)
     closed: str = ""
     truncated: bool = False
+    _by_name: dict[str, list[Group]] = field(default_factory=dict, repr=False)
     _rule_sets: dict[str, tuple[str, RuleSet]] = field(default_factory=dict, repr=False)
 
     def decide(self, product_token: str, path_and_query: str) -> RobotsDecision:
@@ -109,7 +110,7 @@ class RobotsFile:
 
     def decide_named(self, name: str, path_and_query: str) -> RobotsDecision | None:
         """As `decide`, but for a group that names this bot explicitly: None where there is none, no `*` fallback."""
-        groups = [g for g in self.groups if name.lower() in g.names]
+        groups = [g for g in self._groups_naming(name.lower()) if name.lower() in g.names]
         if not groups:
             return None
         key = f"named {name.lower()}"
@@ -132,11 +133,17 @@ class RobotsFile:
         return max((d for d in delays if d is not None), default=None)
 
     def _groups_for(self, token: str) -> tuple[str, list[Group]]:
-        named = [g for g in self.groups if token in g.agents or token in g.names]
-        if named:
+        if named := self._groups_naming(token):
             return token, named
-        fallback = [g for g in self.groups if "*" in g.agents]
+        fallback = self._groups_naming("*")
         return ("*" if fallback else ""), fallback
+
+    def _groups_naming(self, name: str) -> list[Group]:
+        if not self._by_name:
+            for group in self.groups:
+                for key in {*group.agents, *group.names}:
+                    self._by_name.setdefault(key, []).append(group)
+        return self._by_name.get(name, [])
 
     def _rules_for(self, token: str) -> tuple[str, RuleSet]:
         if token not in self._rule_sets:

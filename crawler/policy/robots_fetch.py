@@ -13,6 +13,7 @@ import base64
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -98,9 +99,18 @@ def load(blob: bytes) -> RobotsRecord | None:
         return None
 
 
-def judge(answer: Answer, now: float, ages: Ages, previous: RobotsRecord | None = None) -> RobotsRecord:
-    """The record for a fresh answer. `previous` is the expired record of the same authority, for its last good copy."""
-    reading, detail = _read(answer)
+Reader = Callable[[Answer], tuple[Reading, str]]
+"""How the answers for one kind of file are read: the reading, and a detail where it is a denial or a hold."""
+
+
+def judge(
+    answer: Answer, now: float, ages: Ages, previous: RobotsRecord | None = None, read: Reader | None = None
+) -> RobotsRecord:
+    """The record for a fresh answer. `previous` is the expired record of the same file, for its last good copy.
+
+    `read` replaces the reading of robots.txt for other control files.
+    """
+    reading, detail = (read or read_robots)(answer)
     if reading is Reading.RULES:
         until = now + _freshness(answer, ages.good)
         return RobotsRecord(reading, answer.status, detail, now, until, answer.body[: robots.MAX_BYTES + 1], now)
@@ -114,7 +124,8 @@ def judge(answer: Answer, now: float, ages: Ages, previous: RobotsRecord | None 
     return RobotsRecord(reading, answer.status, detail, now, until)
 
 
-def _read(answer: Answer) -> tuple[Reading, str]:
+def read_robots(answer: Answer) -> tuple[Reading, str]:
+    """How an answer for robots.txt is read: the table at the top of this module."""
     status = answer.status
     if status is None:
         return Reading.HOLD, f"robots.txt is out of reach: {answer.error}"[:512]

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
 
+from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Candidate, Lease
-from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
-from crawler.frontier.sowing import join_scope
+from crawler.frontier.seeds import SITEMAP_PRIORITY, SeedPlan, sitemap_candidates
+from crawler.frontier.sowing import SharedScope, join_scope
+from crawler.frontier.urls import canonicalize
 from crawler.middlewares.signals import robots_sitemaps
-from crawler.pipelines.pool import pool_of
+from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
 from crawler.runtime import config_of
 from crawler.spiders.arguments import read_arguments
@@ -28,17 +30,22 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
     from twisted.python.failure import Failure
 
     from crawler.frontier.scheduler import Scheduler
-    from crawler.frontier.scope import Via
+    from crawler.frontier.scope import Scope, Via
 
 
 class CorpusSpider(Spider):
-    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=links|sitemap]`."""
+    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=…]`."""
 
     name = "corpus"
+    config: Config
+    plan: SeedPlan
+    shared: SharedScope | None = None
+    pool: StagePool
+    hop: tuple[str, ...]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -49,7 +56,6 @@ class CorpusSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs)
-        spider.scope = spider.plan.scope
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
@@ -58,45 +64,58 @@ class CorpusSpider(Spider):
     @property
     def frontier(self) -> Scheduler:
         """The scheduler, which is this worker's door to the shared frontier."""
-        scheduler: Scheduler = self.crawler.engine.scheduler  # type: ignore[union-attr,assignment]
-        return scheduler
+        return cast("Scheduler", self.crawler.engine.scheduler)
+
+    @property
+    def scope(self) -> Scope:
+        """What the crawl may fetch, as all workers last agreed on it; the command line's own before they did."""
+        return self.shared.scope if self.shared is not None else self.plan.scope
+
+    def admits_seed(self, url: str) -> bool:
+        """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
+        return self._admits(Candidate(url), "seed")
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
+        await self._sow()
+        requests: tuple[Any, ...] = ()
+        for request in requests:  # what an async generator needs, although nothing is yielded from here
+            yield request
+
+    async def _sow(self) -> None:
         for warning in self.plan.warnings:
             self.logger.warning(warning)
-        self.scope = await join_scope(self.frontier.frontier, self.plan.scope)
+        client = self.frontier.frontier
+        self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
         for batch in self.plan.batches():
             await self._put(batch)
-            self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
-        return
-        yield  # an async generator without items: start() must be one
+            self._count("frontier/seeds", len(batch))
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
-        doc = document_of(response, lease, self.config, self.scope)
+        doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
         doc = await self.pool.run(doc, self.hop)
         await self.put_links(doc.links, lease)
         yield doc
 
-    async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
+    async def parse_sitemap(self, response: Response) -> None:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
+        await self._scope_for(lease.url)
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
         await self._put([c for c in found if self._admits(c, "sitemap")])
-        self.crawler.stats.inc_value("sitemap/files")  # type: ignore[union-attr]
+        self._count("sitemap/files")
         await self.frontier.settle(lease.token)
-        return
-        yield
 
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
-        lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-        doc = blank_document(failure.request, lease, self.config, self.scope)  # type: ignore[attr-defined]
+        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy before the errback
+        lease: Lease = request.meta["lease"]
+        doc = blank_document(request, lease, self.config, await self._scope_for(lease.url))
         target = redirect_of(failure, lease, self.config.policy.max_redirects)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
@@ -104,6 +123,10 @@ class CorpusSpider(Spider):
             doc.verdict = await outcome_of(failure, lease, self.frontier)
         if doc.verdict is not None:
             yield doc
+
+    async def _scope_for(self, url: str) -> Scope:
+        assert self.shared is not None, "requests come after start()"
+        return await self.shared.covering(url)
 
     async def put_links(self, links: Iterable[str], lease: Lease) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page."""
@@ -116,7 +139,8 @@ class CorpusSpider(Spider):
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
-            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in urls]
+            named = [url for line in urls if (url := canonicalize(line)) is not None]
+            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put([c for c in found if self._admits(c, "sitemap")])
 
     def _admits(self, candidate: Candidate, via: Via) -> bool:
@@ -125,7 +149,7 @@ class CorpusSpider(Spider):
         else:
             admission = self.scope.admits(candidate.url, via=via)
         if not admission.ok:
-            self.crawler.stats.inc_value(f"scope/excluded/{admission.reason}")  # type: ignore[union-attr]
+            self._count(f"scope/excluded/{admission.reason}")
         return bool(admission.ok)
 
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
@@ -142,4 +166,8 @@ class CorpusSpider(Spider):
         if not candidates:
             return
         for status in await self.frontier.put(candidates):
-            self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
+            self._count(f"frontier/put/{status}")
+
+    def _count(self, key: str, n: int = 1) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(key, n)

@@ -21,7 +21,8 @@ from crawler.policy.signals.meta_robots import says_nofollow
 class OptOutStage:
     """Drops a page that says no; marks every other page as checked, which is what lets its text touch a disk.
 
-    Dates (`unavailable_after`) are compared with the time of the fetch, so that a replay decides as the crawl did.
+    A page that says nofollow keeps no links. Dates (`unavailable_after`) are compared with the time of the fetch, so
+    that a replay decides as the crawl did.
     """
 
     name: ClassVar[str] = "optout"
@@ -41,11 +42,14 @@ class OptOutStage:
             profile=context.profile,
             now=context.now,
             earlier=doc.optout_signals,
+            url=doc.url,
         )
         doc.optout_signals.extend(verdict.signals)
         doc.noai_checked = True
         tags = {s.value for s in doc.optout_signals if s.protocol == "x-robots-tag"}
         doc.nofollow |= says_nofollow(doc.metas, context) or not tags.isdisjoint({"nofollow", "none"})
+        if doc.nofollow:
+            doc.links = []
         if verdict.drop:
             return verdict.drop
         doc.text_allowed = True

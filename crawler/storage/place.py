@@ -136,6 +136,14 @@ class Place:
         replace_file(self.root / relative, orjson.dumps(content, option=options))
         self.publish(relative)
 
+    def put(self, relative: str, content: bytes) -> None:
+        """Write a small file into the corpus, wherever it is. Raises: StorageError."""
+        if not self.remote:
+            replace_file(self.root / relative, content)
+            return
+        with self._errors("write to"), self._fs.open(self._full(relative), "wb") as file:
+            file.write(content)
+
     def publish(self, relative: str) -> None:
         """Bring a finished file to the corpus; nothing to do where it grew there."""
         if not self.remote:

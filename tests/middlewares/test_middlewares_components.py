@@ -15,7 +15,7 @@ from twisted.internet.address import IPv4Address
 from crawler.document import Drop, DropReason
 from crawler.middlewares import defaults, resolver
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
-from crawler.middlewares.control_files import RobotsFiles, authority_of, path_of
+from crawler.middlewares.control_files import ROBOTS, ControlFiles, authority_of, path_of
 from crawler.middlewares.handler import ForbiddenAddressError, guarded_factory
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.network import NetworkRules
@@ -212,15 +212,15 @@ class Host:
         return Response(request.url, status=answer[0], body=answer[1])
 
 
-def worker(store: Store, host: Host, clock=lambda: 1_000.0) -> RobotsFiles:
-    return RobotsFiles(lambda: store, host, Ages(100.0, 10.0), clock=clock)
+def worker(store: Store, host: Host, clock=lambda: 1_000.0) -> ControlFiles:
+    return ControlFiles(ROBOTS, lambda: store, host, Ages(100.0, 10.0), clock=clock)
 
 
 def test_several_workers_and_many_pages_fetch_robots_txt_once():
     async def scenario():
         store, host = Store(), Host((200, b"User-agent: *\nDisallow: /x\n"))
         workers = [worker(store, host) for _ in range(4)]
-        found = await asyncio.gather(*(w.get("https://a.example") for w in workers for _ in range(5)))
+        found = await asyncio.gather(*(w.get("https://a.example/robots.txt") for w in workers for _ in range(5)))
         assert {record.reading for record, _ in found} == {Reading.RULES}
         assert all(parsed is not None and not parsed.decide("Bot", "/x").allowed for _, parsed in found)
         return host.asked
@@ -237,7 +237,7 @@ def test_an_expired_copy_is_fetched_again_and_an_error_sooner():
         readings = []
         for seconds in (0.0, 9.0, 11.0, 100.0, 112.0):
             now[0] = seconds
-            readings.append((await files.get("https://a.example"))[0].reading)
+            readings.append((await files.get("https://a.example/robots.txt"))[0].reading)
         return readings, len(host.asked)
 
     hold, rules = Reading.HOLD, Reading.RULES
@@ -247,7 +247,7 @@ def test_an_expired_copy_is_fetched_again_and_an_error_sooner():
 def test_a_lost_packet_is_asked_again_once_before_the_host_is_held():
     async def scenario(*answers):
         host = Host(*answers)
-        record, _ = await worker(Store(), host).get("https://a.example")
+        record, _ = await worker(Store(), host).get("https://a.example/robots.txt")
         return record.reading, len(host.asked)
 
     assert asyncio.run(scenario(OSError("reset"), (404, b""))) == (Reading.NO_RULES, 2)
@@ -261,7 +261,7 @@ def test_a_forbidden_host_is_the_pages_outcome_and_is_not_remembered_as_an_answe
     async def scenario():
         store = Store()
         with pytest.raises(Denied):
-            await worker(store, Host(forbidden)).get("https://a.example")
+            await worker(store, Host(forbidden)).get("https://a.example/robots.txt")
         return store.blobs
 
     assert asyncio.run(scenario()) == {}

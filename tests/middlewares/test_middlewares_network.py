@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import ssl
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
 CONTACT = {"CRAWLER_CONTACT": "https://example.org/bot"}
 
 
@@ -76,6 +86,40 @@ def test_without_a_contact_the_crawl_does_not_leave_loopback_and_stops(web, craw
     assert report["outcomes"][away]["outcome"] == "Held"
     assert "CRAWLER_CONTACT" in report["outcomes"][away]["detail"]
     assert report["finish_reason"] == "no_contact"
+
+
+def test_a_certificate_that_nobody_vouches_for_is_no_connection(web, crawl, tmp_path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(_self_signed("127.0.0.2", tmp_path))
+    base = web.site("127.0.0.2", {"/page": web.reply()}).replace("http:", "https:")
+    web.socket = context.wrap_socket(web.socket, server_side=True)
+    outcome = crawl([f"{base}/page"])["outcomes"][f"{base}/page"]
+    assert (outcome["outcome"], outcome["reason"]) == ("Held", "hold_robots_unreachable")
+    assert "certificate" in outcome["detail"].lower()
+    assert web.log == []
+
+
+def _self_signed(address: str, folder: Path) -> Path:
+    """Key and certificate of a host that only vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, address)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    raw_key = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    file = folder / "host.pem"
+    file.write_bytes(raw_key + certificate.public_bytes(pem))
+    return file
 
 
 def test_opening_the_network_is_said_loudly(web, crawl):

@@ -144,6 +144,8 @@ def test_a_download_that_fails_is_tried_later_without_a_time_of_its_own(web, out
         assert (outcome["outcome"], outcome["reason"]) == ("TryLater", "download_failed"), (path, outcome)
         assert outcome["not_before"] is None
         assert not outcome["host_wide"]
+    assert "Timeout" in found["/hang"]["detail"]
+    assert "Timeout" not in found["/head"]["detail"]
 
 
 def test_every_request_says_who_asks_and_carries_no_cookie(web, crawl):

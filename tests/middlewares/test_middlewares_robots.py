@@ -76,7 +76,7 @@ def test_robots_txt_is_fetched_once_for_many_pages(web, crawl):
     report = crawl([f"{base}/{n}" for n in range(20)])
     assert {o["outcome"] for o in report["outcomes"].values()} == {"page"}
     assert web.asked(base).count("/robots.txt") == 1
-    assert report["turns"] == [f"{base}/robots.txt"]
+    assert report["turns"].count(f"{base}/robots.txt") == 1
 
 
 def test_redirects_of_robots_txt_are_followed_and_apply_to_the_first_authority(web, crawl):
@@ -137,7 +137,9 @@ def test_a_last_good_copy_serves_for_thirty_days(web, crawl, age, outcome):
 
     base = web.site("127.0.0.2", {"/robots.txt": web.reply(503, b""), "/open": web.reply(), "/shut": web.reply()})
     old = judge(Answer(200, b"User-agent: *\nDisallow: /shut"), time.time() - age, Ages(good=60.0))
-    found = crawl([f"{base}/open", f"{base}/shut"], blobs={f"robots:{base}": old.dump().decode()})["outcomes"]
+    found = crawl([f"{base}/open", f"{base}/shut"], blobs={f"robots:{base}/robots.txt": old.dump().decode()})[
+        "outcomes"
+    ]
     assert found[f"{base}/open"]["outcome"] == outcome
     assert found[f"{base}/open"]["robots_status"] == ("stale" if outcome == "page" else "unreachable")
     assert found[f"{base}/shut"]["outcome"] == ("Denied" if outcome == "page" else "Held")
@@ -149,7 +151,7 @@ def test_a_copy_stored_by_another_worker_is_used_and_a_damaged_one_is_not(web, c
     routes = {"/robots.txt": web.reply(200, b""), "/shut": web.reply()}
     one, two = web.site("127.0.0.2", routes), web.site("127.0.0.3", routes)
     fresh = judge(Answer(200, b"User-agent: *\nDisallow: /shut"), time.time(), Ages())
-    blobs = {f"robots:{one}": fresh.dump().decode(), f"robots:{two}": json.dumps({"body": 7})}
+    blobs = {f"robots:{one}/robots.txt": fresh.dump().decode(), f"robots:{two}/robots.txt": json.dumps({"body": 7})}
     found = crawl([f"{one}/shut", f"{two}/shut"], blobs=blobs)["outcomes"]
     assert found[f"{one}/shut"]["reason"] == "robots_disallowed"
     assert found[f"{two}/shut"]["outcome"] == "page"

@@ -9,7 +9,7 @@ from scrapy.http import Response
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.server import EmbeddedServer
-from crawler.middlewares.control_files import RobotsFiles
+from crawler.middlewares.control_files import ROBOTS, ControlFiles
 from crawler.policy.robots_fetch import Ages, Reading
 
 
@@ -17,7 +17,7 @@ class Worker:
     """One worker's scheduler as the robots files see it."""
 
     def __init__(self, url: str) -> None:
-        self.frontier = Frontier(url, "shared", Limits(delay_seconds=0.0))
+        self.frontier = Frontier(url, "shared", Limits(delay=0.0))
         self.turns: list[str] = []
 
     async def wait_turn(self, url: str) -> None:
@@ -37,9 +37,9 @@ def test_workers_share_one_fetch_and_one_record_through_the_frontier(tmp_path):
         workers = [Worker(url) for _ in range(3)]
         for worker in workers:
             await worker.frontier.open()
-        files = [RobotsFiles(lambda w=worker: w, download, Ages()) for worker in workers]
-        found = await asyncio.gather(*(f.get("https://a.example") for f in files))
-        late = await RobotsFiles(lambda: workers[0], download, Ages()).get("https://a.example")
+        files = [ControlFiles(ROBOTS, lambda w=worker: w, download, Ages()) for worker in workers]
+        found = await asyncio.gather(*(f.get("https://a.example/robots.txt") for f in files))
+        late = await ControlFiles(ROBOTS, lambda: workers[0], download, Ages()).get("https://a.example/robots.txt")
         for worker in workers:
             await worker.frontier.close()
         return [*found, late], sum(len(worker.turns) for worker in workers)

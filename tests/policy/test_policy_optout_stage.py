@@ -52,9 +52,10 @@ def test_dates_are_compared_with_the_time_of_the_fetch_not_with_today():
 
 @pytest.mark.parametrize("content, nofollow", [("nofollow", True), ("none", True), ("index", False)])
 def test_nofollow_is_honoured_for_discovery(content, nofollow):
-    doc = page(metas=[("robots", content)])
+    doc = page(metas=[("robots", content)], links=["https://a.example/next"])
     stage("balanced")(doc)
     assert doc.nofollow is nofollow
+    assert doc.links == ([] if nofollow else ["https://a.example/next"])
 
 
 def test_nofollow_in_a_header_counts_as_well_and_one_for_another_bot_does_not():

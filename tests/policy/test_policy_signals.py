@@ -293,4 +293,4 @@ def test_every_detector_has_a_name_of_its_own_a_version_and_a_carrier():
     assert len(versions()) == len(DETECTORS)
     for detector in DETECTORS:
         assert detector.version
-        assert any((detector.headers, detector.metas, detector.links, detector.robots))
+        assert any((detector.headers, detector.metas, detector.links, detector.robots, detector.file))

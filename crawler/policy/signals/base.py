@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from crawler.document import Signal
 from crawler.policy.headers import Headers, escaped
@@ -42,6 +43,21 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class OptOutFile:
+    """An optional file at a fixed path of the host, fetched once and kept like robots.txt.
+
+    `unreadable(body)` says why a body is no such file ("" = it is one); `parse(body)` reads it; `signals(parsed, path,
+    context)` gives its statements about one path. `in_minimal`: the profile `minimal` asks for it, too.
+    """
+
+    path: str
+    unreadable: Callable[[bytes], str]
+    parse: Callable[[bytes], Any]
+    signals: Callable[[Any, str, Context], list[Signal]]
+    in_minimal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
     """One protocol: its name and version, and a function for each carrier it can stand in.
 
@@ -54,6 +70,7 @@ class Detector:
     metas: Callable[[Metas, Context], list[Signal]] | None = None
     links: Callable[[Links, Context], list[Signal]] | None = None
     robots: Callable[[RobotsFile, str, Context], list[Signal]] | None = None
+    file: OptOutFile | None = None
     late: bool = False
 
 

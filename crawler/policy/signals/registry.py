@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from crawler.policy.signals import ai_bots, content_signal, content_usage, meta_robots, tdmrep, x_robots_tag
+from crawler.policy.signals import (
+    ai_bots,
+    ai_txt,
+    content_signal,
+    content_usage,
+    meta_robots,
+    rsl,
+    tdmrep,
+    trust_txt,
+    x_robots_tag,
+)
+from crawler.policy.signals.base import OptOutFile
 
 DETECTORS = (
     ai_bots.DETECTOR,
@@ -11,7 +22,16 @@ DETECTORS = (
     x_robots_tag.DETECTOR,
     meta_robots.DETECTOR,
     tdmrep.DETECTOR,
+    rsl.DETECTOR,
+    ai_txt.DETECTOR,
+    trust_txt.DETECTOR,
 )
+
+
+def files_of(profile: str) -> dict[str, OptOutFile]:
+    """The optional files that a profile asks every host for, by the name of their detector."""
+    wanted = {detector.name: detector.file for detector in DETECTORS if detector.file}
+    return {name: file for name, file in wanted.items() if file.in_minimal or profile != "minimal"}
 
 
 def versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""TDM Reservation Protocol (W3C community group): `tdm-reservation` as a header and as a meta.
+"""TDM Reservation Protocol (W3C community group): `tdm-reservation` in a well-known file, as a header and as a meta.
 
 The page speaks louder than the header, the header louder than the site's well-known file. Values other than 0 and 1 are
 as good as absent, and absence never resets what another carrier said.
@@ -6,11 +6,14 @@ as good as absent, and absence never resets what another carrier said.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
 from crawler.document import Signal
 from crawler.policy.headers import Headers, values_of
-from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Metas, signal
+from crawler.policy.robots_match import Rule, RuleSet, normalize
+from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Metas, OptOutFile, signal
 
 NAME = "tdmrep"
 VERSION = "1"
@@ -43,4 +46,38 @@ def _signal(carrier: str, value: str) -> Signal:
     return signal(NAME, carrier, value, _VERDICTS.get(value.strip(), UNKNOWN))
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers, metas=from_metas, late=True)
+def unreadable(body: bytes) -> str:
+    """Why this JSON cannot be read; a body that is no JSON at all is some other file and says nothing."""
+    return "" if _rules(body) is not None else "/.well-known/tdmrep.json is broken JSON"
+
+
+def parse(body: bytes) -> list[tuple[RuleSet, str]]:
+    """(location, reservation) in the order of the file."""
+    found = []
+    for rule in _rules(body) or []:
+        if isinstance(rule, dict) and isinstance(rule.get("location"), str):
+            pattern = RuleSet([Rule(True, rule["location"].encode("utf-8", "replace"), 0)])
+            found.append((pattern, str(rule.get("tdm-reservation", ""))))
+    return found
+
+
+def from_file(parsed: list[tuple[RuleSet, str]], path: str, _context: Context) -> list[Signal]:
+    """The first rule whose location matches (section 6.1 of the report)."""
+    target = normalize(path.encode("utf-8", "surrogatepass"))
+    return next(([_signal("well-known", value)] for pattern, value in parsed if pattern.match(target)), [])
+
+
+def _rules(body: bytes) -> list[Any] | None:
+    """The rules of the file; empty where it is no JSON array or object, None where it is a broken one."""
+    text = body.removeprefix(b"\xef\xbb\xbf").strip()
+    if not text.startswith((b"[", b"{")):
+        return []
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, list) else [content]
+
+
+_FILE = OptOutFile("/.well-known/tdmrep.json", unreadable, parse, from_file, in_minimal=True)
+DETECTOR = Detector(NAME, VERSION, headers=from_headers, metas=from_metas, file=_FILE, late=True)

@@ -1,0 +1,55 @@
+"""`scrapy report CORPUS_DIR`: what a crawl has made, as text or as a page for a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.observe import render, report
+from crawler.storage.errors import StorageError
+
+HTML_SAMPLES = 10
+
+
+class Command(ScrapyCommand):
+    """Prints the summary, with `--samples` some documents; `--html` writes report.html and stats.json."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[options] CORPUS_DIR"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Show what is in a corpus: kept, rejected and why, domains, languages, samples"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare --html and --samples."""
+        super().add_options(parser)
+        parser.add_argument("--html", action="store_true", help="write report.html and stats.json into CORPUS_DIR")
+        parser.add_argument("--samples", type=int, default=None, metavar="N", help="show N kept, N rejected")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit code 1 where there is no corpus or a file is damaged."""
+        if len(args) != 1 or (opts.samples or 0) < 0:
+            raise UsageError("expected one CORPUS_DIR, and N from 0 up")
+        samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
+        try:
+            found = report.read(args[0], samples=samples)
+            written = report.write(found) if opts.html else []
+        except StorageError as error:
+            sys.stderr.write(f"error: {error}\n")
+            self.exitcode = 1
+            return
+        console = Console(soft_wrap=False)
+        render.show(found.summary, console)
+        if not opts.html:
+            render.show_samples(found.samples, console)
+        for path in written:
+            console.print(f"written: {path}", soft_wrap=True, highlight=False)

@@ -1,0 +1,67 @@
+"""Under the robots middleware: what the host's opt-out files say about a page that robots.txt has let through.
+
+The files are fetched like robots.txt: once for all workers, politely, through the guard. One that robots.txt disallows
+is not fetched and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urljoin
+
+from crawler.document import Drop, DropReason, Signal
+from crawler.middlewares.control_files import ControlFiles, FileKind
+from crawler.middlewares.outcomes import Held
+from crawler.policy.opt_out_files import read_optional, read_required
+from crawler.policy.robots import RobotsFile
+from crawler.policy.robots_fetch import Reading, RobotsRecord
+from crawler.policy.signals import rsl
+from crawler.policy.signals.base import Context
+from crawler.policy.signals.registry import files_of
+
+MAX_LICENCES = 5
+"""RSL licences of one robots.txt that are read; a host with more is held."""
+
+
+class OptOutFiles:
+    """Asks the files that the profile wants. `store` makes the keeper of one kind of file."""
+
+    def __init__(self, profile: str, store: Callable[[FileKind[Any]], ControlFiles[Any]]) -> None:
+        self._files = {
+            file.path: (file, store(FileKind(name, read_optional(file.unreadable), file.parse)))
+            for name, file in files_of(profile).items()
+        }
+        self._licences = store(FileKind(rsl.NAME, read_required(rsl.unreadable), rsl.parse))
+        self._reads_licences = profile != "minimal"
+
+    async def signals(self, authority: str, path: str, robots: RobotsFile | None, context: Context) -> list[Signal]:
+        """Every statement of the host's files about this path. Raises: Held where one of them cannot be read."""
+        found: list[Signal] = []
+        for location, (file, keeper) in self._files.items():
+            if robots is not None and not robots.decide(context.product_token, location).allowed:
+                continue
+            record, parsed = await keeper.get(authority + location)
+            if record.reading is Reading.HOLD:
+                raise _held(record, location, authority)
+            if parsed is not None:
+                found += file.signals(parsed, path, context)
+        if robots is not None and self._reads_licences:
+            found += await self._licence_signals(authority, path, robots, context)
+        return found
+
+    async def _licence_signals(self, authority: str, path: str, robots: RobotsFile, context: Context) -> list[Signal]:
+        found: list[Signal] = []
+        records = robots.records_for(context.product_token, "license")
+        for value in dict.fromkeys(record.value for record in records):
+            url = urljoin(f"{authority}/robots.txt", value)
+            record, parsed = await self._licences.get(url)
+            if parsed is None or len(found) >= MAX_LICENCES:
+                raise _held(record, f"RSL licence {url}", authority)
+            found.append(rsl.from_file(parsed, url, path))
+        return found
+
+
+def _held(record: RobotsRecord, what: str, authority: str) -> Held:
+    drop = Drop("robots", DropReason.HOLD_CONTROL_FILE, f"{what}: {record.detail}"[:512])
+    return Held(drop, record.expires_at, authority)

@@ -1,0 +1,89 @@
+"""Scrapy extension: feeds the live progress, and prints the summary when everything is sealed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy import signals
+
+from crawler.frontier.scheduler import frontier_of
+from crawler.observe import render
+from crawler.observe.progress import Counters, Progress
+from crawler.observe.stats import KEPT, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.observe.summary import summarise
+from crawler.runtime import config_of
+from crawler.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+TICK_SECONDS = 1.0
+
+
+class ProgressExtension:
+    """Shows how the crawl goes. PROGRESS: auto = live on a terminal and log lines elsewhere, on, off (no summary)."""
+
+    def __init__(self, crawler: Crawler, mode: str, corpus_dir: str) -> None:
+        self._crawler, self._corpus_dir = crawler, corpus_dir
+        self._progress = Progress(
+            Console(stderr=True), clock=time.monotonic, live={"auto": None, "on": True, "off": False}[mode]
+        )
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the start and the end of the crawl; with PROGRESS=off to nothing."""
+        config = config_of(crawler).crawl
+        extension = cls(crawler, config.progress, config.corpus_dir)
+        if config.progress != "off":
+            crawler.signals.connect(extension.opened, signals.spider_opened)
+            crawler.signals.connect(extension.closed, signals.engine_stopped)
+        return extension
+
+    def opened(self) -> None:
+        """Begin to show."""
+        self._progress.start()
+        self._task = asyncio.ensure_future(self._run())
+
+    async def closed(self) -> None:
+        """Every file is sealed: stop the live lines and print the summary."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        self._progress.stop()
+        try:
+            summary = await asyncio.to_thread(summarise, self._corpus_dir)
+        except StorageError as error:
+            sys.stderr.write(f"error: no summary: {error}\n")
+            return
+        render.show(summary, Console())
+
+    async def _run(self) -> None:
+        while True:
+            self._progress.tick(await self._counters())
+            await asyncio.sleep(TICK_SECONDS)
+
+    async def _counters(self) -> Counters:
+        assert self._crawler.stats is not None
+        stats = self._crawler.stats.get_stats()
+        counters = Counters(
+            fetched=stats.get(RESPONSES, 0),
+            fetched_bytes=stats.get(RESPONSE_BYTES, 0),
+            kept=stats.get(KEPT, 0),
+            rejected=rejected_by(stats),
+        )
+        engine, scheduler = self._crawler.engine, frontier_of(self._crawler)
+        if scheduler is not None:
+            frontier = await scheduler.frontier.counts()
+            counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
+        if engine is not None:
+            counters.domains = sorted(engine.downloader.slots)
+        return counters

@@ -1,0 +1,34 @@
+"""`report.html` and `stats.json` beside the corpus they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from crawler.observe.samples import Sample, pick
+from crawler.observe.summary import Summary, summarise
+from crawler.observe.webpage import page
+from crawler.storage.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A summary with the samples that go with it."""
+
+    summary: Summary
+    samples: list[Sample]
+
+
+def read(corpus_dir: str, *, samples: int = 0) -> Report:
+    """The report of a corpus. Raises: StorageError where there is none or a file is damaged."""
+    return Report(summarise(corpus_dir), pick(corpus_dir, samples) if samples else [])
+
+
+def write(report: Report) -> list[str]:
+    """Write `stats.json` and `report.html` into the corpus; returns where they are. Raises: StorageError."""
+    place = Place(report.summary.where)
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    place.put("stats.json", orjson.dumps(report.summary.as_dict(), option=options))
+    place.put("report.html", page(report.summary, report.samples).encode())
+    return [place.path_of(name) for name in ("report.html", "stats.json")]
