@@ -108,16 +108,16 @@ def test_a_callback_that_raises_costs_tries_and_ends_recorded(tmp_path):
 
 
 def test_two_workers_keep_the_distance_to_one_host_in_the_servers_own_log(tmp_path):
-    delay = 0.1
-    with Web(16) as web:
+    delay = 0.25
+    with Web(12) as web:
         workers = [Worker(tmp_path, web, name, DOWNLOAD_DELAY=delay) for name in ("a", "b")]
         for worker in workers:
             worker.wait()
-        assert_every_page_once(web, 16, *workers)
+        assert_every_page_once(web, 12, *workers)
         assert all(worker.kept() for worker in workers), "only one of them worked"
         arrivals = sorted(arrived for _, arrived, _ in web.log)
         gaps = [b - a for a, b in itertools.pairwise(arrivals)]
-        assert min(gaps) >= delay - 0.02, gaps  # a request may spend longer on the wire than the next one
+        assert min(gaps) >= delay - 0.1, gaps  # one request may spend longer on the wire than the next
 
 
 def test_two_workers_together_keep_to_one_request_at_a_time(tmp_path):
@@ -198,13 +198,13 @@ def test_the_gate_is_not_optional(tmp_path):
 
 
 def test_what_a_component_downloads_on_its_own_keeps_the_distance_too(tmp_path):
-    delay = 0.2
+    delay = 0.25
     with Web(4) as web:
         Worker(tmp_path, web, spider={"extra": f"{web.url}/robots.txt"}, DOWNLOAD_DELAY=delay).wait()
         assert sorted(web.paths()) == ["/0", "/1", "/2", "/3", "/robots.txt", "/robots.txt?again"]
         arrivals = sorted(arrived for _, arrived, _ in web.log)
         gaps = [b - a for a, b in itertools.pairwise(arrivals)]
-        assert min(gaps) >= delay - 0.02, gaps
+        assert min(gaps) >= delay - 0.1, gaps  # one request may spend longer on the wire than the next
 
 
 def test_seeds_that_come_through_the_door_are_crawled_once_and_strangers_are_refused(tmp_path):
