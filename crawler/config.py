@@ -200,6 +200,8 @@ class ExtractionConfig:
 
     extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
     min_words: int = setting("EXTRACTION_MIN_WORDS", 150, "fewer words are too_short", minimum=0)
+    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; beyond them stands a trap",
+                             minimum=0)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,8 @@ class QualityConfig:
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
     profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
-                           "or legal by page", choices=("auto", "prose", "technical", "legal", "datatrove"))  # fmt: skip
+                           "or legal, chosen by page", choices=("auto", "prose", "technical", "legal",
+                                                                "datatrove"))  # fmt: skip
     tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
                              choices=("fast", "spacy"))  # fmt: skip
 
@@ -328,7 +331,7 @@ def load(getter: Getter) -> Config:
     Raises: ConfigError listing all problems at once.
     """
     problems: list[str] = []
-    sections = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    sections: dict[str, Any] = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
     if problems:
         raise ConfigError(problems)
     config = Config(**sections)

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from crawler.config import Config, ConfigError
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.scheduler import frontier_folder, limits_of
-from crawler.frontier.seeds import SeedError
+from crawler.frontier.seeds import SeedError, SeedPlan
 from crawler.frontier.server import EmbeddedServer
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
@@ -43,10 +45,12 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     Raises: LaunchError with every problem that could be found at once.
     """
     problems = list(compliance_problems(settings))
-    config = _collect(problems, lambda: load(settings))
-    _collect(problems, lambda: check(arguments))
+    config: Config | None = _collect(problems, lambda: load(settings))
+    plan = _collect(problems, lambda: check(arguments))
     if config is not None:
         problems += check_models(config.pii)
+        if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
+            problems.append(problem)
     if problems or config is None:
         raise LaunchError(problems)
     _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
@@ -99,10 +103,32 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         return (
             "the crawl did not start or was cut off; what was acknowledged is on the disk, the same command continues"
         )
-    if error := stats.get("outcome/storage_error"):
+    if error := stats.get("outcome/fatal"):
         return str(error)
     if stats["finish_reason"] not in {"finished", "shutdown"}:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
-    if stats.get("frontier/seeds") and not stats.get("response_received_count") and stats.get("outcome/unreached"):
-        return "no seed could be fetched; the reasons are above and in rejected/"
+    judged = sum(int(count) for name, count in stats.items() if name.startswith(("outcome/rejected/", "outcome/kept")))
+    if stats.get("frontier/put/queued") and judged and judged == stats.get("outcome/unreached"):
+        return "no page could be fetched:\n  " + "\n  ".join(stats.get("outcome/unreached_examples", []))
     return None
+
+
+def contact_problem(config: Config, plan: SeedPlan) -> str | None:
+    """Off loopback the crawler says who it is: a site owner must be able to reach a person."""
+    scope = plan.scope
+    hosts = sorted({*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)})
+    strangers = [host for host in hosts if not _on_this_machine(host)]
+    if config.crawl.contact or not strangers:
+        return None
+    return (
+        f"CRAWLER_CONTACT is not set and {strangers[0]} is not on this machine: set it to a URL or an e-mail address "
+        "at which the owner of a site can reach you, such as -s CRAWLER_CONTACT=https://example.org/bot"
+    )
+
+
+def _on_this_machine(host: str) -> bool:
+    name = (urlsplit(f"//{host}").hostname or "").lower()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

@@ -36,7 +36,7 @@ ITEM_PIPELINES = {
 }
 
 # What happens around the flow.
-EXTENSIONS = {}
+EXTENSIONS: dict[str, int | None] = {}
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 for _name, _value in policy.SETTINGS.items():

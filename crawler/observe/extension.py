@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy import signals
 
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.scheduler import frontier_of
 from crawler.observe import render
 from crawler.observe.progress import Counters, Progress
 from crawler.observe.stats import KEPT, RESPONSE_BYTES, RESPONSES, rejected_by
@@ -80,9 +80,9 @@ class ProgressExtension:
             kept=stats.get(KEPT, 0),
             rejected=rejected_by(stats),
         )
-        engine = self._crawler.engine
-        if engine is not None and isinstance(engine.scheduler, Scheduler):
-            frontier = await engine.scheduler.frontier.counts()
+        engine, scheduler = self._crawler.engine, frontier_of(self._crawler)
+        if scheduler is not None:
+            frontier = await scheduler.frontier.counts()
             counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
         if engine is not None:
             counters.domains = sorted(engine.downloader.slots)

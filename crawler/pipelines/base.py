@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import CloseSpider, DropItem
 
 from crawler.document import Document, Drop
 from crawler.pipelines.pool import StagePool, pool_of
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+
+FATAL = "outcome/fatal"
+"""Statistic that holds the sentence a crawl died of."""
 
 
 class StageDrop(DropItem):
@@ -90,6 +94,16 @@ def drop(doc: Document, verdict: Drop) -> NoReturn:
     """
     doc.verdict = verdict
     raise DROPS.get(verdict.stage, StageDrop)(verdict)
+
+
+def refuse_to_start(crawler: Crawler, error: Exception) -> NoReturn:
+    """Close the crawl before its first page; `scrapy crawl` shows the error as one sentence and exits with 1.
+
+    Raises: CloseSpider.
+    """
+    assert crawler.stats is not None
+    crawler.stats.set_value(FATAL, str(error))
+    raise CloseSpider("start_failed") from error
 
 
 class StagePipeline:

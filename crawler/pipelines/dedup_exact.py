@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.scheduler import frontier_url, has_frontier
-from crawler.pipelines.base import drop
-from crawler.pipelines.dedup_index import DedupIndex, make_index
+from crawler.pipelines.base import drop, refuse_to_start
+from crawler.pipelines.dedup_index import DedupError, DedupIndex, make_index
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
@@ -17,18 +19,23 @@ if TYPE_CHECKING:
 class ExactDedupPipeline:
     """Adapter of `DedupIndex.check_exact`."""
 
-    def __init__(self, index: DedupIndex) -> None:
+    def __init__(self, index: DedupIndex, refuse: Callable[[DedupError], NoReturn]) -> None:
         self._index = index
+        self._refuse = refuse
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask the index of this crawl's configuration."""
         config = config_of(crawler)
-        return cls(make_index(config, frontier_url(config) if has_frontier(crawler) else None))
+        index = make_index(config, frontier_url(config) if has_frontier(crawler) else None)
+        return cls(index, partial(refuse_to_start, crawler))
 
     async def open_spider(self) -> None:
         """Refuse an index of another scheme before the first page."""
-        await self._index.open()
+        try:
+            await self._index.open()
+        except DedupError as error:
+            self._refuse(error)
 
     async def close_spider(self) -> None:
         """Let go of the index."""

@@ -54,13 +54,13 @@ class RedisIndex:
         self._needed = needed_agreement(config.threshold, self._scheme.permutations)
         self._prefix = "{dedup:all}" if config.scope == "all" else f"{{dedup:crawl:{crawl_id}}}"
         self._sleep = sleep
-        self._redis = redis.asyncio.Redis.from_url(
+        self.client = redis.asyncio.Redis.from_url(
             f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url,
             socket_timeout=_SOCKET_TIMEOUT,
             socket_connect_timeout=_SOCKET_TIMEOUT,
         )
         self._scripts = {
-            name: self._redis.register_script((_LUA / f"{name}.lua").read_text("utf-8"))
+            name: self.client.register_script((_LUA / f"{name}.lua").read_text("utf-8"))
             for name in ("open", "exact", "near")
         }
 
@@ -77,7 +77,7 @@ class RedisIndex:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._redis.aclose()
+        await self.client.aclose()
 
     async def check_exact(self, doc_id: str, owner_url: str) -> str | None:
         """See `DedupIndex`."""

@@ -10,10 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -21,6 +19,7 @@ from pebble import ProcessExpired, ProcessPool
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pipelines import worker
+from crawler.pipelines.processes import QuietContext
 from crawler.runtime import config_of
 from crawler.stages.chain import READING, STAGES
 
@@ -32,6 +31,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Runner = Callable[[Document, tuple[str, ...]], Document]
+
+
+class PoolError(Exception):
+    """The worker processes cannot be used."""
 
 
 class StagePool:
@@ -84,10 +87,16 @@ class StagePool:
         return await self._call(worker.run_sitemap, body, url, nesting)
 
     async def warm_up(self) -> None:
-        """Load every worker's models before the first page arrives."""
-        await asyncio.gather(
-            *(self._call(worker.run_sitemap, b"", "http://localhost/", 0) for _ in range(self.workers))
-        )
+        """Load the models before the first page arrives.
+
+        Raises: PoolError saying why the workers cannot work.
+        """
+        try:
+            problems = await asyncio.gather(*(self._call(worker.check) for _ in range(max(1, self.workers))))
+        except (BrokenProcessPool, ProcessExpired, TimeoutError) as error:
+            raise PoolError(f"the stage workers do not start ({type(error).__name__})") from error
+        if any(problems):
+            raise PoolError(f"the stage workers cannot load their models: {max(problems)}")
 
     def close(self) -> None:
         """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""
@@ -124,7 +133,7 @@ class StagePool:
     def _new_pool(self) -> ProcessPool | None:
         if not self.workers:
             return None
-        context = _QuietContext()
+        context = QuietContext()
         context.set_forkserver_preload(["crawler.pipelines.worker"])
         return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
 
@@ -150,20 +159,3 @@ def _verdict_of(error: Exception, timeout: float) -> Drop:
     if isinstance(error, TimeoutError):
         return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s")
     return Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {type(error).__name__}")
-
-
-class _QuietProcess(ForkServerProcess):
-    """Starts without importing the parent's main module: `scrapy` would cost every worker 40 MB for nothing."""
-
-    def start(self) -> None:
-        main = sys.modules["__main__"]
-        hidden = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
-        main.__spec__ = None
-        try:
-            super().start()
-        finally:
-            main.__dict__.update(hidden)
-
-
-class _QuietContext(ForkServerContext):
-    Process = _QuietProcess  # type: ignore[assignment]  # the stubs call the attribute final in spirit only

@@ -16,8 +16,8 @@ from scrapy import signals
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.scheduler import Scheduler, frontier_of
 from crawler.frontier.urls import registrable_domain
-from crawler.pipelines.base import StageDrop
-from crawler.pipelines.pool import StagePool, pool_of
+from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
+from crawler.pipelines.pool import PoolError, StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.runtime import config_of
 from crawler.spiders.page import rfc3339
@@ -32,6 +32,18 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
+
+UNREACHED = frozenset(
+    {
+        DropReason.DOWNLOAD_FAILED,
+        DropReason.HTTP_ERROR,
+        DropReason.NETWORK_FORBIDDEN,
+        DropReason.HOLD_ROBOTS_UNREACHABLE,
+        DropReason.HOLD_RATE_LIMITED,
+    }
+)
+"""The host gave nothing to judge. A first run in which every URL ends so has failed."""
+MAX_EXAMPLES = 5
 
 
 class Settlement:
@@ -58,11 +70,14 @@ class Settlement:
     async def open_spider(self) -> None:
         """Open the corpus and load the models before the first page arrives.
 
-        Raises: StorageError.
+        Raises: CloseSpider where either is impossible.
         """
-        for file in await self._sink.open():
-            logger.warning("recovered %s", file)
-        await self._pool.warm_up()
+        try:
+            for file in await self._sink.open():
+                logger.warning("recovered %s", file)
+            await self._pool.warm_up()
+        except (StorageError, PoolError) as error:
+            refuse_to_start(self._crawler, error)
 
     async def process_item(self, doc: Document) -> Document:
         """Nothing left to decide."""
@@ -121,6 +136,8 @@ class Settlement:
             self._stop(error)
             return
         self._count(f"outcome/rejected/{verdict.stage}/{verdict.reason}", doc)
+        if verdict.reason in UNREACHED:
+            self._count_unreached(doc.url, verdict)
         await self._settle(doc)
 
     async def _settle(self, doc: Document) -> None:
@@ -153,13 +170,20 @@ class Settlement:
             stats.inc_value(f"stage/{stage}/cpu_seconds", seconds)  # type: ignore[arg-type]  # a sum of seconds
             stats.inc_value(f"stage/{stage}/documents")
 
+    def _count_unreached(self, url: str, verdict: Drop) -> None:
+        stats = self._crawler.stats
+        assert stats is not None
+        stats.inc_value("outcome/unreached")
+        if len(examples := stats.get_value("outcome/unreached_examples", [])) < MAX_EXAMPLES:
+            stats.set_value("outcome/unreached_examples", [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
+
     def _stop(self, error: StorageError) -> None:
         """Nothing more can be recorded, so nothing more may be fetched; open leases go back to the frontier."""
         stats, engine = self._crawler.stats, self._crawler.engine
         assert stats is not None
-        if stats.get_value("outcome/storage_error"):
+        if stats.get_value(FATAL):
             return
-        stats.set_value("outcome/storage_error", str(error))
+        stats.set_value(FATAL, str(error))
         logger.error("the crawl stops: %s", error)
         if engine is not None and engine.spider is not None:
             task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))

@@ -14,12 +14,24 @@ from crawler.frontier.urls import canonicalize
 from crawler.stages.chain import Chain
 
 _chain: Chain | None = None
+_problem = ""
+
+
+def check() -> str:
+    """Why this worker cannot work; empty where it can."""
+    return _problem
 
 
 def start(config: Config) -> None:
-    """Build the chain once per process. Models are frozen out of the garbage collector's sight."""
-    global _chain  # noqa: PLW0603  # one chain per process is the point of a worker
-    _chain = Chain(config)
+    """Build the chain once per process. Models are frozen out of the garbage collector's sight.
+
+    Never raises: a pool whose initialiser fails only says that its workers are gone. `check` tells what was wrong.
+    """
+    global _chain, _problem  # noqa: PLW0603  # one chain per process is the point of a worker
+    try:
+        _chain = Chain(config)
+    except Exception as error:
+        _problem = f"{type(error).__name__}: {error}"
     gc.collect()
     gc.freeze()
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
 
+from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Candidate, Lease
-from crawler.frontier.seeds import SITEMAP_PRIORITY, sitemap_candidates
+from crawler.frontier.seeds import SITEMAP_PRIORITY, SeedPlan, sitemap_candidates
 from crawler.frontier.sowing import SharedScope, join_scope
 from crawler.frontier.urls import canonicalize
 from crawler.middlewares.signals import robots_sitemaps
-from crawler.pipelines.pool import pool_of
+from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
 from crawler.runtime import config_of
 from crawler.spiders.arguments import read_arguments
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
     from twisted.python.failure import Failure
 
     from crawler.frontier.scheduler import Scheduler
@@ -40,6 +41,11 @@ class CorpusSpider(Spider):
     """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=…]`."""
 
     name = "corpus"
+    config: Config
+    plan: SeedPlan
+    shared: SharedScope
+    pool: StagePool
+    hop: tuple[str, ...]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -58,8 +64,7 @@ class CorpusSpider(Spider):
     @property
     def frontier(self) -> Scheduler:
         """The scheduler, which is this worker's door to the shared frontier."""
-        scheduler: Scheduler = self.crawler.engine.scheduler  # type: ignore[union-attr,assignment]
-        return scheduler
+        return cast("Scheduler", self.crawler.engine.scheduler)
 
     @property
     def scope(self) -> Scope:
@@ -68,15 +73,19 @@ class CorpusSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
+        await self._sow()
+        requests: tuple[Any, ...] = ()
+        for request in requests:  # what an async generator needs, although nothing is yielded from here
+            yield request
+
+    async def _sow(self) -> None:
         for warning in self.plan.warnings:
             self.logger.warning(warning)
         client = self.frontier.frontier
         self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
         for batch in self.plan.batches():
             await self._put(batch)
-            self.crawler.stats.inc_value("frontier/seeds", len(batch))  # type: ignore[union-attr]
-        return
-        yield  # an async generator without items: start() must be one
+            self._count("frontier/seeds", len(batch))
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
@@ -86,7 +95,7 @@ class CorpusSpider(Spider):
         await self.put_links(doc.links, lease)
         yield doc
 
-    async def parse_sitemap(self, response: Response) -> AsyncIterator[Document]:
+    async def parse_sitemap(self, response: Response) -> None:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
         await self.shared.covering(lease.url)
@@ -95,15 +104,14 @@ class CorpusSpider(Spider):
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
         await self._put([c for c in found if self._admits(c, "sitemap")])
-        self.crawler.stats.inc_value("sitemap/files")  # type: ignore[union-attr]
+        self._count("sitemap/files")
         await self.frontier.settle(lease.token)
-        return
-        yield
 
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
-        lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-        doc = blank_document(failure.request, lease, self.config, await self.shared.covering(lease.url))  # type: ignore[attr-defined]
+        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy before the errback
+        lease: Lease = request.meta["lease"]
+        doc = blank_document(request, lease, self.config, await self.shared.covering(lease.url))
         target = redirect_of(failure, lease, self.config.policy.max_redirects)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
@@ -133,7 +141,7 @@ class CorpusSpider(Spider):
         else:
             admission = self.scope.admits(candidate.url, via=via)
         if not admission.ok:
-            self.crawler.stats.inc_value(f"scope/excluded/{admission.reason}")  # type: ignore[union-attr]
+            self._count(f"scope/excluded/{admission.reason}")
         return bool(admission.ok)
 
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
@@ -150,4 +158,8 @@ class CorpusSpider(Spider):
         if not candidates:
             return
         for status in await self.frontier.put(candidates):
-            self.crawler.stats.inc_value(f"frontier/put/{status}")  # type: ignore[union-attr]
+            self._count(f"frontier/put/{status}")
+
+    def _count(self, key: str, n: int = 1) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(key, n)

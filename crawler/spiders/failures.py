@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from crawler.document import Drop, DropReason
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.model import Lease
     from crawler.frontier.scheduler import Scheduler
+
+logger = logging.getLogger(__name__)
 
 
 def redirect_of(failure: Failure, lease: Lease, limit: int) -> str | Drop | None:
@@ -39,6 +42,7 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
     """
     error = failure.value
     if isinstance(error, Held):
+        logger.info("on hold: %s", error)
         await frontier.hold(lease.token, error.until, error.drop.reason.value)
         return None
     if isinstance(error, TryLater):

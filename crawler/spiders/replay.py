@@ -10,15 +10,16 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 from scrapy.http import Headers
 
 from crawler import __version__
+from crawler.config import Config
 from crawler.document import Document
 from crawler.frontier.urls import canonicalize, registrable_domain
-from crawler.pipelines.pool import pool_of
+from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
 from crawler.policy.decide import decide_headers
 from crawler.runtime import config_of
@@ -38,7 +39,11 @@ class ReplaySpider(Spider):
     """`scrapy crawl replay -a archive=GLOB_OR_URL`: nothing is requested, every archived page is judged again."""
 
     name = "replay"
-    custom_settings: ClassVar[dict[str, Any]] = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    config: Config
+    archive: str
+    pool: StagePool
+    hop: tuple[str, ...]
+    custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}  # noqa: RUF012  # Scrapy's own declaration
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -73,7 +78,7 @@ class ReplaySpider(Spider):
 
     def _broken(self, problem: ReadProblem) -> None:
         """Called in the reading thread: counting is all that happens here."""
-        self.crawler.stats.inc_value("replay/broken_records")  # type: ignore[union-attr]
+        self.crawler.stats.inc_value("replay/broken_records")
         self.logger.warning("%s at byte %d: %s", problem.file, problem.offset, problem.what)
 
     def _document(self, response: ArchivedResponse) -> Document:

@@ -21,11 +21,24 @@ def code_chars(tree: Any) -> int:
 
 
 def prepare(tree: Any) -> None:
-    """Mark preformatted text, make paragraphs of DocBook's <div class="para">, drop heading anchors. In place."""
+    """Mark preformatted text, unwrap inline code, make <p> of DocBook's <div class="para">, drop heading anchors.
+
+    In place. trafilatura saves <code> out of sections it drops, which tears sentences apart.
+    """
     protect_preformatted(tree)
+    for code in list(tree.iter(*_CODE[1:])):
+        if _is_inline(code):
+            code.drop_tag()
     for div in tree.iter("div"):
         if not _PARAGRAPH_CLASSES.isdisjoint((div.get("class") or "").split()) and div.find(".//div") is None:
             div.tag = "p"
     for anchor in tree.iter("a"):
         if (anchor.get("href") or "").startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
             anchor.text = None
+
+
+def _is_inline(code: Any) -> bool:
+    """True for code inside a sentence: one line, not in <pre>."""
+    if any("\n" in text.strip() for text in code.itertext()) or code.find(".//br") is not None:
+        return False
+    return next(code.iterancestors("pre"), None) is None

@@ -59,16 +59,17 @@ _NEVER_LOW = -1.0
 
 
 def _prose() -> dict[str, Band]:
+    """Bounds for articles: the middle of ordinary pages scores 1, what one page in ten shows begins to cost."""
     return {
-        "log10_words": Band(1.5, 2.5, 4.7, 5.3, weight=2.0),  # 32 … 316 … 50,000 … 200,000 words
-        "mean_word_length": Band(2.5, 3.5, 7.5, 11.0),
-        "unique_words": Band(0.05, 0.25, 1.01, 1.02, weight=1.5),  # of the first 1,000 words
-        "punctuation": Band(0.005, 0.02, 0.10, 0.25),
-        "digits": Band(_NEVER_LOW, 0.0, 0.06, 0.25),
-        "line_length_variation": Band(_NEVER_LOW, 0.0, 1.6, 4.0, weight=0.5),
-        "urls_per_100_words": Band(_NEVER_LOW, 0.0, 1.0, 6.0),
-        "stop_words": Band(0.02, 0.15, 0.6, 0.8, weight=2.0),
-        "sentence_lines": Band(0.0, 0.35, 1.0, 1.01, weight=1.5),
+        "log10_words": Band(1.5, 3.0, 4.7, 5.3, weight=2.0),  # 32 … 1,000 … 50,000 … 200,000 words
+        "mean_word_length": Band(2.5, 4.0, 7.5, 11.0),
+        "unique_words": Band(0.10, 0.40, 1.01, 1.02, weight=1.5),  # of the first 1,000 words
+        "punctuation": Band(0.005, 0.018, 0.06, 0.20),
+        "digits": Band(_NEVER_LOW, 0.0, 0.03, 0.20),
+        "line_length_variation": Band(_NEVER_LOW, 0.0, 1.1, 3.0, weight=0.5),
+        "urls_per_100_words": Band(_NEVER_LOW, 0.0, 0.5, 5.0),
+        "stop_words": Band(0.03, 0.15, 0.6, 0.8, weight=2.0),
+        "sentence_lines": Band(0.10, 0.75, 1.0, 1.01, weight=1.5),
     }
 
 
@@ -93,12 +94,12 @@ PROFILES: dict[str, Profile] = {
         "technical",
         _prose()
         | {
-            "punctuation": Band(0.005, 0.02, 0.20, 0.45),
-            "digits": Band(_NEVER_LOW, 0.0, 0.12, 0.40),
-            "unique_words": Band(0.02, 0.15, 1.01, 1.02, weight=1.5),
-            "stop_words": Band(0.01, 0.08, 0.6, 0.8, weight=2.0),
-            "line_length_variation": Band(_NEVER_LOW, 0.0, 2.5, 6.0, weight=0.5),
-            "sentence_lines": Band(0.0, 0.12, 1.0, 1.01, weight=1.0),
+            "punctuation": Band(0.005, 0.02, 0.10, 0.35),
+            "digits": Band(_NEVER_LOW, 0.0, 0.06, 0.30),
+            "unique_words": Band(0.05, 0.33, 1.01, 1.02, weight=1.5),
+            "stop_words": Band(0.02, 0.12, 0.6, 0.8, weight=2.0),
+            "line_length_variation": Band(_NEVER_LOW, 0.0, 1.6, 5.0, weight=0.5),
+            "sentence_lines": Band(0.05, 0.60, 1.0, 1.01, weight=1.0),
         },
     ),
     "legal": Profile(

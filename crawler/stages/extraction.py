@@ -65,7 +65,7 @@ class ExtractionStage:
         elif tree is None:
             text = ""
         else:
-            _fill_metadata(doc, tree)
+            self._fill_metadata(doc, tree)
             marked = code_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
@@ -77,6 +77,15 @@ class ExtractionStage:
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
+
+    def _fill_metadata(self, doc: Document, tree: Any) -> None:
+        search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
+        found = read_metadata(tree, doc.html, doc.url, doc.crawled_at[:10] or None, search_author=search_author)
+        doc.title = found.title or doc.title
+        doc.description = found.description or doc.description
+        doc.author = found.author or doc.author
+        doc.pub_date = found.pub_date or doc.pub_date
+        doc.license_tag = doc.license_tag or found.license_tag
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         if self._extractor == "resiliparse":
@@ -117,15 +126,6 @@ def resiliparse_text(doc: Document) -> str:
 def _plain(text: str) -> str:
     """Plain text as it stands: no trailing white space, at most one empty line in a row."""
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines()))
-
-
-def _fill_metadata(doc: Document, tree: Any) -> None:
-    found = read_metadata(tree, doc.html, doc.url, doc.crawled_at[:10] or None)
-    doc.title = found.title or doc.title
-    doc.description = found.description or doc.description
-    doc.author = found.author or doc.author
-    doc.pub_date = found.pub_date or doc.pub_date
-    doc.license_tag = doc.license_tag or found.license_tag
 
 
 def _count(doc: Document) -> None:

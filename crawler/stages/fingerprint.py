@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 import regex
 import xxhash
-from datasketch import MinHash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
@@ -43,6 +42,8 @@ class FingerprintStage:
     name: ClassVar[str] = "fingerprint"
 
     def __init__(self, config: DedupConfig) -> None:
+        from datasketch import MinHash  # brings SciPy, which the index, that only needs our constants, can do without
+
         self._shingle_words = config.shingle_words
         self._empty = MinHash(config.bands * config.rows, seed=SEED, hashfunc=xxhash.xxh32_intdigest, scheme=SCHEME)
 

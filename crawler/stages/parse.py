@@ -13,12 +13,11 @@ import ada_url
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
+from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
 
-MAX_LINKS = 10_000
-"""Links read from one page; what is beyond them belongs to a trap, not to an article."""
 MAX_STATEMENTS = 500
 """<meta> and <link> elements read from one page."""
 MAX_HEAD_CHARS = 1_000
@@ -52,6 +51,9 @@ class ParseStage:
 
     name: ClassVar[str] = "parse"
 
+    def __init__(self, config: ExtractionConfig | None = None) -> None:
+        self._max_links = (config or ExtractionConfig()).max_links
+
     def __call__(self, doc: Document) -> Document | Drop:
         """Parse `doc.html` by `doc.content_type`.
 
@@ -74,7 +76,7 @@ class ParseStage:
             return Drop(self.name, DropReason.HOSTILE_HTML, tree)
         doc.tree = tree
         if tree is not None:
-            _read_page(doc, tree)
+            _read_page(doc, tree, self._max_links)
         return doc
 
 
@@ -133,13 +135,13 @@ def _repaired(data: bytes) -> bytes:
     return _SELF_CLOSED_ROOT.sub(rb"\1>", head, count=1) + data[4096:]
 
 
-def _read_page(doc: Document, tree: HtmlElement) -> None:
+def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.html_lang = _html_lang(tree)
     base = _base_url(doc.url, tree)
     doc.metas = _metas(tree)
     doc.rel_links = _rel_links(tree, base)
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
-    doc.links = _links(tree, base)
+    doc.links = _links(tree, base, max_links)
     named = dict(reversed(doc.metas))
     doc.title = _clean(tree.findtext(".//title")) or doc.title
     doc.description = _clean(named.get("description")) or _clean(_property(tree, "og:description")) or doc.description
@@ -174,7 +176,7 @@ def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
     return any(token in {"nofollow", "none"} for token in tokens)
 
 
-def _links(tree: HtmlElement, base: str) -> list[str]:
+def _links(tree: HtmlElement, base: str, limit: int) -> list[str]:
     """Absolute http(s) targets without fragment, unique, in page order; rel=nofollow is left out."""
     raw = dict.fromkeys(
         href.strip().partition("#")[0]
@@ -183,10 +185,10 @@ def _links(tree: HtmlElement, base: str) -> list[str]:
     )
     found: dict[str, None] = {}
     for href in raw:
+        if len(found) >= limit:
+            break
         if href and (url := _join(base, href)):
             found[url] = None
-            if len(found) >= MAX_LINKS:
-                break
     return list(found)
 
 

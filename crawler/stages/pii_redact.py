@@ -10,7 +10,7 @@ from bisect import bisect, insort
 from collections.abc import Iterable
 from dataclasses import replace
 
-from crawler.stages.pii_rules import Hit
+from crawler.stages.pii_page import Hit
 
 _PRECEDENCE = ("IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
 """Which reading of the same characters wins; then identity numbers, telephone numbers, names."""

@@ -10,43 +10,18 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import phonenumbers
 from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages import pii_checks as checks
 from crawler.stages import pii_words as words
 from crawler.stages.pii_ids import TRIGGERS, IdRule, recogniser_of
+from crawler.stages.pii_page import Hit, Page
+from crawler.stages.pii_phone import judge_phone
 from crawler.stages.pii_scan import Candidate, lower_keeping_offsets, scan
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """Personal data at `text[start:end]`. `value` is its canonical form: equal values get equal placeholders."""
-
-    start: int
-    end: int
-    entity: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The text under examination, with what the rules need to know about it."""
-
-    text: str
-    lower: str
-    regions: tuple[str, ...]
-    language: str | None
-
-    def hit(self, start: int, end: int, entity: str, value: str | None = None) -> Hit:
-        """A hit whose canonical value is, unless given, the lower-cased text without white space and separators."""
-        raw = value if value is not None else re.sub(r"[\s.\-()/]", "", self.lower[start:end])
-        return Hit(start, end, entity, raw)
 
 
 class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc]  # Presidio is untyped
@@ -104,7 +79,8 @@ def _read(page: Page) -> set[Hit]:
 
 
 def _masked(text: str, hits: set[Hit]) -> str:
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for hit in sorted(hits, key=lambda h: (h.start, h.end)):
         if hit.end > position:
             start = max(position, hit.start)
@@ -122,7 +98,7 @@ def _results(recogniser: Any, page: Page, at: Candidate) -> Iterator[tuple[int, 
 def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
     if page.text[at.end : at.end + 1] == ":" and page.text[at.end + 1 : at.end + 2].strip():
         return  # git@host:path and host:port are addresses of machines
-    if "/" in page.text[at.start : at.end].partition("@")[0] and "//" in page.text[max(0, at.start - 8) : at.end]:
+    if page.text[max(0, at.start - 2) : at.start] == "//":
         return  # user part of a URL
     for start, end, _score in _results(_EMAIL, page, at):
         local, _, domain = page.text[start:end].rpartition("@")
@@ -142,60 +118,6 @@ def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
         yield page.hit(at.start, at.end, "EMAIL_ADDRESS", f"{local}@{domain}")
 
 
-def _judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
-    """One number, or the numbers in a row of digits: the longest reading from the left wins, then the rest is read."""
-    context = words.near(words.PHONE, page.lower, at.start, at.end)
-    start = at.start
-    while start < at.end:
-        ends = [at.end, *(start + gap.start() for gap in reversed(list(_WORD_GAP.finditer(page.text[start : at.end]))))]
-        hit = next((hit for end in ends if (hit := _phone_hit(page, start, end, context))), None)
-        if hit:
-            yield hit
-        opening = _NUMBER_START.search(page.text[start : at.end], hit.end - start if hit else 1)
-        start = start + opening.end() if opening else at.end
-
-
-_WORD_GAP = re.compile(r"[\s/]+")
-_NUMBER_START = re.compile(r"[\s/]+(?=[+0(])")
-
-
-def _phone_hit(page: Page, start: int, end: int, context: bool) -> Hit | None:
-    """International form and valid; or local with a telephone word near and valid; or labelled and possible."""
-    raw = page.text[start:end]
-    international = raw.lstrip("( ").startswith("+")
-    if not 6 <= len(checks.digits(raw)) <= 16 or not (international or context or _looks_local(raw)):
-        return None
-    if raw.count("(") != raw.count(")") or words.just_before(words.NOT_A_PHONE, page.lower, start):
-        return None
-    if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
-        raw, international = "+" + raw[2:], True
-    found = checks.phone(raw, page.regions)
-    if found is None:
-        return None
-    number, valid = found
-    grouped = international or context or _same_grouping(raw, number)
-    if (valid and grouped) or words.just_before(words.PHONE_LABEL, page.lower, start):
-        return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
-    return None
-
-
-_TRUNK_FORM = re.compile(r"(?:\d ?)?(?:0\d{1,5}|\(\d{2,5}\))[ .\-/\u00a0\u2011]?\d[\d .\-/\u00a0\u2011]{4,14}\Z")
-_DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
-_SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
-
-
-def _looks_local(raw: str) -> bool:
-    """Written the way people write telephone numbers: trunk zero, or an area code in brackets or dashes."""
-    return bool(_TRUNK_FORM.match(raw) or _DASHED_FORM.match(raw))
-
-
-def _same_grouping(raw: str, number: phonenumbers.PhoneNumber) -> bool:
-    """The digits stand in the groups of the country's own format: data columns and dates do not."""
-    national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
-    written = _SEPARATORS.sub(" ", raw).strip().removeprefix("1 ")
-    return written == _SEPARATORS.sub(" ", national).strip()
-
-
 _PRINTED = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)})
 _RARE_ISSUERS = ("50", "56", "57", "58", "63", "67")  # Maestro: every eighth number starts so
 
@@ -203,7 +125,7 @@ _RARE_ISSUERS = ("50", "56", "57", "58", "63", "67")  # Maestro: every eighth nu
 def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
     """Luhn and issuer; then the groups printed on a card, or a word about cards, or 15/16 digits of a large issuer."""
     raw = page.text[at.start : at.end]
-    for end in (len(raw), *(gap.start() for gap in reversed(list(_WORD_GAP.finditer(raw))))):
+    for end in (len(raw), *(gap.start() for gap in reversed(list(re.finditer(r"\s", raw))))):
         if not checks.is_card(raw[:end]):
             continue
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
@@ -224,8 +146,16 @@ def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
         return
     stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
-        if checks.is_public_address(page.text[start:end]):
+        if checks.is_public_address(page.text[start:end]) and not _is_numbering(page, start, end):
             yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
+
+
+def _is_numbering(page: Page, start: int, end: int) -> bool:
+    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small."""
+    octets = page.text[start:end].partition("/")[0].split(".")
+    if len(octets) != 4 or not all(octet.isdigit() and int(octet) < 32 for octet in octets):
+        return False
+    return not words.near(words.NETWORK, page.lower, start, end)
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
@@ -291,7 +221,7 @@ def _proven(rule: IdRule, page: Page, start: int, end: int, trigger: str) -> boo
 _JUDGES: dict[str, Callable[[Page, Candidate], Iterator[Hit]]] = {
     "email": _judge_email,
     "masked_email": _judge_masked_email,
-    "phone": _judge_phone,
+    "phone": judge_phone,
     "card": _judge_card,
     "ipv4": _judge_address,
     "ipv6": _judge_address,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 MAX_CANDIDATE = 400
 """Longest candidate in characters; keeps every later expression bounded, whatever the page does."""
 
-_LOCAL_PART = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\Z")
+_LOCAL_PART = re.compile(r"[\w.!'+~-]{1,64}\Z")  # of the marks RFC 5322 allows, those that people have
 _DOMAIN = re.compile(r"(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
 _DOT = r"(?:\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?|\.)"
 _MASKED_AT = re.compile(r"[\[({<]\s?(?:[aA][tT]|ät|@|arroba|arobase|chiocciola)\s?[\])}>]")

@@ -35,10 +35,10 @@ REGIONS: dict[str, tuple[str, ...]] = {
 """Regions whose local telephone numbers a page in this language may carry."""
 
 _PHONE = """
-phone phones telephone tel tele cell cellphone mobile mob call calls called calling dial ring fax telefax whatsapp sms
-contact reach hotline helpline voicemail landline switchboard
+phone phones ph telephone tel tele cell cellphone mobile mob call calls called calling dial ring fax telefax whatsapp
+sms contact reach hotline helpline voicemail landline switchboard
 telefon telefonnummer telefonnr telefonisch fon handy handynummer mobil mobilnummer mobilfunk rufnummer durchwahl
-anrufen anruf erreichbar erreichen festnetz zentrale sekretariat
+anrufen anruf erreichbar erreichen kontakt festnetz zentrale sekretariat
 téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie
 teléfono telefono tfno tlf móvil movil celular llame llamar llámenos llámame contacto
 cellulare chiamare chiamate chiama chiami recapito
@@ -57,16 +57,22 @@ PHONE = re.compile(
     + "|".join(_PHONE_NO_SPACES)
 )
 PHONE_LABEL = re.compile(
-    r"(?:(?<!\w)(?:tele)?(?:phone|fon|fono|foon|fax)(?: ?(?:number|no|nr|nummer))?|(?<!\w)(?:tel|tél|cell|mobile|mobil"
-    r"|mob|handy|portable|móvil|celular|cellulare|whatsapp|call|rufnummer|телефон|тел)|電話番号?|电话|手机|携帯)"
-    r"[\w ]{0,12}[.: ]{0,3}\Z"
+    r"(?:(?<!\w)(?:tele)?(?:phone|fon|fono|foon|fax|fone)|(?<!\w)(?:tel|tél|ph|cell|mobile|mobil|mob|handy|portable|móvil"
+    r"|teléfono|celular|cellulare|whatsapp|call|text|ring|rufnummer|телефон|тел|puh|tlf)|電話|电话|手机|携帯|전화)"
+    r"(?:[ -]?(?:number|numbers|no|nr|nummer|num|me|us|him|her|them|is|at|on|under|unter|au|al|le|la|el|ist|lautet|kom"
+    r"|fixe|phone|mobile|móvil|番号|now|today)(?!\w))*[.:： ]{0,3}\Z"
 )
 """A label directly before the number: then a possible number is enough, it need not be an assigned one."""
 
 NOT_A_PHONE = re.compile(
-    r"(?<!\w)(?:isbn(?:-1[03])?|issn|ean|upc|gtin|doi|sku|vat|ust-idnr|siret|siren|iso|din|rfc|bug|issue|ticket|order|invoice"
-    r"|rechnung|bestellung|article|artikel|art|version|serial|model|part|timestamp|epoch|port|pid|uid|id|patent|pmid|arxiv)"
-    r"(?: ?(?:number|no|nr|nummer|n°))?[.:# ]{0,3}\Z"
+    r"(?<!\w)(?:(?:isbn(?:-1[03])?|issn|ean|upc|gtin|doi|sku|vat|ust-idnr|siret|siren|iso|din|rfc|bug|issue|ticket|order"
+    r"|invoice|rechnung|bestellung|article|artikel|version|serial|model|part|timestamp|epoch|port|pid|uid|id|patent|pmid"
+    r"|arxiv)(?: ?(?:number|no|nr|nummer|n°))?"
+    r"|(?:art|best|kd|kunden|artikel|rechnungs|bestell|konto|auftrags)\.?-?(?:nr|nummer))[.:# ]{0,3}\Z"
+)
+NETWORK = re.compile(
+    r"(?<!\w)(?:ip|ipv4|ips|address|addresses|adresse|host|hosts|server|client|dns|ping|user|visitor|vandal|login|logged"
+    r"|request|requests|connection|dirección|indirizzo|endereço|anfrage|besucher|nutzer)(?!\w)"
 )
 CARD = re.compile(
     r"(?<!\w)(?:credit|debit|card|cards|visa|mastercard|amex|american express|discover|jcb|diners|maestro|kreditkarte"

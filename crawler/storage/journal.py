@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -133,38 +132,34 @@ def cut_to_last_frame(part: Path) -> int:
     """
     is_gzip = part.name.removesuffix(PART).endswith(".warc.gz")
     with disk(part):
-        keep = _complete_bytes(part, _gzip_reader if is_gzip else _zstd_reader)
+        with part.open("rb") as file:
+            keep = complete_bytes(file, gzipped=is_gzip)
         cut = part.stat().st_size - keep
         if cut:
             os.truncate(part, keep)
     return cut
 
 
-def _gzip_reader() -> Any:
-    return zlib.decompressobj(31)
-
-
-def _zstd_reader() -> Any:
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-def _complete_bytes(part: Path, new_reader: Callable[[], Any]) -> int:
-    """Length of the longest prefix that consists of complete, checksummed frames."""
+def complete_bytes(file: IO[bytes], *, gzipped: bool) -> int:
+    """How many bytes from here on are complete, checksummed gzip members or zstd frames; output is thrown away."""
     keep = consumed = 0
-    reader = new_reader()
-    with part.open("rb") as file:
-        while data := file.read(_CHUNK):
-            while data:
-                try:
-                    reader.decompress(data)
-                except (zlib.error, zstandard.ZstdError):
-                    return keep
-                rest = reader.unused_data if reader.eof else b""
-                consumed += len(data) - len(rest)
-                data = rest
-                if reader.eof:
-                    keep, reader = consumed, new_reader()
+    reader = _frame_reader(gzipped)
+    while data := file.read(_CHUNK):
+        while data:
+            try:
+                reader.decompress(data)
+            except (zlib.error, zstandard.ZstdError):
+                return keep
+            rest = reader.unused_data if reader.eof else b""
+            consumed += len(data) - len(rest)
+            data = rest
+            if reader.eof:
+                keep, reader = consumed, _frame_reader(gzipped)
     return keep
+
+
+def _frame_reader(gzipped: bool) -> Any:
+    return zlib.decompressobj(31) if gzipped else zstandard.ZstdDecompressor().decompressobj()
 
 
 def _write_all(file: IO[bytes], data: bytes) -> None:

@@ -26,27 +26,31 @@ class Ledger:
         self._place = place
         self.writer = writer
         self._name = f"{LEDGERS}/{writer}.json"
-        content = place.load_json(self._name) or {"writer": writer, "files": [], "runs": []}
+        content = place.load_json(self._name) or {"files": [], "runs": []}
         self.files: dict[str, Entry] = {entry["path"]: entry for entry in content["files"]}
         self.runs: list[Run] = content["runs"]
+        self.retired: list[Entry] = content.get("retired", [])
 
     def add(self, path: str, entry: Entry) -> None:
         """List a sealed file, published already."""
         kind = path.partition("/")[0]
         self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | entry
 
-    def remove(self, path: str) -> None:
-        """Take a file off the list."""
-        self.files.pop(path, None)
+    def retire(self, path: str, *, removed: int, replaced_by: str | None) -> None:
+        """Take a file off the list because another one (or none, where nothing is left) stands for it."""
+        sha256 = self.files.pop(path)["sha256"]
+        self.retired.append({"path": path, "sha256": sha256, "removed": removed, "replaced_by": replaced_by})
 
     def save(self) -> None:
         """Make the ledger durable; `merge` makes it visible in the manifest."""
         files = [self.files[path] for path in sorted(self.files)]
-        self._place.save_json(self._name, {"writer": self.writer, "files": files, "runs": self.runs})
+        content = {"writer": self.writer, "files": files, "runs": self.runs, "retired": self.retired}
+        self._place.save_json(self._name, content)
 
     def next_number(self, folder: str, local_names: list[str]) -> int:
         """The first file number of a folder that was never used by this writer."""
-        names = [path.rpartition("/")[2] for path in self.files if path.startswith(folder + "/")] + local_names
+        paths = [*self.files, *(entry["path"] for entry in self.retired)]
+        names = [path.rpartition("/")[2] for path in paths if path.startswith(folder + "/")] + local_names
         start = len(self.writer) + 1
         used = [int(name[start:].partition(".")[0]) for name in names if name.startswith(self.writer + "-")]
         return max(used, default=-1) + 1
@@ -91,6 +95,7 @@ def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
         "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
         | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
         "files": files,
+        "retired": sorted((e for ledger in present for e in ledger.get("retired", [])), key=lambda e: e["path"]),
         "runs": runs,
     }
 

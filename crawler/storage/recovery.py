@@ -59,9 +59,13 @@ def lock_of(place: Place, writer: str) -> WriterLock:
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     """Finish the files of one writer, whose lock the caller holds, and save its ledger."""
     found = []
+    retired = {entry["path"] for entry in ledger.retired}
     for path in _leftovers(place).get(ledger.writer, []):
-        result = _finish(path)
         relative = f"{path.parent.name}/{path.name.removesuffix(PART)}"
+        if relative in retired:
+            path.unlink(missing_ok=True)
+            continue
+        result = _finish(path)
         if result is None:
             continue
         entry, cut = result

@@ -6,6 +6,7 @@ are counted with their offset and skipped where the container lets us find the n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, cast
@@ -14,6 +15,7 @@ import fsspec
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.errors import StorageError
+from crawler.storage.journal import complete_bytes
 
 Headers = list[tuple[bytes, bytes]]
 _WANTED = WarcRecordType.response | WarcRecordType.conversion | WarcRecordType.resource
@@ -64,6 +66,7 @@ class _Reader:
                 self.seen += 1
                 if found := self._convert(record):
                     yield found
+            self._check_tail(file)
         except (OSError, ValueError, RuntimeError, EOFError) as error:
             self._problem(f"the archive cannot be read beyond this record: {error}")
 
@@ -80,18 +83,17 @@ class _Reader:
             return None
         if record.content_length > self.max_bytes:
             raise ValueError(f"{record.content_length} bytes are beyond the limit of {self.max_bytes}")
-        declared = record.content_length
         if record.is_http:
             record.parse_http(auto_decode="all", strict_mode=False)
         body = record.reader.read(self.max_bytes + 1)
         if len(body) > self.max_bytes:
             raise ValueError(f"the decoded payload is beyond the limit of {self.max_bytes} bytes")
-        if not record.is_http and len(body) < declared:
-            raise ValueError(f"truncated: {len(body)} of {declared} bytes")
+        if len(body) < record.content_length and not _is_encoded(record):
+            raise ValueError(f"truncated: {len(body)} of {record.content_length} bytes")
         http = record.http_headers if record.is_http else None
         return ArchivedResponse(
             url=url,
-            kind=record.record_type.name or "response",
+            kind=record.headers.get("WARC-Type") or "response",
             status=(http.status_code or 0) if http is not None else 200,
             headers=list(http.items_bytes()) if http is not None else _headers_without_http(record),
             body=body,
@@ -101,6 +103,17 @@ class _Reader:
             offset=self.position,
             ip_address=record.headers.get("WARC-IP-Address"),
         )
+
+    def _check_tail(self, file: IO[bytes]) -> None:
+        """The container ends where its last record ends; a torn end is not the same as the end."""
+        name = self.name.partition("?")[0]
+        if not name.endswith((".gz", ".zst")) or not file.seekable():
+            return
+        size = file.seek(0, os.SEEK_END)
+        file.seek(self.position)
+        self.position += complete_bytes(file, gzipped=name.endswith(".gz"))
+        if self.position != size:
+            self._problem(f"the last record is torn: {size - self.position} bytes cannot be read")
 
     def _problem(self, what: str) -> None:
         self.report(ReadProblem(self.name, self.position, what))
@@ -163,6 +176,12 @@ def _check_name(path_or_url: str) -> None:
         )
     if not name.endswith(_SUFFIXES):
         raise StorageError(f"{path_or_url}: not an archive name; expected one of {', '.join(_SUFFIXES)}")
+
+
+def _is_encoded(record: WarcRecord) -> bool:
+    """True where the payload may be shorter than its bytes in the archive for a good reason."""
+    names = {name.lower() for name, _ in record.http_headers.items()} if record.is_http else set()
+    return bool(names & {"content-encoding", "transfer-encoding"})
 
 
 def _headers_without_http(record: WarcRecord) -> Headers:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.frontier.server import EmbeddedServer
 from crawler.storage.shards import read_lines
 from tests.crawl.site import Site
 
@@ -98,3 +99,10 @@ def make_site() -> Iterator[object]:
     yield make
     for site in sites:
         site.stop()
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    server = EmbeddedServer(tmp_path / "server")
+    yield server.start()
+    server.stop()

@@ -14,6 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 DEMO = Path(__file__).resolve().parents[2] / "demo" / "sites"
@@ -29,7 +30,7 @@ def _chain() -> tuple[dict[str, list[str]], list[str]]:
         for sentence in re.findall(r"[A-Z][a-z][^.\n|<>\[\]{}*#@=:]{30,}\.", path.read_text(encoding="utf-8")):
             words = sentence.split()
             starts.append(words[0])
-            for a, b in zip(words, words[1:], strict=False):
+            for a, b in pairwise(words):
                 follows[a].append(b)
     return dict(follows), starts
 

@@ -33,9 +33,9 @@ def test_the_same_command_again_resumes_and_fetches_nothing_twice(crawl, make_si
 
 def test_the_summary_of_a_crawl_names_what_was_kept_and_where_it_is(crawl, make_site):
     site = make_site(pages=5)
-    done = crawl.run(arguments(site), NETWORK_PORTS=ports(site))
-    assert "5" in done.stdout
-    assert str(crawl.folder) in done.stdout.replace("\n", "")
+    done = crawl.run(arguments(site), NETWORK_PORTS=ports(site), PROGRESS="auto")
+    assert "5 kept" in done.stdout
+    assert crawl.folder.name in done.stdout
 
 
 def test_every_record_says_where_from_when_and_under_which_permission(crawl, make_site):

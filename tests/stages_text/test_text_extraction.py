@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +18,7 @@ from crawler.stages._words import count_words
 from crawler.stages.extraction import ExtractionStage
 from crawler.stages.parse import ParseStage
 
+SHARED = Path(os.environ.get("CRAWLER_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SENTENCES = " ".join(
     f"Sentence number {word} tells the reader something that no other sentence of this article says."
     for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -86,6 +91,24 @@ def test_metadata_is_read_and_counts_are_those_of_the_text():
 def test_a_date_after_the_fetch_is_no_publication_date():
     _, doc = extract(ARTICLE, crawled_at="2024-01-01T00:00:00Z")
     assert doc.pub_date is None
+
+
+def test_inline_code_stays_in_its_sentence():
+    items = "".join(
+        f"<li>Fixed <code class=literal><span>Class{n}.get()</span></code> with the <code>Backend{n}</code> backend "
+        f'(<a href="https://example.org/ticket/{n}">#2584{n}</a>).</li>'
+        for n in range(9)
+    )
+    section = f"<p>The release fixes bugs.</p><h2>Bugfixes</h2><ul>{items}</ul>"
+    html = f"<html><body><div class=section>{section}</div></body></html>"
+    text = text_of(html, min_words=10)
+    assert "- Fixed Class3.get() with the Backend3 backend (#25843).\n" in text
+
+
+def test_code_of_several_lines_without_pre_keeps_them():
+    code = "<code>first line<br>second line<br>third line</code>"
+    html = f"<html><body><article><p>{SENTENCES}</p><div>{code}</div><p>{SENTENCES}</p></article></body></html>"
+    assert "first line\nsecond line\nthird line" in text_of(html)
 
 
 def test_docbook_paragraphs_written_as_div_are_paragraphs():
@@ -214,3 +237,14 @@ def test_a_licence_is_named_by_its_spdx_identifier(licence, tag):
 def test_extraction_never_raises(parts):
     result, _ = extract("<html><body>" + "".join(parts) + "</body></html>")
     assert isinstance(result, Document | Drop)
+
+
+@pytest.mark.skipif(not (SHARED / "extraction").is_dir(), reason="needs ../shared/data/extraction")
+def test_the_chain_stays_above_its_floor_on_real_pages():
+    bench = runpy.run_path(str(Path(__file__).parents[2] / "bench" / "eval_text.py"))
+    score, run = bench["Score"](), bench["ours"]("trafilatura")
+    for url, html, entry in bench["pages"](SHARED / "extraction"):
+        score.add(run(url, html), entry)
+    assert score.pages == 106
+    assert score.right / (score.right + score.wrong) >= 0.89
+    assert score.right / (score.right + score.missed) >= 0.89

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trafilatura.utils import load_html
 
+from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
@@ -175,6 +176,13 @@ def test_the_tree_is_the_one_trafilatura_would_build():
     )
     ours, theirs = page(html).tree, load_html(html)
     assert [(e.tag, e.text, e.tail) for e in ours.iter()] == [(e.tag, e.text, e.tail) for e in theirs.iter()]
+
+
+def test_the_number_of_links_read_from_a_page_is_bounded():
+    html = b"".join(b"<a href=/%d>x</a>" % n for n in range(50))
+    doc = Document(url="https://example.org/", html=html, content_type="text/html")
+    ParseStage(ExtractionConfig(max_links=10))(doc)
+    assert doc.links == [f"https://example.org/{n}" for n in range(10)]
 
 
 def test_an_empty_body_has_no_tree_and_is_left_to_the_extraction():

@@ -1,0 +1,65 @@
+"""`scrapy dataset verify CORPUS_DIR`: is the corpus what its manifest says, and is each URL there exactly once?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.storage.errors import StorageError
+from crawler.storage.place import Place
+from crawler.storage.verify import Findings, finish_dead_writers, fix, verify
+
+
+class Command(ScrapyCommand):
+    """Checks hashes, counts, every line, and that each URL has one verdict; `--fix` leaves the newest."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "verify [--fix] CORPUS_DIR"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Check a corpus: hashes, counts, every line, each URL exactly once"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare --fix."""
+        super().add_options(parser)
+        parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit code 1 where a file is damaged or a URL is there twice (and --fix was not given)."""
+        if len(args) != 2 or args[0] != "verify":
+            raise UsageError("expected: scrapy dataset verify CORPUS_DIR")
+        try:
+            self._verify(Place(args[1]), fixing=opts.fix)
+        except StorageError as error:
+            self._complain([str(error)])
+
+    def _verify(self, place: Place, *, fixing: bool) -> None:
+        place.manifest()
+        if fixing and (sealed := finish_dead_writers(place)):
+            sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
+        found = verify(place)
+        if found.surplus and fixing and not found.damage:
+            sys.stdout.write(f"removed {fix(place, found.surplus):,} surplus record(s)\n")
+            found = verify(place)
+        self._report(found)
+
+    def _report(self, found: Findings) -> None:
+        if found.surplus:
+            found.damage.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
+        if found.damage:
+            self._complain(found.damage)
+        else:
+            sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, each URL exactly once\n")
+
+    def _complain(self, problems: list[str]) -> None:
+        for problem in problems:
+            sys.stderr.write(f"error: {problem}\n")
+        self.exitcode = 1
