@@ -72,15 +72,15 @@ class RealWeb:
     seeds: tuple[str, ...] = field(default=())
 
 
-def unpacked(name: str, cache: Path = CACHE) -> Path:
-    """The document root of a package, fetched and unpacked where it is not there yet.
+def unpacked(name: str, cache: Path | None = None) -> Path:
+    """The document root of a package, fetched and unpacked into `cache` where it is not there yet.
 
     Raises: RealWebError where apt-get or dpkg is missing or the package cannot be had.
     """
     package = PACKAGES.get(name)
     if package is None:
         raise RealWebError(f"unknown package {name!r}: expected one of {', '.join(PACKAGES)}")
-    folder = cache / name
+    folder = (cache or CACHE) / name
     if not (folder / package.root).is_dir():
         _fetch(name, folder)
     root = folder / package.root

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from crawler.config import Config, ConfigError
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.scheduler import frontier_folder, limits_of
 from crawler.frontier.seeds import SeedError, SeedPlan
 from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments

@@ -90,7 +90,9 @@ def _wait_for_bases(server: subprocess.Popen[bytes], ready: Path) -> Mapping[str
     return bases
 
 
-def crawl_command(served: Served, seeds: Path, corpus: Path, extra: list[str]) -> list[str]:
+def crawl_command(
+    served: Served, seeds: Path, corpus: Path, extra: list[str], delay: float = DELAY_SECONDS
+) -> list[str]:
     """The `scrapy crawl` command line for the demo web; writes its seed file."""
     web = served.web
     seeds.write_text("".join(f"{web.bases[s.name]}/\n" for s in web.sites.values() if s.entry == "seed"), "utf-8")
@@ -99,7 +101,7 @@ def crawl_command(served: Served, seeds: Path, corpus: Path, extra: list[str]) -
         "CORPUS_DIR": str(corpus),
         "NETWORK_ALLOW": "127.0.0.0/8",
         "NETWORK_PORTS": ",".join(map(str, served.ports)),
-        "DOWNLOAD_DELAY": str(DELAY_SECONDS),
+        "DOWNLOAD_DELAY": str(delay),
         "RETRY_TIMES": "2",
         "FRONTIER_RETRY_BACKOFF_SECONDS": "0.5",  # the page that always fails must not be what the demo waits for
     }

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import pairwise
 
 from crawler.document import DropReason
 from demo.expectations import Fate, Outcome, expected_outcomes
@@ -148,14 +147,19 @@ def robots_not_first(log: list[Access]) -> list[str]:
     return early + [f"{address}: robots.txt was fetched {count} times" for address, count in asked.items() if count > 1]
 
 
-def impolite_gaps(log: list[Access], delay: float, tolerance: float) -> list[str]:
-    """Pairs of requests to one host that arrived closer together than `delay − tolerance` seconds."""
+def impolite_gaps(log: list[Access], delay: float, tolerance: float, gaps: int = 1) -> list[str]:
+    """Requests to one host that arrived closer together than `gaps × delay − tolerance` seconds.
+
+    `gaps` is how many steps lie between the two requests that are compared. The server's clock jitters by the same
+    amount whatever that number is, so that longer spans measure the rate more sharply than neighbours do.
+    """
     hosts: dict[str, list[Access]] = defaultdict(list)
     for access in log:
         hosts[access.address].append(access)
     return [
-        f"{address}: {later.path} followed {earlier.path} after {later.time - earlier.time:.3f} s, expected {delay} s"
+        f"{address}: {later.path} followed {earlier.path} after {later.time - earlier.time:.3f} s, "
+        f"expected {gaps * delay:.1f} s"
         for address, accesses in hosts.items()
-        for earlier, later in pairwise(accesses)
-        if later.time - earlier.time < delay - tolerance
+        for earlier, later in zip(accesses, accesses[gaps:], strict=False)
+        if later.time - earlier.time < gaps * delay - tolerance
     ]

@@ -1,4 +1,4 @@
-"""Write `docs/settings.md` from the declarations in `crawler/config.py`: `python scripts/settings_table.py [--check]`."""
+"""Write `docs/settings.md` from the declarations in `crawler/config.py`: `python scripts/settings_table.py`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def render() -> str:
     """The page as Markdown."""
     parts = [HEAD]
     for section in SECTIONS.values():
-        parts.append(f"\n## {(section.__doc__ or '').strip().rstrip('.')}\n\n| setting | default | meaning | |\n|---|---|---|---|\n")
+        heading = (section.__doc__ or "").strip().rstrip(".")
+        parts.append(f"\n## {heading}\n\n| setting | default | meaning | |\n|---|---|---|---|\n")
         parts += [_row(f) for f in dataclasses.fields(section)]
     return "".join(parts)
 
@@ -37,8 +38,9 @@ def _row(f: dataclasses.Field[Any]) -> str:
     meta = f.metadata
     default = f.default if f.default is not dataclasses.MISSING else f.default_factory()  # type: ignore[misc]
     shown = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    value = "–" if shown in ("", "None") else f"`{shown}`"
     choices = f" ({', '.join(meta['choices'])})" if meta["choices"] else ""
-    return f"| `{meta['name']}` | {f'`{shown}`' if shown not in ('', 'None') else '–'} | {meta['doc']}{choices} | {'●' if meta['digest'] else ''} |\n"
+    return f"| `{meta['name']}` | {value} | {meta['doc']}{choices} | {'●' if meta['digest'] else ''} |\n"
 
 
 if __name__ == "__main__":

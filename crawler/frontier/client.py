@@ -19,6 +19,7 @@ from crawler.frontier.blobs import Blobs
 from crawler.frontier.connection import Connection
 from crawler.frontier.model import Batch, Candidate, Clock, Counts, Lease, Limits, Mode, Nack, PutStatus, Revive, Wire
 from crawler.frontier.packing import pack, shard_of, unpack, url_hash
+from crawler.frontier.traps import trap_reason
 from crawler.frontier.urls import politeness_scope
 
 _PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
@@ -42,7 +43,7 @@ class Frontier(Blobs):
         *,
         now: Clock | None = None,
         revive: Revive | None = None,
-        trap: Callable[[str], str | None] | None = None,
+        trap: Callable[[str], str | None] = trap_reason,
     ) -> None:
         self._trap = trap
         self.limits = limits or Limits()
@@ -59,6 +60,10 @@ class Frontier(Blobs):
     async def close(self) -> None:
         """Give the connections back; changes nothing in the frontier."""
         await self.connection.close()
+
+    async def synchronize(self) -> None:
+        """Measure the server's clock again: all workers of a long crawl go by it, whatever their own does."""
+        await self.connection.patiently(self.connection.synchronize)
 
     # --- in ----------------------------------------------------------------------------------------------------------
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
@@ -84,7 +89,7 @@ class Frontier(Blobs):
     def _refusal(self, candidate: Candidate) -> PutStatus | None:
         if self.limits.depth and candidate.depth > self.limits.depth:
             return PutStatus.CAPPED
-        if self._trap and candidate.depth and candidate.kind == "page" and self._trap(candidate.url):
+        if candidate.depth and candidate.kind == "page" and self._trap(candidate.url):
             return PutStatus.TRAPPED
         return None
 

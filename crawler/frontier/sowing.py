@@ -117,8 +117,8 @@ def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, l
 
 
 async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
-    from crawler.frontier.scheduler import frontier_folder, limits_of  # imports Scrapy: not for `sow` itself
     from crawler.frontier.server import EmbeddedServer
+    from crawler.frontier.wiring import frontier_folder, limits_of
 
     with ExitStack() as stack:
         url = config.crawl.redis_url or stack.enter_context(EmbeddedServer(frontier_folder(config)))

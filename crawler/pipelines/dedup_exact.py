@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.scheduler import frontier_url, has_frontier
+from crawler.frontier.scheduler import has_frontier
+from crawler.frontier.wiring import frontier_url
 from crawler.pipelines.base import drop, refuse_to_start
 from crawler.pipelines.dedup_index import DedupError, DedupIndex, make_index
 from crawler.runtime import config_of

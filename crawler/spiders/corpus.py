@@ -43,7 +43,7 @@ class CorpusSpider(Spider):
     name = "corpus"
     config: Config
     plan: SeedPlan
-    shared: SharedScope
+    shared: SharedScope | None = None
     pool: StagePool
     hop: tuple[str, ...]
 
@@ -68,8 +68,12 @@ class CorpusSpider(Spider):
 
     @property
     def scope(self) -> Scope:
-        """What the crawl may fetch, as all workers last agreed on it."""
-        return self.shared.scope
+        """What the crawl may fetch, as all workers last agreed on it; the command line's own before they did."""
+        return self.shared.scope if self.shared is not None else self.plan.scope
+
+    def admits_seed(self, url: str) -> bool:
+        """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
+        return self._admits(Candidate(url), "seed")
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
@@ -90,7 +94,7 @@ class CorpusSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
-        doc = document_of(response, lease, self.config, await self.shared.covering(lease.url))
+        doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
         doc = await self.pool.run(doc, self.hop)
         await self.put_links(doc.links, lease)
         yield doc
@@ -98,7 +102,7 @@ class CorpusSpider(Spider):
     async def parse_sitemap(self, response: Response) -> None:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
-        await self.shared.covering(lease.url)
+        await self._scope_for(lease.url)
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
@@ -111,7 +115,7 @@ class CorpusSpider(Spider):
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
         request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy before the errback
         lease: Lease = request.meta["lease"]
-        doc = blank_document(request, lease, self.config, await self.shared.covering(lease.url))
+        doc = blank_document(request, lease, self.config, await self._scope_for(lease.url))
         target = redirect_of(failure, lease, self.config.policy.max_redirects)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
@@ -119,6 +123,10 @@ class CorpusSpider(Spider):
             doc.verdict = await outcome_of(failure, lease, self.frontier)
         if doc.verdict is not None:
             yield doc
+
+    async def _scope_for(self, url: str) -> Scope:
+        assert self.shared is not None, "requests come after start()"
+        return await self.shared.covering(url)
 
     async def put_links(self, links: Iterable[str], lease: Lease) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page."""

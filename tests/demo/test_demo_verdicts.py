@@ -175,6 +175,12 @@ def test_requests_that_follow_too_closely_are_noticed() -> None:
     assert any("after 0.100 s, expected 0.2 s" in p for p in problems(corpus, log))
 
 
+def test_a_steady_rate_that_is_too_high_is_noticed_over_a_longer_span() -> None:
+    log = [Access(i * 0.9 * DELAY, "a:1", "GET", f"/{i}", 200, "Bot") for i in range(8)]
+    assert verdicts.impolite_gaps(log, DELAY, tolerance=0.05) == []
+    assert len(verdicts.impolite_gaps(log, DELAY, tolerance=0.05, gaps=5)) == 3
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
 def test_records_are_read_from_every_shard_format(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "shards").mkdir()

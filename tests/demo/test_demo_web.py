@@ -235,3 +235,20 @@ def test_an_earlier_demo_corpus_is_removed(tmp_path: Path) -> None:
     (tmp_path / "demo-corpus" / "manifest.json").write_text("{}")
     remove_corpus(tmp_path / "demo-corpus")
     assert not (tmp_path / "demo-corpus").exists()
+
+
+def test_pages_that_must_stay_unseen_are_linked_only_where_links_are_not_followed() -> None:
+    followed = [
+        page
+        for page in WEB.pages()
+        if SITES[page.site].entry == "seed"
+        and ("robots", "nofollow") not in page.metas
+        and OUTCOMES[WEB.url(page.path, page.site)].requests != (0, 0)
+    ]
+    linked = {WEB.url(h, page.site) for page in followed for h in re.findall(r'href="([^"#?]+)', page_html(WEB, page))}
+    unseen = {
+        url
+        for url, declared in OUTCOMES.items()
+        if declared.fate is Fate.UNSEEN and not url.startswith(WEB.bases["stranger"])
+    }
+    assert linked & unseen == set()

@@ -11,9 +11,8 @@ import pytest
 from crawler.document import RECORD_FIELDS
 from demo import verdicts
 from demo.expectations import Fate, expected_outcomes
-from demo.run import DELAY_SECONDS
 
-TOLERANCE = 0.1  # seconds; arrivals are logged by a server that shares the machine with everything else
+TOLERANCE = 0.2  # seconds; arrivals are logged by a server that shares the machine with everything else
 
 pytestmark = pytest.mark.usefixtures("demo_crawl")
 
@@ -71,7 +70,8 @@ def test_robots_txt_comes_first_and_once(demo_crawl) -> None:
 
 
 def test_requests_to_one_host_keep_their_distance(demo_crawl) -> None:
-    assert verdicts.impolite_gaps(demo_crawl.log, DELAY_SECONDS, TOLERANCE) == []
+    assert verdicts.impolite_gaps(demo_crawl.log, demo_crawl.delay, TOLERANCE) == []
+    assert verdicts.impolite_gaps(demo_crawl.log, demo_crawl.delay, TOLERANCE, gaps=5) == []
 
 
 def test_the_crawler_says_who_it_is(demo_crawl) -> None:

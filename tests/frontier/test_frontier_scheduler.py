@@ -15,6 +15,7 @@ from pathlib import Path
 
 import redis
 
+from crawler.frontier.server import EmbeddedServer
 from tests.frontier.web import Web
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +24,14 @@ ROOT = Path(__file__).parents[2]
 class Worker:
     """One `scrapy crawl` process."""
 
-    def __init__(self, folder: Path, web: Web, name: str = "w", *, broken: str = "", **settings: object) -> None:
+    def __init__(
+        self, folder: Path, web: Web, name: str = "w", *, spider: dict[str, object] | None = None, **settings: object
+    ) -> None:
         self.record = folder / f"{name}.txt"
         settings.setdefault("CORPUS_DIR", str(folder / "corpus"))
         job = {
             "settings": settings,
-            "spider": {"seeds": [f"{web.url}/0"], "record": str(self.record), "broken": broken},
+            "spider": {"seeds": [f"{web.url}/0"], "record": str(self.record), **(spider or {})},
         }
         self.process = subprocess.Popen(
             [sys.executable, str(ROOT / "tests/frontier/frontier_spider.py"), json.dumps(job)],
@@ -97,7 +100,7 @@ def test_a_failing_page_is_tried_again_and_then_lost_with_its_record(tmp_path):
 
 def test_a_callback_that_raises_costs_tries_and_ends_recorded(tmp_path):
     with Web(3) as web:
-        worker = Worker(tmp_path, web, broken=f"{web.url}/1")
+        worker = Worker(tmp_path, web, spider={"broken": f"{web.url}/1"})
         stats = worker.wait()
         assert sorted(worker.kept()) == [f"{web.url}/0", f"{web.url}/2"]
         assert worker.noted("exhausted") == [f"{web.url}/1"]
@@ -180,3 +183,27 @@ def test_the_gate_is_not_optional(tmp_path):
         assert worker.process.returncode == 1
         assert "PolitenessGate" in log
         assert web.log == []
+
+
+def test_what_a_component_downloads_on_its_own_keeps_the_distance_too(tmp_path):
+    delay = 0.2
+    with Web(4) as web:
+        Worker(tmp_path, web, spider={"extra": f"{web.url}/robots.txt"}, DOWNLOAD_DELAY=delay).wait()
+        assert sorted(web.paths()) == ["/0", "/1", "/2", "/3", "/robots.txt", "/robots.txt?again"]
+        arrivals = sorted(arrived for _, arrived, _ in web.log)
+        gaps = [b - a for a, b in itertools.pairwise(arrivals)]
+        assert min(gaps) >= delay - 0.02, gaps
+
+
+def test_seeds_that_come_through_the_door_are_crawled_once_and_strangers_are_refused(tmp_path):
+    with Web(1) as web, EmbeddedServer(tmp_path / "server") as url:
+        with contextlib.closing(redis.Redis.from_url(url)) as client:
+            entries = [f"{web.url}/7", f'{{"url": "{web.url}/8", "priority": 3}}', f"{web.url}/7", "ftp://x/"]
+            entries += [f'{{"url": "{web.url}/9", "meta": {{"proxy": "http://evil"}}}}', f"{web.url}/forbidden"]
+            client.rpush("follow:start_urls", *entries)
+            worker = Worker(tmp_path, web, spider={"door": True}, REDIS_URL=url)
+            worker.wait()
+            assert sorted(web.paths()) == ["/0", "/7", "/8"]
+            assert client.llen("follow:start_urls") == 0
+        assert "no other field" in worker.log
+        assert "evil" not in worker.log

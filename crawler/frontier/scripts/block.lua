@@ -1,8 +1,8 @@
 -- BLOCK: nobody asks this scope before a time. ARGV 5 scope  6 until (ms)  7 reason
 local scope, at = ARGV[5], num(ARGV[6])
 if at <= now then return 0 end
-not_before(scope, at)
+not_before(state(scope), at)
 call('ZADD', WAIT, 'GT', at, scope)
 call('HSET', WHY, scope .. '\t', ARGV[7])
-if call('ZSCORE', READY, scope) then refresh(scope) end
+save()
 return 1

@@ -1,42 +1,90 @@
 -- Shared by every script. KEYS[1] is the prefix "{crawl.shard}:" of all keys of the shard: one hash tag, one slot.
 -- ARGV: 1 now (ms)  2 delay (ms)  3 concurrency  4 latency factor; the script's own arguments start at 5.
+-- A call into the server costs more than the command itself: scopes are read and written in bulk, counters once.
 local call, num = redis.call, tonumber
 local P = KEYS[1]
 local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(ARGV[4])
 local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
 local LATER, HELD, WHY, DEAD, ST = P .. 'later', P .. 'held', P .. 'why', P .. 'dead', P .. 'st'
-local WAIT, PURGED = P .. 'blocked', P .. 'purged'
+local WAIT, PURGED, OWN = P .. 'blocked', P .. 'purged', P .. 'delay'
 
-local delta = {}  -- counters are written once, at the end
+local function integer(n) return string.format('%.0f', n) end
+local function queue(scope) return P .. 'q:' .. scope end
+
+-- counters ------------------------------------------------------------------------------------------------------------
+local delta = {}
 local function count(name, n) delta[name] = (delta[name] or 0) + n end
-local function flush()
-  for name, n in pairs(delta) do
-    if n ~= 0 then call('HINCRBY', ST, name, n) end
-  end
-end
 local function stat(name) return num(call('HGET', ST, name) or 0) end
 
-local function queue(scope) return P .. 'q:' .. scope end
-local function delay_of(scope)
-  local own = num(call('HGET', P .. 'delay', scope) or 0)
-  return own > DELAY and own or DELAY
+-- scopes: requests under way (busy), next allowed time (next), place among the ready ones (ready) -----------------------
+local scopes, touched = {}, {}
+local own_delays = nil
+local function load(names)
+  local missing = {}
+  for _, name in ipairs(names) do
+    if not scopes[name] then
+      scopes[name] = {}
+      missing[#missing + 1] = name
+    end
+  end
+  if #missing == 0 then return end
+  local busy = call('HMGET', BUSY, unpack(missing))
+  local nexts = call('ZMSCORE', NEXT, unpack(missing))
+  local readies = call('ZMSCORE', READY, unpack(missing))
+  if own_delays == nil then own_delays = call('EXISTS', OWN) == 1 end
+  local delays = own_delays and call('HMGET', OWN, unpack(missing)) or {}
+  for i, name in ipairs(missing) do
+    local own = num(delays[i] or 0)
+    scopes[name] = {busy = num(busy[i] or 0), was_busy = num(busy[i] or 0), next = num(nexts[i] or 0),
+                    was_next = num(nexts[i] or 0), ready = readies[i] and num(readies[i]) or nil, was_ready = readies[i] and num(readies[i]) or nil,
+                    delay = own > DELAY and own or DELAY}
+  end
 end
-local function next_of(scope) return num(call('ZSCORE', NEXT, scope) or 0) end
-local function not_before(scope, at)
-  if at > now then call('ZADD', NEXT, 'GT', at, scope) end
+-- The state of a scope; whoever asks for it may have changed whether it is ready.
+local function state(name)
+  if not scopes[name] then load({name}) end
+  touched[name] = true
+  return scopes[name]
+end
+local function not_before(s, at)
+  if at > s.next and at > now then s.next = at end
 end
 
 -- ready holds a scope exactly while its queue is not empty and it is below its concurrency limit; score = when.
-local function refresh(scope)
-  if num(call('HGET', BUSY, scope) or 0) >= LIMIT or call('EXISTS', queue(scope)) == 0 then
-    call('ZREM', READY, scope)
-    return
+local function save()
+  local busy, idle, nexts, ready, unready = {}, {}, {}, {}, {}
+  for name in pairs(touched) do
+    local s = scopes[name]
+    if s.busy ~= s.was_busy then
+      if s.busy > 0 then busy[#busy + 1] = name; busy[#busy + 1] = s.busy else idle[#idle + 1] = name end
+    end
+    if s.next ~= s.was_next then
+      if s.next > 0 then nexts[#nexts + 1] = s.next; nexts[#nexts + 1] = name else call('ZREM', NEXT, name) end
+    end
+    if s.busy >= LIMIT or call('EXISTS', queue(name)) == 0 then
+      if s.was_ready then unready[#unready + 1] = name end
+      s.ready = nil
+    else
+      local since = s.ready or now
+      local due = s.next > since and s.next or since
+      if due ~= s.was_ready then ready[#ready + 1] = due; ready[#ready + 1] = name end
+      s.ready = due
+    end
+    s.was_busy, s.was_next, s.was_ready = s.busy, s.next, s.ready
   end
-  local due, since = next_of(scope), num(call('ZSCORE', READY, scope) or now)
-  call('ZADD', READY, due > since and due or since, scope)
+  touched = {}
+  if #busy > 0 then call('HSET', BUSY, unpack(busy)) end
+  if #idle > 0 then call('HDEL', BUSY, unpack(idle)) end
+  if #nexts > 0 then call('ZADD', NEXT, unpack(nexts)) end
+  if #ready > 0 then call('ZADD', READY, unpack(ready)) end
+  if #unready > 0 then call('ZREM', READY, unpack(unready)) end
+  for name, n in pairs(delta) do
+    if n ~= 0 then call('HINCRBY', ST, name, n) end
+  end
+  delta = {}
 end
 
--- A member may carry "attempts.holds~" in front of what Python packed.
+-- queue members: Python packs them; the scripts put "attempts.holds~" in front ----------------------------------------
 local function split(member)
   if string.byte(member) < 58 then
     local a, h, rest = string.match(member, '^(%d+)%.(%d+)~(.*)$')
@@ -55,34 +103,6 @@ local function because(scope, rest, reason)
   local all = before and (before .. '\n' .. reason) or reason
   call('HSET', WHY, key, string.sub(all, -1000))
 end
-
--- Lease payload: wire \t scope \t score \t slot \t member. wire: o = a request may be under way, c = over, d = no try left
-local function read_lease(token)
-  local payload = call('HGET', LEASE, token)
-  if not payload then return nil end
-  return string.match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
-end
-local function write_lease(token, wire, scope, score, slot, member)
-  call('HSET', LEASE, token, wire .. '\t' .. scope .. '\t' .. score .. '\t' .. slot .. '\t' .. member)
-end
-local function forget(token)
-  call('HDEL', LEASE, token)
-  call('ZREM', LEASES, token)
-end
--- The request of a lease is over. sent = '' means it was never sent: the politeness slot is given back.
-local function hang_up(wire, scope, slot, sent, latency)
-  if wire ~= 'o' then return end
-  if call('HINCRBY', BUSY, scope, -1) <= 0 then call('HDEL', BUSY, scope) end
-  if sent == '' then
-    if next_of(scope) == num(slot) and call('ZSCORE', WAIT, scope) == false then
-      call('ZREM', NEXT, scope)
-      if call('ZSCORE', READY, scope) then call('ZADD', READY, now, scope) end
-    end
-  else
-    local delay = delay_of(scope)
-    if delay > 0 then not_before(scope, math.ceil(math.max(num(sent) + delay, now + FACTOR * num(latency)))) end
-  end
-end
 local function push(scope, score, member)
   if call('SISMEMBER', PURGED, scope) == 1 then
     count('queued', -1)
@@ -90,30 +110,67 @@ local function push(scope, score, member)
     return
   end
   call('ZADD', queue(scope), score, member)
-  refresh(scope)
+  state(scope)
 end
-local function unpark(key, entries, others)
-  for _, entry in ipairs(entries) do
-    local scope, score, member = string.match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
-    call('ZREM', key, entry)
-    if others then count('queued', 1) end
-    push(scope, score, member)
+
+-- leases: wire \t scope \t score \t slot \t member. wire: o = a request may be under way, c = over, d = no try left ----
+local function encode(wire, scope, score, slot, member)
+  return wire .. '\t' .. scope .. '\t' .. score .. '\t' .. slot .. '\t' .. member
+end
+local function read_leases(tokens)
+  local found, names = {}, {}
+  if #tokens == 0 then return found end
+  for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
+    if payload then
+      local wire, scope, score, slot, member = string.match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
+      found[i] = {wire = wire, scope = scope, score = score, slot = num(slot), member = member}
+      names[#names + 1] = scope
+    end
+  end
+  load(names)
+  return found
+end
+local function forget(tokens)
+  if #tokens == 0 then return end
+  call('HDEL', LEASE, unpack(tokens))
+  call('ZREM', LEASES, unpack(tokens))
+end
+-- The request of a lease is over. sent = '' means it was never sent: the politeness slot is given back.
+local function hang_up(lease, sent, latency)
+  if lease.wire ~= 'o' then return end
+  local s = state(lease.scope)
+  s.busy = s.busy > 0 and s.busy - 1 or 0
+  if sent ~= '' then
+    if s.delay > 0 then not_before(s, math.ceil(math.max(num(sent) + s.delay, now + FACTOR * num(latency)))) end
+  elseif s.next == lease.slot and not call('ZSCORE', WAIT, lease.scope) then
+    s.next = 0
+    if s.ready then s.ready = now end
   end
 end
+
+-- URLs outside their queues, with a time: long pauses (later) and holds (held) ----------------------------------------
 local function park(key, at, scope, score, member)
   call('ZADD', key, at, scope .. '\t' .. score .. '\t' .. member)
 end
+local function unpark(key, entries)
+  for _, entry in ipairs(entries) do
+    local scope, score, member = string.match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
+    call('ZREM', key, entry)
+    if key == HELD then count('queued', 1) end
+    push(scope, score, member)
+  end
+end
+
+-- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode ---------------------------------
 local function first(key)
   local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   return num(found[2] or 0)
 end
--- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode
 local function totals(patience)
-  local far, waiting = now + patience, 0
-  for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, '(' .. string.format('%.0f', far), '+inf', 'LIMIT', 0, 1000)) do
+  local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
+  for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)) do
     waiting = waiting + call('ZCARD', queue(scope))
   end
-  waiting = waiting + call('ZCOUNT', LATER, '(' .. string.format('%.0f', far), '+inf')
   local soonest = 0
   for _, key in ipairs({READY, LATER, LEASES}) do
     local at = first(key)

@@ -14,6 +14,6 @@ for _, key in ipairs({LATER, HELD}) do
   end
 end
 count('purged', gone)
-refresh(scope)
-flush()
+state(scope)
+save()
 return gone

@@ -1,11 +1,10 @@
 -- PUT: what is new goes into the seen-set and its queue. ARGV 5.. : page cap, then (hash, scope, priority, member)*
 -- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
 local cap = num(ARGV[5])
-local answers, touched = {}, {}
-local seen, buckets = stat('seen'), stat('buckets')
-local had, sequence = seen, stat('sequence')
-if buckets == 0 then buckets = 1; call('HSET', ST, 'buckets', 1) end
-local size = 1
+local answers, queues = {}, {}
+local counters = call('HMGET', ST, 'seen', 'buckets', 'sequence')
+local seen, buckets, sequence = num(counters[1] or 0), num(counters[2] or 1), num(counters[3] or 0)
+local had, size = seen, 1
 while size * 2 <= buckets do size = size * 2 end
 
 -- The seen-set is a linear hash table (Litwin 1980) of intsets: buckets are split one at a time so that none outgrows
@@ -16,14 +15,15 @@ local function home(hash)
   if b >= buckets then b = v % size end
   return b
 end
+local function bucket(n) return P .. 's:' .. integer(n) end
 local function split_one()
-  local from, to, moved = buckets - size, buckets, {}
-  for _, hash in ipairs(call('SMEMBERS', P .. 's:' .. string.format('%d', from))) do
-    if num(string.sub(hash, -9)) % (2 * size) == to then moved[#moved + 1] = hash end
+  local moved = {}
+  for _, hash in ipairs(call('SMEMBERS', bucket(buckets - size))) do
+    if num(string.sub(hash, -9)) % (2 * size) == buckets then moved[#moved + 1] = hash end
   end
   if #moved > 0 then
-    call('SREM', P .. 's:' .. string.format('%d', from), unpack(moved))
-    call('SADD', P .. 's:' .. string.format('%d', to), unpack(moved))
+    call('SREM', bucket(buckets - size), unpack(moved))
+    call('SADD', bucket(buckets), unpack(moved))
   end
   buckets = buckets + 1
   if buckets == 2 * size then size = buckets end
@@ -37,8 +37,8 @@ end
 
 local purged_any = call('EXISTS', PURGED) == 1
 for i = 6, #ARGV, 4 do
-  local hash, scope, priority, member = ARGV[i], ARGV[i + 1], num(ARGV[i + 2]), ARGV[i + 3]
-  local key, answer = P .. 's:' .. string.format('%d', home(hash)), 0
+  local hash, scope, answer = ARGV[i], ARGV[i + 1], 0
+  local key = bucket(home(hash))
   if purged_any and call('SISMEMBER', PURGED, scope) == 1 then
     answer = 3
   elseif full(scope) then
@@ -48,18 +48,25 @@ for i = 6, #ARGV, 4 do
   else
     seen, sequence = seen + 1, sequence + 1
     if cap > 0 then pages[scope] = pages[scope] + 1 end
-    call('ZADD', P .. 'q:' .. scope, string.format('%.0f', sequence - priority * 1099511627776), member)
-    touched[scope] = true
+    local q = queues[scope]
+    if not q then q = {}; queues[scope] = q end
+    q[#q + 1] = integer(sequence - num(ARGV[i + 2]) * 1099511627776)
+    q[#q + 1] = ARGV[i + 3]
     if seen > 200 * buckets and buckets < 2097152 then split_one() end
   end
   answers[#answers + 1] = answer
 end
 for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
-for scope in pairs(touched) do refresh(scope) end
+local names = {}
+for scope, q in pairs(queues) do
+  call('ZADD', queue(scope), unpack(q))
+  names[#names + 1] = scope
+end
+load(names)
+for _, scope in ipairs(names) do state(scope) end
 if seen > had then
-  call('HSET', ST, 'seen', string.format('%.0f', seen), 'sequence', string.format('%.0f', sequence),
-       'buckets', string.format('%d', buckets))
+  call('HSET', ST, 'seen', integer(seen), 'sequence', integer(sequence), 'buckets', integer(buckets))
   count('queued', seen - had)
 end
-flush()
+save()
 return answers

@@ -1,4 +1,4 @@
--- REQUEUE: bring URLs back into their queues. ARGV 5 what: due (held, time has come) | held | later | dead  6 at most n
+-- REQUEUE: bring URLs back into their queues. ARGV 5 what: due (held, its time has come) | held | later | dead  6 at most
 -- Returns how many. A dead URL starts again with all its tries.
 local what, n = ARGV[5], num(ARGV[6])
 local moved = 0
@@ -6,17 +6,16 @@ if what == 'dead' then
   local found = call('HSCAN', DEAD, '0', 'COUNT', n)[2]
   for i = 1, #found, 2 do
     local scope, rest = string.match(found[i], '^([^\t]*)\t(.*)$')
-    local sequence = call('HINCRBY', ST, 'sequence', 1)
     call('HDEL', DEAD, found[i])
     count('queued', 1)
-    push(scope, string.format('%.0f', sequence), rest)
+    push(scope, call('HINCRBY', ST, 'sequence', 1), rest)
     moved = moved + 1
   end
 else
   local key = what == 'later' and LATER or HELD
   local entries = call('ZRANGEBYSCORE', key, '-inf', what == 'due' and now or '+inf', 'LIMIT', 0, n)
-  unpark(key, entries, key == HELD)
+  unpark(key, entries)
   moved = #entries
 end
-flush()
+save()
 return moved

@@ -1,0 +1,42 @@
+"""From the configuration to the frontier: where its server is, which limits it keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.frontier.model import Limits
+from crawler.frontier.server import EmbeddedServer
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+
+def frontier_folder(config: Config) -> Path:
+    """Where the embedded server keeps its data: under CORPUS_DIR, or the spool folder where that is remote."""
+    folder = config.crawl.corpus_dir
+    if "://" in folder:
+        folder = config.storage.spool_dir or "."
+    return Path(folder) / "frontier"
+
+
+def frontier_url(config: Config) -> str:
+    """Address of the server the frontier lives on: `REDIS_URL`, else the embedded server's."""
+    return config.crawl.redis_url or EmbeddedServer(frontier_folder(config)).url
+
+
+def limits_of(config: Config) -> Limits:
+    """The frontier's limits as configured."""
+    f = config.frontier
+    return Limits(
+        delay=f.delay_seconds,
+        concurrency=f.concurrency,
+        latency_factor=f.latency_factor,
+        lease_seconds=f.lease_seconds,
+        tries=f.retry_times + 1,
+        max_pages=f.max_pages_per_domain,
+        depth=f.depth_limit,
+        patience=f.patience_seconds,
+        scope_by=f.scope_by,
+        shards=f.shards,
+    )

@@ -1,0 +1,117 @@
+"""The benches measure what they say: real servers, whole process trees, and a page that keeps its prose."""
+
+from __future__ import annotations
+
+import sys
+import urllib.error
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench import realweb, run
+from bench.measure import Cost, measured
+from demo.outputs import read_access_log
+
+BURN = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\n"
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two packages that are unpacked already."""
+    found = {name: realweb.Package(name, "usr/share/doc/html") for name in ("one-doc", "two-doc")}
+    for name in found:
+        root = tmp_path / "cache" / name / "usr/share/doc/html"
+        root.mkdir(parents=True)
+        (root / "index.html").write_text(f"<h1>{name}</h1>")
+    monkeypatch.setattr(realweb, "PACKAGES", found)
+    monkeypatch.setattr(realweb, "CACHE", tmp_path / "cache")
+    return list(found)
+
+
+@pytest.fixture(params=["nginx", "http.server"])
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both servers, the first only where it is installed."""
+    if request.param == "http.server":
+        monkeypatch.setattr(realweb.shutil, "which", lambda *_, **__: None)
+    elif not (realweb.shutil.which("nginx") or realweb.shutil.which("nginx", path="/usr/sbin")):
+        pytest.skip("nginx is not installed")
+    return str(request.param)
+
+
+def fetch(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=10) as response:
+        body: bytes = response.read()
+    return body
+
+
+def test_every_package_is_a_site_of_its_own_with_an_access_log(tmp_path: Path, packages, server: str) -> None:
+    with realweb.serve(packages, tmp_path) as web:
+        assert web.server == server
+        assert [fetch(seed) for seed in web.seeds] == [b"<h1>one-doc</h1>", b"<h1>two-doc</h1>"]
+        assert b"Disallow: /_sources/" in fetch(web.bases["two-doc"] + "/robots.txt")
+        with pytest.raises(urllib.error.HTTPError, match="404") as caught:
+            fetch(web.bases["one-doc"] + "/nowhere.html")
+        caught.value.close()
+    log = read_access_log(web.access_log)
+    assert sorted((a.page, a.status) for a in log) == [
+        ("/index.html", 200),
+        ("/index.html", 200),
+        ("/nowhere.html", 404),
+        ("/robots.txt", 200),
+    ]
+    assert {f"http://{a.address}" for a in log} == set(web.bases.values())
+
+
+def test_an_unknown_package_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(realweb.RealWebError, match="expected one of postgresql-doc-15"):
+        realweb.unpacked("perl-doc", tmp_path)
+
+
+def test_without_apt_the_error_says_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(realweb.shutil, "which", lambda *_, **__: None)
+    with pytest.raises(realweb.RealWebError, match="apt-get and dpkg are needed"):
+        realweb.unpacked("sqlite3-doc", tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux")
+def test_the_cost_of_a_command_includes_its_children(tmp_path: Path) -> None:
+    script = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BURN!r}])\n{BURN}"
+    cost = measured([sys.executable, "-c", script], tmp_path / "out.log", tmp_path, limit_seconds=60)
+    assert cost.code == 0
+    assert cost.cpu_seconds > 0.5
+    assert cost.seconds >= 0.8
+    assert cost.peak_bytes > 2**20
+
+
+def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with pytest.raises(TimeoutError, match="took longer than 0 s"):
+        measured(command, tmp_path / "out.log", tmp_path, limit_seconds=0.2)
+
+
+def result(name: str) -> run.Result:
+    return run.Result(name, Cost(0, 20.0, 10.0, 2**28), 200, 10.0, Counter(kept=150, too_short=50))
+
+
+def test_the_report_shows_rate_cost_and_reasons(tmp_path: Path) -> None:
+    web = realweb.RealWeb({"one-doc": "http://127.0.0.20:1"}, tmp_path / "log", "nginx")
+    text = run.report([result("ours")], web, {"parse": 0.001}, pages=0)
+    assert "| ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
+    assert "Rejected by ours: too_short 50." in text
+    assert "| parse | 1.0 |" in text
+
+
+def test_writing_the_figures_keeps_the_prose_around_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"before\n{run.BEGIN}\nold\n{run.END}\nafter\n")
+    monkeypatch.setattr(run, "PAGE", page)
+    run.write("new")
+    run.write("newer")
+    assert page.read_text() == f"before\n{run.BEGIN}\nnewer\n{run.END}\nafter\n"
+
+
+def test_the_page_in_the_repository_has_its_markers() -> None:
+    text = run.PAGE.read_text("utf-8")
+    assert text.index(run.BEGIN) < text.index(run.END)

@@ -1,0 +1,38 @@
+"""The short spelling of URLs inside the server loses nothing."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crawler.frontier.packing import pack, shard_of, unpack, url_hash
+from crawler.frontier.urls import canonicalize, politeness_scope
+
+hosts = st.sampled_from(
+    ["example.org", "www.example.org", "a.b.example.co.uk", "127.0.0.1:8000", "localhost", "[::1]:81", "x.github.io"]
+)
+paths = st.text(st.characters(codec="utf-8", exclude_characters="\\"), max_size=40)
+urls = st.builds(lambda s, h, p: canonicalize(f"{s}://{h}/{p}"), st.sampled_from(["http", "https"]), hosts, paths)
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    urls.filter(bool), st.lists(urls.filter(bool), max_size=3), st.sampled_from(["page", "sitemap"]), st.integers(0, 99)
+)
+@example("http://notexample.org/", ["https://example.org/"], "page", 0)
+def test_packed_urls_come_back_as_they_were(url, redirects, kind, depth):
+    scope = politeness_scope(url)
+    member = pack(url, scope, kind=kind, depth=depth, redirects=tuple(redirects))
+    found = unpack(member, scope)
+    assert (found.url, found.redirects, found.kind, found.depth) == (url, tuple(redirects), kind, depth)
+    assert "\t" not in member
+    assert "\n" not in member
+    assert unpack(f"2.1~{member}", scope).attempts == 2
+    assert unpack(f"2.1~{member}", scope).holds == 1
+
+
+def test_hashes_fit_the_integer_sets_and_shards_are_stable():
+    assert 0 <= url_hash("https://example.org/") < 2**63
+    assert url_hash("https://example.org/") == 2973143880709554365  # stored in servers: it must never change
+    assert shard_of("example.org", 1) == 0
+    assert {shard_of(f"{i}.example", 8) for i in range(200)} == set(range(8))

@@ -1,0 +1,123 @@
+"""The outer shell: make, requirements and scripts keep the two promises of the README."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
+OWN = {"crawler", "demo", "bench", "tests"}
+
+
+def requirements(name: str) -> dict[str, str]:
+    """Distribution name in normal form → the whole line."""
+    lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
+    return {normal(re.split(r"[<>=;\[ ]", line)[0]): line for line in lines}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def imports(*folders: str) -> set[str]:
+    """Third-party top-level modules that Python files below the folders import."""
+    names: set[str] = set()
+    for file in (f for folder in folders for f in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - OWN - WITH_SCRAPY
+
+
+def missing(modules: set[str], required: set[str]) -> dict[str, list[str]]:
+    owners = packages_distributions()
+    return {m: owners.get(m, []) for m in modules if not required & {normal(d) for d in owners.get(m, [])}}
+
+
+def test_every_package_that_the_product_imports_is_required() -> None:
+    assert missing(imports("crawler", "demo"), set(requirements("requirements.txt"))) == {}
+
+
+def test_every_package_that_the_tests_import_is_required() -> None:
+    required = set(requirements("requirements.txt")) | set(requirements("requirements-dev.txt"))
+    optional = {"pyspark"}  # tests that need it skip with a reason
+    assert missing(imports("tests", "bench") - optional, required) == {}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt"])
+def test_every_requirement_has_a_reason(name: str) -> None:
+    assert [line for line in requirements(name).values() if not re.search(r"# \w", line)] == []
+
+
+def test_every_command_of_the_readme_is_a_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for document in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"^(?:`?make) (\w+)|`make (\w+)", (ROOT / document).read_text(), flags=re.MULTILINE):
+            name = target[0] or target[1]
+            assert re.search(rf"^{name}:", makefile, flags=re.MULTILINE), f"{document}: make {name}"
+
+
+def test_links_of_the_documentation_point_to_files() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "demo" / "README.md"]
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+def test_make_alone_says_what_it_can_do() -> None:
+    done = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "make demo" in done.stdout
+    assert "make test" in done.stdout
+
+
+def find_python(**environment: str) -> subprocess.CompletedProcess[str]:
+    script = ROOT / "scripts" / "find-python.sh"
+    return subprocess.run([str(script)], env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_python_that_is_new_enough_is_found() -> None:
+    done = find_python(PATH=os.environ["PATH"], PYTHON=sys.executable)
+    assert (done.returncode, done.stdout.strip()) == (0, sys.executable)
+
+
+def test_without_python_the_error_says_what_to_install(tmp_path: Path) -> None:
+    done = find_python(PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "No Python 3.11 or newer" in done.stderr
+
+
+def test_a_python_without_venv_is_named_with_the_package_that_is_missing(tmp_path: Path) -> None:
+    fake = tmp_path / "python3"
+    fake.write_text('#!/bin/sh\ncase "$2" in *venv*) exit 1;; *) exit 0;; esac\n')
+    fake.chmod(0o755)
+    done = find_python(PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "apt-get install python3-venv" in done.stderr
+
+
+def test_continuous_integration_runs_make_test() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make --no-print-directory test" in script.read_text()
+
+
+def test_the_image_holds_the_product_and_starts_scrapy() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert "COPY crawler crawler" in lines
+    assert 'ENTRYPOINT ["scrapy"]' in lines
+    assert any(line.startswith("USER ") and line != "USER root" for line in lines)
