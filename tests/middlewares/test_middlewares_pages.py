@@ -105,6 +105,7 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
             "/html": web.reply(content_type="text/html; charset=utf-8"),
             "/xhtml": web.reply(content_type="application/xhtml+xml"),
             "/plain": web.reply(content_type="TEXT/PLAIN"),
+            "/twice": web.reply(content_type="text/html, text/html; charset=utf-8"),
             "/untyped": web.reply(content_type=None),
             "/pdf": web.reply(content_type="application/pdf"),
             "/image": endless,
@@ -117,7 +118,7 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
         },
         DOWNLOAD_MAXSIZE=10_000,
     )
-    for path in ("/html", "/xhtml", "/plain", "/untyped", "/zipped"):
+    for path in ("/html", "/xhtml", "/plain", "/twice", "/untyped", "/zipped"):
         assert found[path]["outcome"] == "page", (path, found[path])
     for path, reason in {
         "/pdf": "not_text",
