@@ -36,7 +36,9 @@ ITEM_PIPELINES = {
 }
 
 # What happens around the flow.
-EXTENSIONS: dict[str, int | None] = {}
+EXTENSIONS = {
+    "crawler.observe.extension.ProgressExtension": 100,  # what a person sees while it works, and the summary
+}
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 for _name, _value in policy.SETTINGS.items():
@@ -45,3 +47,4 @@ for _name, _value in policy.SETTINGS.items():
 LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 0
 FEED_EXPORT_ENCODING = "utf-8"
+DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # a verdict is data, not trouble: it is in rejected/ and in the summary

@@ -1,8 +1,8 @@
 """Behind the stages: the duplicate index in Redis or Valkey, one Lua script a question.
 
-Keys start with `{dedup:crawl:<CRAWL_ID>}` or, with `DEDUP_SCOPE=all`, `{dedup:all}`: one hash tag, one cluster slot,
-and nothing outside it is read, written or flushed. Bands lie in bucketed small hashes, signatures side by side in
-strings and URLs in lists of `_CHUNK`, because a key of its own for each would cost several times the memory.
+Keys start with `{dedup:crawl:<CRAWL_ID>}` or, with `DEDUP_SCOPE=all`, `{dedup:all}`: one hash tag, and nothing outside
+it is read, written or flushed. Bands lie in bucketed small hashes, signatures side by side in strings and URLs in
+lists of `_CHUNK`, because a key of its own for each would cost several times the memory.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.pipelines import worker
 from crawler.pipelines.processes import QuietContext
 from crawler.runtime import config_of
-from crawler.stages.chain import READING, STAGES
+from crawler.stages.chain import READING, STAGE_MODULES, STAGES
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -134,7 +134,7 @@ class StagePool:
         if not self.workers:
             return None
         context = QuietContext()
-        context.set_forkserver_preload(["crawler.pipelines.worker"])
+        context.set_forkserver_preload(["crawler.pipelines.worker", *STAGE_MODULES])
         return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
 
 

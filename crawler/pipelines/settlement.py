@@ -73,9 +73,9 @@ class Settlement:
         Raises: CloseSpider where either is impossible.
         """
         try:
+            await self._pool.warm_up()  # before the run begins for the manifest: loading models is not crawling
             for file in await self._sink.open():
                 logger.warning("recovered %s", file)
-            await self._pool.warm_up()
         except (StorageError, PoolError) as error:
             refuse_to_start(self._crawler, error)
 

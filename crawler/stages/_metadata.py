@@ -33,7 +33,6 @@ class Metadata:
     author: str | None = None
     pub_date: str | None = None
     """ISO 8601 date."""
-    site_name: str | None = None
     license_tag: str | None = None
     """SPDX identifier of a Creative Commons licence."""
 
@@ -41,7 +40,7 @@ class Metadata:
 def read_metadata(
     tree: Any, html: bytes, url: str, max_date: str | None = None, *, search_author: bool = True
 ) -> Metadata:
-    """Read title, description, author, date, site name and licence off the parsed page.
+    """Read title, description, author, date and licence off the parsed page.
 
     `search_author` looks for a by-line in the page where the metadata name no author (8 ms if there is a sign of one).
     `max_date` (ISO date, the day of the fetch) bounds publication dates, so that a replay finds the same one.
@@ -58,7 +57,6 @@ def read_metadata(
         description=_short(found.description),
         author=_short(found.author or (_author(tree, html) if search_author else None), _MAX_AUTHOR_CHARS),
         pub_date=_date(tree, url, max_date),
-        site_name=_short(found.sitename, _MAX_AUTHOR_CHARS),
         license_tag=spdx(_attempt(extract_license, tree)),
     )
 

@@ -1,6 +1,6 @@
 """Before the parser: is this HTML built to hurt it?
 
-lxml needs 17 s for a tag with 40,000 attributes, so tags are measured on the raw bytes first, in linear time. Depth
+lxml needs 17 s for a tag with 40,000 attributes, so tags are measured on the bytes first, in linear time. Depth
 needs no scan: libxml2 stops at 256 open elements by itself and says so (`parse.py` reads its error log).
 """
 
@@ -26,7 +26,7 @@ _PAYLOAD = re.compile(rb"""["']\s{0,99}(?:data:|[{\[]|&quot;|&#34;|%7b|m\s?-?[\d
 
 
 def hostile_reason(body: bytes) -> str | None:
-    """Why lxml must not see these bytes, as a sentence, or None. ASCII-compatible bytes only."""
+    """Why lxml must not see these bytes (UTF-8), as a sentence, or None."""
     position, dead = 0, set[bytes]()
     while match := _TAG.search(body, position):
         position = match.end()

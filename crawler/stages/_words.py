@@ -23,10 +23,3 @@ def count_words(text: str) -> int:
         return words
     cjk, south_east = len(_CJK.findall(text)), len(_SOUTH_EAST.findall(text))
     return words + cjk // CJK_CHARS_A_WORD + south_east // SOUTH_EAST_CHARS_A_WORD
-
-
-def unspaced_share(text: str) -> float:
-    """Share of the characters that belong to scripts without spaces."""
-    if not text or text.isascii():
-        return 0.0
-    return (len(_CJK.findall(text)) + len(_SOUTH_EAST.findall(text))) / len(text)

@@ -17,6 +17,9 @@ from crawler.document import Document, Drop, DropReason
 STAGES: tuple[str, ...] = ("parse", "optout", "extraction", "language", "quality", "pii", "fingerprint")
 """Names of the pure stages, in flow order. `ITEM_PIPELINES` is held to this order by a test."""
 
+STAGE_MODULES: tuple[str, ...] = (*(f"crawler.stages.{name}" for name in STAGES), "crawler.stages.pii_rules")
+"""What a fork server loads once for all its processes: the stages and the heavy libraries behind them."""
+
 READING: tuple[str, ...] = ("parse", "optout")
 """The stages that are enough to find a page's links and to know whether its text may be kept."""
 
@@ -55,7 +58,24 @@ class Chain:
                 break
             if name in wanted and name not in doc.done:
                 self._apply(name, stage, doc)
+        if doc.verdict is not None and doc.text:
+            self._redact_rejected(doc)
         return _without_baggage(doc)
+
+    def _redact_rejected(self, doc: Document) -> None:
+        """A record of a rejected page may carry its text: personal data leaves it as it leaves a kept one's.
+
+        The verdict that stands is the first. Where the stage is not part of this chain, or fails, the text goes.
+        """
+        verdict, stage = doc.verdict, dict(self._stages).get("pii")
+        if "pii" not in doc.done and stage is not None and doc.text_allowed:
+            self._apply("pii", stage, doc)
+            if doc.verdict is not None and doc.verdict.reason is DropReason.STAGE_ERROR:
+                doc.done.remove("pii")
+            doc.verdict = verdict
+        if "pii" not in doc.done:
+            doc.text = ""
+            doc.title = doc.description = doc.author = None
 
     def _apply(self, name: str, stage: Stage, doc: Document) -> None:
         start = self._clock()
@@ -91,7 +111,7 @@ def _builders() -> dict[str, Callable[[Config], Stage]]:
     from crawler.stages.quality import QualityStage
 
     return {
-        "parse": lambda _: ParseStage(),
+        "parse": lambda c: ParseStage(c.extraction),
         "optout": lambda c: OptOutStage(c.policy, c.crawl.product_token),
         "extraction": lambda c: ExtractionStage(c.extraction),
         "language": lambda c: LanguageStage(c.language),

@@ -62,8 +62,6 @@ class ParseStage:
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
-        if kind == "html" and (reason := hostile_reason(doc.html)):
-            return Drop(self.name, DropReason.HOSTILE_HTML, reason)
         decoded = decode(doc.html, doc.charset or doc.content_type)
         if decoded is None:
             return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
@@ -98,7 +96,7 @@ def media_kind(content_type: str, body: bytes) -> str | None:
 
 
 def parse_html(text: str) -> HtmlElement | str | None:
-    """One tree of the page, None where nothing is in it, or a sentence (`str`) where it is nested too deep.
+    """One tree of the page, None where nothing is in it, or a sentence (`str`) where it is hostile.
 
     The tree is what `trafilatura.utils.load_html` builds: no comments, no processing instructions, control
     characters removed, so that the extractor takes it as it is.
@@ -110,6 +108,8 @@ def parse_html(text: str) -> HtmlElement | str | None:
     data = _repaired(text.encode("utf-8", "replace"))
     if not data.strip():
         return None
+    if reason := hostile_reason(data):  # the very bytes that libxml2 gets, whatever the page was encoded in
+        return reason
     try:
         tree = document_fromstring(data, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):

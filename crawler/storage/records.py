@@ -37,7 +37,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
     """The record of a rejected document: where, which stage, why, the scores and the provenance.
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
-    (`doc.text_allowed`), and the reason is one of `TEXT_REASONS`.
+    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is in `TEXT_REASONS`.
     """
     record: Record = {
         "url": doc.url,
@@ -48,7 +48,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "detail": verdict.detail[:512],
     }
     record |= {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS}
-    if with_text and doc.text_allowed and verdict.reason in TEXT_REASONS:
+    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason in TEXT_REASONS:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
     return record
 

@@ -9,6 +9,7 @@ from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages import fingerprint
 from crawler.stages.fingerprint import FingerprintStage, exact_id, hamming
+from crawler.stages.pii import PiiStage
 
 ENGLISH = (
     "The meadow behind the mill is cut twice a year, once in June for hay and once in autumn so that the young "
@@ -86,6 +87,15 @@ def test_a_script_without_spaces_is_compared_by_characters():
     assert doc.shingle_count > 40
     assert agreement(doc, of(CHINESE.replace("六月", "七月"))) > 0.7
     assert of("สวัสดีครับวันนี้อากาศดีมากเราไปเดินเล่นกันเถอะ").shingle_count > 10
+
+
+def test_pages_that_differ_only_in_a_redacted_value_are_one_text():
+    redact, seen = PiiStage(from_mapping({"PII_PERSON": "off"}).pii), set()
+    for address in ("jane@meadow.example", "robert.smith@mill.example"):
+        doc = Document(url="u", language="en", text=f"{ENGLISH} Write to {address} for the key. {ENGLISH}")
+        redact(doc)
+        seen.add((of(doc.text).doc_id, of(doc.text).signature))
+    assert len(seen) == 1
 
 
 def test_an_empty_text_has_no_shingles_but_all_fingerprints():

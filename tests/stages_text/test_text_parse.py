@@ -126,8 +126,9 @@ def test_a_body_that_is_no_text_is_dropped_with_its_type():
         b'<p x="' + b"y" * 70_000 + b'">x</p>',
         b"<p" + b" " * 70_000 + b">x</p>",
         b"<div>" * 5_000 + b"x",
+        ("<p " + " ".join(f"a{n}=1" for n in range(40_000)) + ">x</p>").encode("utf-16"),
     ],
-    ids=["attributes", "long value", "long tag", "nesting"],
+    ids=["attributes", "long value", "long tag", "nesting", "UTF-16"],
 )
 def test_hostile_html_is_refused_before_it_costs_anything(html):
     started = time.process_time()

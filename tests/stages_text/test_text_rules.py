@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.config import _RULE_SETS, from_mapping
 from crawler.document import DropReason
 from crawler.stages._tokens import Tokenizer, spacy_tokenizer, tokenize
 from crawler.stages.rules import C4, RULE_SETS, FineWeb, GopherQuality, GopherRepetition, Page, RefinedWebLines
@@ -182,6 +183,11 @@ def test_the_datatrove_profile_is_the_oracle():
         "fineweb": FineWeb(),
         "gopher_quality": GopherQuality(),
     }
+
+
+def test_the_setting_accepts_exactly_the_rule_sets_that_exist():
+    assert from_mapping({"QUALITY_RULES": ",".join(RULE_SETS)}).quality.rules == tuple(RULE_SETS)
+    assert set(_RULE_SETS) == set(RULE_SETS)
 
 
 def test_an_unknown_rule_set_is_an_error():

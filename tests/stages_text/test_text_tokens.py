@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.stages._tokens import spacy_tokenizer, tokenize
-from crawler.stages._words import count_words, unspaced_share
+from crawler.stages._words import count_words
 
 SENTENCES = [
     "It's a test, isn't it? We don't know; they've said so.",
@@ -45,8 +45,3 @@ def test_tokens_of_a_long_chunk_take_linear_time(piece):
 )
 def test_words_are_estimated_where_a_script_has_no_spaces(text, words):
     assert count_words(text) == words
-
-
-def test_the_share_of_scripts_without_spaces_is_known():
-    assert unspaced_share("ab人工") == 0.5
-    assert unspaced_share("") == unspaced_share("abc") == 0.0
