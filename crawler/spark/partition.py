@@ -1,0 +1,166 @@
+"""What runs inside a Spark executor: archives in, judged documents out, by the same chain as crawl and replay.
+
+Neither Scrapy nor pyspark is imported here, so the module is tested without a cluster, and an executor's Python process
+holds the stages' models and nothing else.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FrameType
+from typing import NoReturn
+
+from crawler.config import Config
+from crawler.document import Document, Drop, DropReason
+from crawler.pipelines.archived import document_from_archive
+from crawler.stages.chain import READING, STAGES, Chain
+from crawler.storage.errors import StorageError
+from crawler.storage.records import encode, record_of, rejection_of
+from crawler.storage.replay import ArchivedResponse, ReadProblem, read_archive
+
+KEPT, REJECTED = "kept", "rejected"
+
+Place = tuple[int, int]
+"""Number of the archive and number of the page in it: the order in which replay meets the pages."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """A document after the stages, before it is compared with others. `doc.verdict` is None where it may be kept."""
+
+    place: Place
+    doc: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What an archive held and nobody could read. `whole`: nothing of the archive could be read."""
+
+    archive: str
+    offset: int
+    what: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the comparison with other documents needs to know of one: no text, some hundred bytes."""
+
+    place: Place
+    canonical_url: str
+    doc_id: str
+    signature: bytes
+    shingle_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The verdict of that comparison against one document."""
+
+    verdict: Drop
+    dup_of: str | None
+    dup_similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One finished record: `kind` is `KEPT` or `REJECTED`, `reason` "stage/reason" or empty, `json` has no line feed."""
+
+    kind: str
+    reason: str
+    json: bytes
+
+
+def judge(config: Config, archives: Iterable[tuple[int, str]]) -> Iterator[Judged | Unread]:
+    """Read the numbered archives and take every page through the header policy and all stages, in archive order.
+
+    Nothing is raised for an archive's or a page's sake: what cannot be read comes back as `Unread`, what a stage cannot
+    digest as a verdict.
+    """
+    for number, name in archives:
+        problems: list[ReadProblem] = []
+        try:
+            for count, response in enumerate(read_archive(name, on_problem=problems.append)):
+                yield Judged((number, count), judge_page(config, response))
+        except StorageError as error:
+            yield Unread(name, 0, str(error), whole=True)
+            continue
+        yield from (Unread(p.file, p.offset, p.what) for p in problems)
+
+
+def judge_page(config: Config, response: ArchivedResponse) -> Document:
+    """One page through header policy and stages, as the stage pool does it: same limit, same verdict beyond it."""
+    seconds = config.crawl.stage_timeout_seconds
+    try:
+        doc = _through(config, response, STAGES, seconds)
+    except _OverdueError:
+        doc = _salvage(config, response, seconds)
+        doc.verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s")
+        doc.text = ""
+    doc.links = []  # nobody follows them here, and they would travel with the document
+    return doc
+
+
+def claim_of(judged: Judged) -> Claim:
+    """The part of a document that is compared."""
+    doc = judged.doc
+    return Claim(judged.place, doc.canonical_url or doc.url, doc.doc_id, doc.signature, doc.shingle_count)
+
+
+def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -> Line:
+    """The record of a document once all is known, with the words of `crawler/storage/records.py`."""
+    doc = judged.doc
+    if duplicate is not None:
+        doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity
+    if doc.verdict is None:
+        return Line(KEPT, "", encode(record_of(doc)).rstrip(b"\n"))
+    record = rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
+    return Line(REJECTED, f"{doc.verdict.stage}/{doc.verdict.reason}", encode(record).rstrip(b"\n"))
+
+
+class _OverdueError(BaseException):
+    """The wall-clock limit of one page is over. No `Exception`: a stage must not mistake it for its own."""
+
+
+@lru_cache(maxsize=1)
+def _chain(config: Config) -> Chain:
+    """One chain, with its models, per process and configuration."""
+    return Chain(config)
+
+
+def _through(config: Config, response: ArchivedResponse, names: tuple[str, ...], seconds: float) -> Document:
+    """Raises: _OverdueError after so many seconds in the stages; loading the models does not count."""
+    chain = _chain(config)
+    doc = document_from_archive(response, config)
+    with _limit(seconds):
+        return chain.run(doc, names)
+
+
+def _salvage(config: Config, response: ArchivedResponse, seconds: float) -> Document:
+    """The document with what reading alone finds, or the bare one where even that takes too long."""
+    try:
+        return _through(config, response, READING, seconds)
+    except _OverdueError:
+        doc = document_from_archive(response, config)
+        doc.html = b""
+        return doc
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raises: _OverdueError in the body, again every second should something swallow it."""
+    before = signal.signal(signal.SIGALRM, _overdue)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _overdue(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise _OverdueError
