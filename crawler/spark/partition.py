@@ -7,12 +7,12 @@ holds the stages' models and nothing else.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
@@ -68,11 +68,19 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One finished record: `kind` is `KEPT` or `REJECTED`, `reason` "stage/reason" or empty, `json` has no line feed."""
+    """One finished record. kind: `KEPT` or `REJECTED`; reason: "stage/reason" or empty; json: without line feed."""
 
     kind: str
     reason: str
     json: bytes
+
+
+class Shared(Protocol):
+    """The verdicts against duplicates as Spark brings them to every executor: a broadcast variable."""
+
+    @property
+    def value(self) -> Mapping[Place, Duplicate]:
+        """Verdicts by place."""
 
 
 def judge(config: Config, archives: Iterable[tuple[int, str]]) -> Iterator[Judged | Unread]:
@@ -109,6 +117,28 @@ def claim_of(judged: Judged) -> Claim:
     """The part of a document that is compared."""
     doc = judged.doc
     return Claim(judged.place, doc.canonical_url or doc.url, doc.doc_id, doc.signature, doc.shingle_count)
+
+
+def is_unread(item: Judged | Unread) -> bool:
+    """True for a place in an archive that could not be read."""
+    return isinstance(item, Unread)
+
+
+def is_kind(kind: str, line: Line) -> bool:
+    """True for a record of this kind."""
+    return line.kind == kind
+
+
+def is_candidate(item: Judged | Unread) -> bool:
+    """True for a document that the stages would keep."""
+    return isinstance(item, Judged) and item.doc.verdict is None
+
+
+def finish_all(config: Config, duplicates: Shared, items: Iterable[Judged | Unread]) -> Iterator[Line]:
+    """The records of the documents among `items`, with what the comparison found."""
+    for item in items:
+        if isinstance(item, Judged):
+            yield finish(config, item, duplicates.value.get(item.place))
 
 
 def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -> Line:
