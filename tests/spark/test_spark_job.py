@@ -1,0 +1,88 @@
+"""The batch job on a real local Spark, next to the replay spider on the same archives."""
+
+from __future__ import annotations
+
+import json
+
+from tests.spark.spark_archives import exchange, html, two_archives, write
+
+TWO = ("--master", "local[2]")
+
+
+def reasons(records):
+    return {record["warc_record_id"]: (record["url"], record["stage"], record["reason"]) for record in records}
+
+
+def content(folder):
+    """Bytes of everything a reader of the result reads."""
+    paths = [folder / "manifest.json", *folder.rglob("part-*.gz")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def by_record(records):
+    return sorted(records, key=lambda record: (record["warc_file"], record["warc_offset"]))
+
+
+def test_the_job_writes_the_records_that_replay_writes(run_job, run_replay, tmp_path):
+    two_archives(tmp_path)
+    pattern = f"{tmp_path}/*.warc.gz"
+    job = run_job(pattern, tmp_path / "job", *TWO)
+    replay = run_replay(pattern, tmp_path / "replay")
+    assert (job.done.returncode, replay.done.returncode) == (0, 0), job.done.stderr + replay.done.stderr
+    assert {record["reason"] for record in job.rejected} == {
+        "optout",
+        "too_short",
+        "not_text",
+        "exact_duplicate",
+        "near_duplicate",
+    }
+    assert reasons(job.rejected) == reasons(replay.rejected)
+    assert by_record(job.kept) == by_record(replay.kept)
+    assert by_record(job.rejected) == by_record(replay.rejected)
+
+
+def test_the_manifest_counts_the_records_and_names_the_configuration(run_job, tmp_path):
+    path = write(tmp_path / "a.warc.gz", [exchange(f"https://e.org/{n}", html(n % 2)) for n in range(3)])
+    job = run_job(str(path), tmp_path / "job", *TWO)
+    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
+    assert manifest["archives"] == [str(path)]
+    assert manifest["counts"] == {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0}
+    assert manifest["reasons"] == {"exact/exact_duplicate": 1}
+    assert {record["config_digest"] for record in job.kept} == {manifest["config_digest"]}
+    assert manifest["versions"]["spark"]
+    for file in manifest["files"]:
+        assert (tmp_path / "job" / file["path"]).stat().st_size == file["bytes"]
+
+
+def test_the_number_of_cores_changes_no_byte_and_a_finished_folder_is_left_alone(run_job, tmp_path):
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.warc.gz", [exchange(f"https://{name}.org/{n}", html(n)) for n in range(2)])
+    pattern = f"{tmp_path}/*.warc.gz"
+    for name, cores in (("one", "local[1]"), ("two", "local[2]")):
+        job = run_job(pattern, tmp_path / name, "--master", cores)
+        assert job.done.returncode == 0, job.done.stderr
+    one, two = content(tmp_path / "one"), content(tmp_path / "two")
+    assert len(one) == 5
+    assert one == two
+    again = run_job(pattern, tmp_path / "two", *TWO)
+    assert again.done.returncode == 1
+    assert "kept is there already" in again.done.stderr
+    assert content(tmp_path / "two") == two
+
+
+def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):
+    (tmp_path / "a.warc.gz").write_bytes(b"this is no archive at all")
+    write(tmp_path / "b.warc.gz", [exchange("https://example.org/one", html("one"))])
+    job = run_job(f"{tmp_path}/*.warc.gz", tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert f"error: {tmp_path}/a.warc.gz: no WARC record could be read" in job.done.stderr
+    assert [record["url"] for record in job.kept] == ["https://example.org/one"]
+    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
+    assert [place["archive"] for place in manifest["unread"]] == [f"{tmp_path}/a.warc.gz"]
+
+
+def test_archives_that_do_not_exist_are_an_error_of_one_line(run_job, tmp_path):
+    job = run_job(f"{tmp_path}/nothing-*.warc.gz", tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert job.done.stderr.startswith(f"error: {tmp_path}/nothing-*.warc.gz: no archive matches")
+    assert len(job.done.stderr.splitlines()) == 1
