@@ -51,6 +51,26 @@ def run_job(spark_installed: None) -> Callable[..., Outcome]:
 
 
 @pytest.fixture
+def submit_job(spark_installed: None) -> Callable[..., Outcome]:
+    """As docs/spark.md says: from a folder elsewhere, with the project as a zip file and nothing else."""
+
+    def submit(archive: str, folder: Path, master: str) -> Outcome:
+        import pyspark
+
+        code = folder.with_name("code")
+        shutil.make_archive(str(code / "crawler"), "zip", ROOT, "crawler")
+        home = Path(pyspark.__file__).parent
+        command = [str(home / "bin" / "spark-submit"), "--master", master, "--conf", "spark.ui.enabled=false"]
+        command += ["--py-files", str(code / "crawler.zip"), str(ROOT / "crawler" / "spark" / "job.py")]
+        command += ["--archive", archive, "--output", str(folder), *_pairs("--set", SETTINGS)]
+        paths = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(home.parent)}
+        done = _run(command, code, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **paths)
+        return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
+
+    return submit
+
+
+@pytest.fixture
 def run_replay() -> Callable[..., Outcome]:
     def run(archive: str, folder: Path, **settings: str) -> Outcome:
         fixed = {"CORPUS_DIR": str(folder), "STAGE_WORKERS": "0", "PROGRESS": "off"}
@@ -61,9 +81,9 @@ def run_replay() -> Callable[..., Outcome]:
     return run
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120", "SPARK_LOCAL_IP": "127.0.0.1"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
+def _run(command: list[str], cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "120", "SPARK_LOCAL_IP": "127.0.0.1", **variables}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=240, check=False)
 
 
 def _pairs(option: str, settings: dict[str, str]) -> list[str]:

@@ -54,20 +54,24 @@ def test_the_manifest_counts_the_records_and_names_the_configuration(run_job, tm
         assert (tmp_path / "job" / file["path"]).stat().st_size == file["bytes"]
 
 
-def test_the_number_of_cores_changes_no_byte_and_a_finished_folder_is_left_alone(run_job, tmp_path):
+def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_path):
     for name in ("a", "b"):
         write(tmp_path / f"{name}.warc.gz", [exchange(f"https://{name}.org/{n}", html(n)) for n in range(2)])
     pattern = f"{tmp_path}/*.warc.gz"
-    for name, cores in (("one", "local[1]"), ("two", "local[2]")):
-        job = run_job(pattern, tmp_path / name, "--master", cores)
-        assert job.done.returncode == 0, job.done.stderr
-    one, two = content(tmp_path / "one"), content(tmp_path / "two")
-    assert len(one) == 5
-    assert one == two
-    again = run_job(pattern, tmp_path / "two", *TWO)
-    assert again.done.returncode == 1
-    assert "kept is there already" in again.done.stderr
-    assert content(tmp_path / "two") == two
+    one = run_job(pattern, tmp_path / "one", "--master", "local[1]")
+    two = submit_job(pattern, tmp_path / "two", "local[2]")
+    assert (one.done.returncode, two.done.returncode) == (0, 0), one.done.stderr + two.done.stderr
+    assert len(content(tmp_path / "one")) == 5
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
+def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
+    archive = write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1))])
+    (tmp_path / "job" / "kept").mkdir(parents=True)
+    job = run_job(str(archive), tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert "kept is there already" in job.done.stderr
+    assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
 
 
 def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):
