@@ -29,7 +29,7 @@ from crawler.spark.partition import (
     is_unread,
     judge,
 )
-from crawler.spark.session import SparkError, spark_context, versions_of
+from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
 from crawler.stages.pii import check_models
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import versions
@@ -73,7 +73,7 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     output = Output(context, folder)
     output.refuse_existing()
     tasks = context.parallelize(list(enumerate(archives)), max(1, len(archives)))
-    judged = tasks.mapPartitions(partial(judge, config)).persist(StorageLevel.DISK_ONLY)
+    judged = tasks.mapPartitions(partial(judge, config, careful=is_retry)).persist(StorageLevel.DISK_ONLY)
     unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
     claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
     duplicates = context.broadcast(find_duplicates(config, claims))

@@ -7,16 +7,17 @@ holds the stages' models and nothing else.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FrameType
 from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pipelines.archived import document_from_archive
+from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
 from crawler.storage.errors import StorageError
 from crawler.storage.records import encode, record_of, rejection_of
@@ -83,17 +84,20 @@ class Shared(Protocol):
         """Verdicts by place."""
 
 
-def judge(config: Config, archives: Iterable[tuple[int, str]]) -> Iterator[Judged | Unread]:
+def judge(
+    config: Config, archives: Iterable[tuple[int, str]], careful: Callable[[], bool] = bool
+) -> Iterator[Judged | Unread]:
     """Read the numbered archives and take every page through the header policy and all stages, in archive order.
 
     Nothing is raised for an archive's or a page's sake: what cannot be read comes back as `Unread`, what a stage cannot
-    digest as a verdict.
+    digest as a verdict. `careful` says whether an earlier try has died here: every page then has a process of its own.
     """
+    judge_one = judge_carefully if careful() else judge_page
     for number, name in archives:
         problems: list[ReadProblem] = []
         try:
             for count, response in enumerate(read_archive(name, on_problem=problems.append)):
-                yield Judged((number, count), judge_page(config, response))
+                yield Judged((number, count), judge_one(config, response))
         except StorageError as error:
             yield Unread(name, 0, str(error), whole=True)
             continue
@@ -106,11 +110,24 @@ def judge_page(config: Config, response: ArchivedResponse) -> Document:
     try:
         doc = _through(config, response, STAGES, seconds)
     except _OverdueError:
-        doc = _salvage(config, response, seconds)
-        doc.verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s")
-        doc.text = ""
+        verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s")
+        doc = _given_up(_salvage(config, response, seconds), verdict)
     doc.links = []  # nobody follows them here, and they would travel with the document
     return doc
+
+
+def judge_carefully(config: Config, response: ArchivedResponse) -> Document:
+    """`judge_page` in a process of its own: a page that kills it is rejected, as by the stage pool."""
+    _chain(config)  # once, here, for every fork
+    try:
+        return isolated(partial(judge_page, config, response))
+    except CrashError as error:
+        verdict = Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {error}")
+    try:
+        doc = isolated(partial(_salvage, config, response, config.crawl.stage_timeout_seconds))
+    except CrashError:
+        doc = _bare(config, response)
+    return _given_up(doc, verdict)
 
 
 def claim_of(judged: Judged) -> Claim:
@@ -175,9 +192,18 @@ def _salvage(config: Config, response: ArchivedResponse, seconds: float) -> Docu
     try:
         return _through(config, response, READING, seconds)
     except _OverdueError:
-        doc = document_from_archive(response, config)
-        doc.html = b""
-        return doc
+        return _bare(config, response)
+
+
+def _bare(config: Config, response: ArchivedResponse) -> Document:
+    doc = document_from_archive(response, config)
+    doc.html = b""
+    return doc
+
+
+def _given_up(doc: Document, verdict: Drop) -> Document:
+    doc.verdict, doc.text, doc.links = verdict, "", []
+    return doc
 
 
 @contextmanager

@@ -11,6 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+LOCAL = "local[*,4]"
+"""Every core of this machine, and four tries a task as on a cluster."""
+
 
 class SparkError(Exception):
     """Spark cannot be used; the text says why and what to do."""
@@ -29,7 +32,7 @@ def spark_context(master: str | None = None) -> Iterator[Any]:
 
     conf = SparkConf().setAppName("crawler")
     if not _submitted():
-        for name, value in _local_settings(master or "local[*]").items():
+        for name, value in _local_settings(master or LOCAL).items():
             conf.set(name, value)
     elif master:
         conf.setMaster(master)
@@ -43,6 +46,14 @@ def spark_context(master: str | None = None) -> Iterator[Any]:
 def versions_of(context: Any) -> dict[str, str]:
     """Versions of Spark and of the Java it runs on."""
     return {"spark": str(context.version), "java": str(context._jvm.java.lang.System.getProperty("java.version"))}
+
+
+def is_retry() -> bool:
+    """Inside a task: True where an earlier try of it has failed."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return task is not None and task.attemptNumber() > 0
 
 
 def _check_installed() -> None:

@@ -42,9 +42,10 @@ def spark_installed() -> None:
 
 @pytest.fixture
 def run_job(spark_installed: None) -> Callable[..., Outcome]:
-    def run(archive: str, folder: Path, *options: str, **settings: str) -> Outcome:
+    def run(archive: str, folder: Path, *options: str, path: str = "", **settings: str) -> Outcome:
         command = [sys.executable, "-m", "crawler.spark.job", "--archive", archive, "--output", str(folder), *options]
-        done = _run([*command, *_pairs("--set", SETTINGS | settings)])
+        paths = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH")]))
+        done = _run([*command, *_pairs("--set", SETTINGS | settings)], PYTHONPATH=paths)
         return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
 
     return run

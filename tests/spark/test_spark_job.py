@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 from tests.spark.spark_archives import exchange, html, two_archives, write
 
+ROOT = Path(__file__).resolve().parents[2]
+POISON = Path(__file__).parent / "poison"
 TWO = ("--master", "local[2]")
 
 
@@ -72,6 +76,18 @@ def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
     assert job.done.returncode == 1
     assert "kept is there already" in job.done.stderr
     assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
+
+
+def test_a_page_that_kills_its_process_costs_itself_alone(run_job, tmp_path):
+    archive = write(
+        tmp_path / "a.warc.gz", [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
+    )
+    job = run_job(str(archive), tmp_path / "job", "--master", "local[1,2]", path=f"{POISON}{os.pathsep}{ROOT}")
+    assert job.done.returncode == 0, job.done.stderr
+    assert [record["url"] for record in job.kept] == ["https://e.org/one", "https://e.org/two"]
+    (poison,) = job.rejected
+    assert (poison["stage"], poison["reason"]) == ("stages", "stage_crashed")
+    assert poison["detail"] == "worker process ended: SIGKILL"
 
 
 def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -12,11 +14,12 @@ import orjson
 import pytest
 
 from crawler.config import ConfigError, from_mapping
-from crawler.document import Document
+from crawler.document import Document, Drop, DropReason
 from crawler.frontier.server import EmbeddedServer
 from crawler.pipelines.archived import document_from_archive
 from crawler.spark import partition
 from crawler.spark.duplicates import find_duplicates
+from crawler.spark.isolation import CrashError, isolated
 from crawler.spark.job import configure
 from crawler.spark.partition import Judged, Unread, claim_of, finish, is_candidate, judge, judge_page
 from crawler.stages.chain import Chain
@@ -136,13 +139,49 @@ def test_a_page_that_outlasts_the_limit_is_rejected_without_text(spins, done, mo
     config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.1"})
     response = ArchivedResponse("https://e.org/", "response", 200, [], html(1), EPOCH, "a.warc.gz", "id", 0)
     doc = judge_page(config, response)
-    assert doc.verdict is not None
-    assert (doc.verdict.stage, doc.verdict.reason, doc.verdict.detail) == (
-        "stages",
-        "stage_timeout",
-        "longer than 0.1 s",
-    )
+    assert doc.verdict == Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.1 s")
     assert (doc.done, doc.text, doc.html) == (done, "", b"")
+
+
+class _Deadly:
+    """A chain that dies of some pages, from the stage `at` on."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+
+    def run(self, doc: Document, names: tuple[str, ...]) -> Document:
+        if doc.url.endswith("/poison") and self.at in names:
+            os.kill(os.getpid(), signal.SIGKILL)
+        doc.done.extend(names)
+        doc.html = b""
+        return doc
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the test runner has threads
+@pytest.mark.parametrize(("at", "done"), [("fingerprint", ["parse", "optout"]), ("parse", [])])
+def test_after_a_crash_the_page_that_kills_costs_itself_alone(at, done, monkeypatch, tmp_path):
+    monkeypatch.setattr(partition, "_chain", lambda config: _Deadly(at))
+    pages = [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
+    path = write(tmp_path / "a.warc.gz", pages)
+    one, poison, two = (item.doc for item in judge(CONFIG, [(0, str(path))], careful=lambda: True))
+    assert poison.verdict == Drop("stages", DropReason.STAGE_CRASHED, "worker process ended: SIGKILL")
+    assert (poison.done, poison.text, poison.html) == (done, "", b"")
+    assert (one.verdict, two.verdict) == (None, None)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the test runner has threads
+def test_a_page_in_a_process_of_its_own_gets_the_same_record(tmp_path):
+    archives = [(number, str(path)) for number, path in enumerate(two_archives(tmp_path))]
+    careful = [finish(CONFIG, item) for item in judge(CONFIG, archives, careful=lambda: True)]
+    assert careful == [finish(CONFIG, item) for item in judge(CONFIG, archives)]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the test runner has threads
+def test_a_fork_that_raises_is_a_crash_and_not_a_second_parent():
+    parent = os.getpid()
+    with pytest.raises(CrashError, match="exit code 1"):
+        isolated(lambda: 1 // 0)
+    assert os.getpid() == parent
 
 
 def test_what_travels_between_processes_survives_pickling(tmp_path):
