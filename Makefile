@@ -5,6 +5,7 @@
 #   make format  let ruff rewrite what it can
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
+#   make spark   add Spark to .venv: the batch job of docs/spark.md and its tests (Java 17 or 21 is yours to bring)
 #   make docs    write the generated page docs/settings.md again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
@@ -21,7 +22,7 @@ export PYTHONPATH := $(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: help demo test lint format bench eval docs clean
+.PHONY: help demo test lint format bench eval spark docs clean
 help:
 	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
 
@@ -39,6 +40,11 @@ $(VENV)/dev.stamp: requirements.txt requirements-dev.txt | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@touch $@ $(VENV)/run.stamp
+
+$(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
+	@echo "Installing Spark (some 450 MB)"
+	@$(PY) -m pip install --quiet -r requirements-spark.txt
+	@touch $@
 
 # --- what people call ------------------------------------------------------------------------------------------------
 demo: $(VENV)/run.stamp
@@ -62,6 +68,8 @@ bench: $(VENV)/dev.stamp
 
 eval: $(VENV)/dev.stamp
 	@for script in bench/eval_*.py; do echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
+
+spark: $(VENV)/spark.stamp
 
 docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py

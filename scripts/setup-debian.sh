@@ -7,6 +7,13 @@ missing=""
 "$(dirname "$0")/find-python.sh" >/dev/null 2>&1 || missing="$missing python3 python3-venv"
 command -v make >/dev/null 2>&1 || missing="$missing make"
 command -v git >/dev/null 2>&1 || missing="$missing git"
+if ! command -v java >/dev/null 2>&1; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing default-jre-headless"
+    else
+        echo "setup-debian: no java; the tests of the Spark job will be skipped" >&2
+    fi
+fi
 if [ -z "$missing" ]; then
     exit 0
 fi

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document
 from crawler.frontier.scheduler import has_frontier
 from crawler.frontier.wiring import frontier_url
 from crawler.pipelines.base import drop, refuse_to_start
 from crawler.pipelines.dedup_index import DedupError, DedupIndex, make_index
+from crawler.pipelines.duplicates import judge_exact
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ class ExactDedupPipeline:
 
     async def process_item(self, doc: Document) -> Document:
         """Pass the document on, or drop it with `dup_of` set."""
-        doc.dup_of = await self._index.check_exact(doc.doc_id, doc.canonical_url or doc.url)
-        if doc.dup_of is not None:
-            doc.dup_similarity = 1.0
-            drop(doc, Drop("exact", DropReason.EXACT_DUPLICATE, f"same text as {doc.dup_of}"[:512]))
+        verdict = await judge_exact(self._index, doc)
+        if verdict is not None:
+            drop(doc, verdict)
         return doc

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document
 from crawler.pipelines.base import drop
 from crawler.pipelines.dedup_exact import ExactDedupPipeline
+from crawler.pipelines.duplicates import judge_near
 
 
 class NearDedupPipeline(ExactDedupPipeline):
@@ -12,8 +13,7 @@ class NearDedupPipeline(ExactDedupPipeline):
 
     async def process_item(self, doc: Document) -> Document:
         """Pass the document on, or drop it with `dup_of` and `dup_similarity` set."""
-        match = await self._index.check_near(doc.signature, doc.shingle_count, doc.canonical_url or doc.url)
-        if match is not None:
-            doc.dup_of, doc.dup_similarity = match.owner, match.similarity
-            drop(doc, Drop("near", DropReason.NEAR_DUPLICATE, f"{match.similarity:.2f} like {match.owner}"[:512]))
+        verdict = await judge_near(self._index, doc)
+        if verdict is not None:
+            drop(doc, verdict)
         return doc

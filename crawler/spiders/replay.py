@@ -13,18 +13,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
-from scrapy.http import Headers
 
-from crawler import __version__
 from crawler.config import Config
 from crawler.document import Document
-from crawler.frontier.urls import canonicalize, registrable_domain
+from crawler.pipelines.archived import document_from_archive
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
-from crawler.policy.decide import decide_headers
 from crawler.runtime import config_of
 from crawler.spiders.arguments import read_replay_arguments
-from crawler.spiders.page import charset_of, header, rfc3339
 from crawler.storage.replay import ArchivedResponse, ReadProblem, expand, read_archive
 
 if TYPE_CHECKING:
@@ -63,7 +59,7 @@ class ReplaySpider(Spider):
         window: deque[asyncio.Future[Document]] = deque()
         limit = 4 * max(1, self.pool.workers)
         async for response in self._responses():
-            window.append(asyncio.ensure_future(self.pool.run(self._document(response), self.hop)))
+            window.append(asyncio.ensure_future(self.pool.run(document_from_archive(response, self.config), self.hop)))
             if len(window) >= limit:
                 yield await window.popleft()
         while window:
@@ -80,35 +76,6 @@ class ReplaySpider(Spider):
         """Called in the reading thread: counting is all that happens here."""
         self.crawler.stats.inc_value("replay/broken_records")
         self.logger.warning("%s at byte %d: %s", problem.file, problem.offset, problem.what)
-
-    def _document(self, response: ArchivedResponse) -> Document:
-        crawl, policy = self.config.crawl, self.config.policy
-        headers = Headers([(name, value) for name, value in response.headers])
-        doc = Document(
-            url=response.url,
-            canonical_url=canonicalize(response.url) or response.url,
-            domain=registrable_domain(response.url),
-            crawled_at=rfc3339(response.fetched_at),
-            http_status=response.status,
-            content_type="text/plain; charset=utf-8"
-            if response.kind == "conversion"
-            else header(headers, b"content-type"),
-            etag=header(headers, b"etag") or None,
-            last_modified=header(headers, b"last-modified") or None,
-            html=response.body,
-            warc_file=response.file,
-            warc_record_id=response.record_id,
-            warc_offset=response.offset,
-            crawl_id=crawl.crawl_id,
-            worker_id=crawl.worker_id,
-            pipeline_version=__version__,
-            config_digest=self.config.digest,
-        )
-        doc.charset = charset_of(doc.content_type)
-        verdict = decide_headers(response.headers, crawl.product_token, policy.optout_profile, response.fetched_at)
-        doc.optout_signals = list(verdict.signals)
-        doc.verdict = verdict.drop
-        return doc
 
 
 def _take(records: Iterator[ArchivedResponse]) -> list[ArchivedResponse]:

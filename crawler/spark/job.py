@@ -1,0 +1,163 @@
+"""The batch job: `python -m crawler.spark.job --archive GLOB --output DIR [--set NAME=VALUE …]`.
+
+Archives through the same stages as crawl and replay, on a Spark cluster: every archive is a task, duplicates are
+decided in one pass in the order of the archives, records are written by Spark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from crawler.config import Config, ConfigError, declared, from_mapping
+from crawler.pipelines.dedup_index import DedupError
+from crawler.spark.duplicates import find_duplicates
+from crawler.spark.output import FORMAT, Output
+from crawler.spark.partition import (
+    KEPT,
+    REJECTED,
+    Unread,
+    claim_of,
+    finish_all,
+    is_candidate,
+    is_kind,
+    is_unread,
+    judge,
+)
+from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
+from crawler.stages.pii import check_models
+from crawler.storage.errors import StorageError
+from crawler.storage.manifest import versions
+from crawler.storage.replay import expand
+
+MAX_UNREAD = 1_000
+"""Unreadable places that the manifest lists; `counts` has the number of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a job has done. `unread` are the places where an archive could not be read."""
+
+    reasons: dict[str, int]
+    unread: tuple[Unread, ...]
+
+    @property
+    def kept(self) -> int:
+        """Documents in `kept/`."""
+        return self.reasons.get("", 0)
+
+    @property
+    def rejected(self) -> int:
+        """Documents in `rejected/`."""
+        return sum(self.reasons.values()) - self.kept
+
+    @property
+    def missing(self) -> list[str]:
+        """One sentence for each archive of which nothing could be read."""
+        return [place.what for place in self.unread if place.whole]
+
+
+def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> Report:
+    """Judge the archives on a `SparkContext` and write `folder`; the manifest comes last.
+
+    Raises: StorageError where the folder is taken or cannot be written; DedupError where the duplicate index cannot be
+    used.
+    """
+    from pyspark import StorageLevel
+
+    output = Output(context, folder)
+    output.refuse_existing()
+    tasks = context.parallelize(list(enumerate(archives)), max(1, len(archives)))
+    judged = tasks.mapPartitions(partial(judge, config, careful=is_retry)).persist(StorageLevel.DISK_ONLY)
+    unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
+    claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
+    duplicates = context.broadcast(find_duplicates(config, claims))
+    lines = judged.mapPartitions(partial(finish_all, config, duplicates))
+    report = Report(dict(lines.map(attrgetter("reason")).countByValue()), unread)
+    for kind in (KEPT, REJECTED):
+        output.save(lines.filter(partial(is_kind, kind)).map(attrgetter("json")), kind)
+    output.save_manifest(manifest_of(config, archives, report) | {"files": output.files()} | _versions(context))
+    judged.unpersist()
+    return report
+
+
+def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict[str, Any]:
+    """The part of the manifest that the data decides: equal for equal archives and configuration."""
+    unread = [{"archive": u.archive, "offset": u.offset, "what": u.what} for u in report.unread[:MAX_UNREAD]]
+    return {
+        "format": FORMAT,
+        "config_digest": config.digest,
+        "archives": list(archives),
+        "counts": {"kept": report.kept, "rejected": report.rejected, "unread": len(report.unread)},
+        "reasons": {reason: count for reason, count in report.reasons.items() if reason},
+        "unread": unread,
+    }
+
+
+def configure(pairs: Sequence[str]) -> Config:
+    """The configuration of `--set NAME=VALUE …`; what is not given has its default.
+
+    Raises: ConfigError listing every unknown name, every unusable value and every missing model at once.
+    """
+    known, values = declared(), {"WORKER_ID": "spark"}
+    problems = []
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or name not in known:
+            problems.append(f"--set {pair}: expected NAME=VALUE with a setting of docs/settings.md")
+        values[name] = value
+    try:
+        config = from_mapping(values)
+    except ConfigError as error:
+        raise ConfigError([*problems, *error.problems]) from None
+    if problems := [*problems, *check_models(config.pii)]:
+        raise ConfigError(problems)
+    return config
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job; exit code 0 only when every archive was read and every record is written."""
+    options = _parser().parse_args(argv)
+    try:
+        config, archives = configure(options.set), expand(options.archive)
+        with spark_context(options.master) as context:
+            report = run(context, config, archives, options.output)
+    except ConfigError as error:
+        return _complain(error.problems)
+    except (StorageError, DedupError, SparkError) as error:
+        return _complain([str(error)])
+    sys.stdout.write(
+        f"{len(archives)} archives: {report.kept} documents kept, {report.rejected} rejected, "
+        f"{len(report.unread)} places unreadable; {options.output}\n"
+    )
+    return _complain(report.missing) if report.missing else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m crawler.spark.job", description="Run archives through the stages on a Spark cluster."
+    )
+    parser.add_argument("--archive", required=True, metavar="GLOB", help="archives: a path, glob or fsspec URL")
+    parser.add_argument("--output", required=True, metavar="DIR", help="new folder: a path, hdfs://… or s3a://…")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting; may be repeated")
+    parser.add_argument("--master", help="Spark's master; default: spark-submit's, else every core of this machine")
+    return parser
+
+
+def _complain(problems: Sequence[str]) -> int:
+    for problem in problems:
+        sys.stderr.write(f"error: {problem}\n")
+    return 1
+
+
+def _versions(context: Any) -> dict[str, Any]:
+    return {"versions": versions() | versions_of(context)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

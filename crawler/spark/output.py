@@ -1,0 +1,60 @@
+"""The end of the batch job: two folders of JSON lines and, last of all, the manifest that says they are complete.
+
+Everything is written through Spark's own file systems, so DIR may be a local path, hdfs://… or s3a://….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from crawler.spark.partition import KEPT, REJECTED
+from crawler.storage.errors import StorageError
+
+FORMAT = "crawler-spark/1"
+MANIFEST = "manifest.json"
+_GZIP = "org.apache.hadoop.io.compress.GzipCodec"
+
+
+class Output:
+    """The folder DIR of one job."""
+
+    def __init__(self, context: Any, folder: str) -> None:
+        self._jvm = context._jvm
+        self.folder = folder.rstrip("/") or "/"
+        self._fs = self._path("").getFileSystem(context._jsc.hadoopConfiguration())
+
+    def refuse_existing(self) -> None:
+        """Raises: StorageError where an earlier job, complete or not, has left something here."""
+        taken = [name for name in (KEPT, REJECTED, MANIFEST) if self._fs.exists(self._path(name))]
+        if taken:
+            raise StorageError(f"{self.folder}: {taken[0]} is there already; give an empty folder, or remove it")
+
+    def save(self, lines: Any, kind: str) -> None:
+        """Write the JSON lines (bytes) of an RDD as `kind/part-NNNNN.gz`, one file for each partition."""
+        lines.saveAsTextFile(f"{self.folder}/{kind}", _GZIP)
+
+    def files(self) -> list[dict[str, Any]]:
+        """What `save` has written: path and compressed bytes, sorted by path."""
+        return [file for kind in (KEPT, REJECTED) for file in self._files_of(kind)]
+
+    def save_manifest(self, content: dict[str, Any]) -> None:
+        """Write `manifest.json` under another name and rename it: it is there completely, or not at all."""
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+        growing = self._path(f".{MANIFEST}.part")
+        stream = self._fs.create(growing, True)
+        try:
+            stream.write(bytearray(orjson.dumps(content, option=options)))
+        finally:
+            stream.close()
+        if not self._fs.rename(growing, self._path(MANIFEST)):
+            raise StorageError(f"{self.folder}/{MANIFEST}: cannot be written; check the folder and its permissions")
+
+    def _files_of(self, kind: str) -> Iterable[dict[str, Any]]:
+        found = {str(s.getPath().getName()): int(s.getLen()) for s in self._fs.listStatus(self._path(kind))}
+        return [{"path": f"{kind}/{name}", "bytes": found[name]} for name in sorted(found) if name.startswith("part-")]
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.folder}/{name}" if name else self.folder)

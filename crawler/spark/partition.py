@@ -1,0 +1,222 @@
+"""What runs inside a Spark executor: archives in, judged documents out, by the same chain as crawl and replay.
+
+Neither Scrapy nor pyspark is imported here, so the module is tested without a cluster, and an executor's Python process
+holds the stages' models and nothing else.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import FrameType
+from typing import NoReturn, Protocol
+
+from crawler.config import Config
+from crawler.document import Document, Drop, DropReason
+from crawler.pipelines.archived import document_from_archive
+from crawler.spark.isolation import CrashError, isolated
+from crawler.stages.chain import READING, STAGES, Chain
+from crawler.storage.errors import StorageError
+from crawler.storage.records import encode, record_of, rejection_of
+from crawler.storage.replay import ArchivedResponse, ReadProblem, read_archive
+
+KEPT, REJECTED = "kept", "rejected"
+
+Place = tuple[int, int]
+"""Number of the archive and number of the page in it: the order in which replay meets the pages."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """A document after the stages, before it is compared with others. `doc.verdict` is None where it may be kept."""
+
+    place: Place
+    doc: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What an archive held and nobody could read. `whole`: nothing of the archive could be read."""
+
+    archive: str
+    offset: int
+    what: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the comparison with other documents needs to know of one: no text, some hundred bytes."""
+
+    place: Place
+    canonical_url: str
+    doc_id: str
+    signature: bytes
+    shingle_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The verdict of that comparison against one document."""
+
+    verdict: Drop
+    dup_of: str | None
+    dup_similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One finished record. kind: `KEPT` or `REJECTED`; reason: "stage/reason" or empty; json: without line feed."""
+
+    kind: str
+    reason: str
+    json: bytes
+
+
+class Shared(Protocol):
+    """The verdicts against duplicates as Spark brings them to every executor: a broadcast variable."""
+
+    @property
+    def value(self) -> Mapping[Place, Duplicate]:
+        """Verdicts by place."""
+
+
+def judge(
+    config: Config, archives: Iterable[tuple[int, str]], careful: Callable[[], bool] = bool
+) -> Iterator[Judged | Unread]:
+    """Read the numbered archives and take every page through the header policy and all stages, in archive order.
+
+    Nothing is raised for an archive's or a page's sake: what cannot be read comes back as `Unread`, what a stage cannot
+    digest as a verdict. `careful` says whether an earlier try has died here: every page then has a process of its own.
+    """
+    judge_one = judge_carefully if careful() else judge_page
+    for number, name in archives:
+        problems: list[ReadProblem] = []
+        try:
+            for count, response in enumerate(read_archive(name, on_problem=problems.append)):
+                yield Judged((number, count), judge_one(config, response))
+        except StorageError as error:
+            yield Unread(name, 0, str(error), whole=True)
+            continue
+        yield from (Unread(p.file, p.offset, p.what) for p in problems)
+
+
+def judge_page(config: Config, response: ArchivedResponse) -> Document:
+    """One page through header policy and stages, as the stage pool does it: same limit, same verdict beyond it."""
+    seconds = config.crawl.stage_timeout_seconds
+    try:
+        doc = _through(config, response, STAGES, seconds)
+    except _OverdueError:
+        verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s")
+        doc = _given_up(_salvage(config, response, seconds), verdict)
+    doc.links = []  # nobody follows them here, and they would travel with the document
+    return doc
+
+
+def judge_carefully(config: Config, response: ArchivedResponse) -> Document:
+    """`judge_page` in a process of its own: a page that kills it is rejected, as by the stage pool."""
+    _chain(config)  # once, here, for every fork
+    try:
+        return isolated(partial(judge_page, config, response))
+    except CrashError as error:
+        verdict = Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {error}")
+    try:
+        doc = isolated(partial(_salvage, config, response, config.crawl.stage_timeout_seconds))
+    except CrashError:
+        doc = _bare(config, response)
+    return _given_up(doc, verdict)
+
+
+def claim_of(judged: Judged) -> Claim:
+    """The part of a document that is compared."""
+    doc = judged.doc
+    return Claim(judged.place, doc.canonical_url or doc.url, doc.doc_id, doc.signature, doc.shingle_count)
+
+
+def is_unread(item: Judged | Unread) -> bool:
+    """True for a place in an archive that could not be read."""
+    return isinstance(item, Unread)
+
+
+def is_kind(kind: str, line: Line) -> bool:
+    """True for a record of this kind."""
+    return line.kind == kind
+
+
+def is_candidate(item: Judged | Unread) -> bool:
+    """True for a document that the stages would keep."""
+    return isinstance(item, Judged) and item.doc.verdict is None
+
+
+def finish_all(config: Config, duplicates: Shared, items: Iterable[Judged | Unread]) -> Iterator[Line]:
+    """The records of the documents among `items`, with what the comparison found."""
+    for item in items:
+        if isinstance(item, Judged):
+            yield finish(config, item, duplicates.value.get(item.place))
+
+
+def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -> Line:
+    """The record of a document once all is known, with the words of `crawler/storage/records.py`."""
+    doc = judged.doc
+    if duplicate is not None:
+        doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity
+    if doc.verdict is None:
+        return Line(KEPT, "", encode(record_of(doc)).rstrip(b"\n"))
+    record = rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
+    return Line(REJECTED, f"{doc.verdict.stage}/{doc.verdict.reason}", encode(record).rstrip(b"\n"))
+
+
+class _OverdueError(BaseException):
+    """The wall-clock limit of one page is over. No `Exception`: a stage must not mistake it for its own."""
+
+
+@lru_cache(maxsize=1)
+def _chain(config: Config) -> Chain:
+    """One chain, with its models, per process and configuration."""
+    return Chain(config)
+
+
+def _through(config: Config, response: ArchivedResponse, names: tuple[str, ...], seconds: float) -> Document:
+    """Raises: _OverdueError after so many seconds in the stages; loading the models does not count."""
+    chain = _chain(config)
+    doc = document_from_archive(response, config)
+    with _limit(seconds):
+        return chain.run(doc, names)
+
+
+def _salvage(config: Config, response: ArchivedResponse, seconds: float) -> Document:
+    """The document with what reading alone finds, or the bare one where even that takes too long."""
+    try:
+        return _through(config, response, READING, seconds)
+    except _OverdueError:
+        return _bare(config, response)
+
+
+def _bare(config: Config, response: ArchivedResponse) -> Document:
+    doc = document_from_archive(response, config)
+    doc.html = b""
+    return doc
+
+
+def _given_up(doc: Document, verdict: Drop) -> Document:
+    doc.verdict, doc.text, doc.links = verdict, "", []
+    return doc
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raises: _OverdueError in the body, again every second should something swallow it."""
+    before = signal.signal(signal.SIGALRM, _overdue)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _overdue(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise _OverdueError

@@ -1,0 +1,108 @@
+"""The batch job on a real local Spark, next to the replay spider on the same archives."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tests.spark.spark_archives import exchange, html, two_archives, write
+
+ROOT = Path(__file__).resolve().parents[2]
+POISON = Path(__file__).parent / "poison"
+TWO = ("--master", "local[2]")
+
+
+def reasons(records):
+    return {record["warc_record_id"]: (record["url"], record["stage"], record["reason"]) for record in records}
+
+
+def content(folder):
+    """Bytes of everything a reader of the result reads."""
+    paths = [folder / "manifest.json", *folder.rglob("part-*.gz")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def by_record(records):
+    return sorted(records, key=lambda record: (record["warc_file"], record["warc_offset"]))
+
+
+def test_the_job_writes_the_records_that_replay_writes(run_job, run_replay, tmp_path):
+    two_archives(tmp_path)
+    pattern = f"{tmp_path}/*.warc.gz"
+    job = run_job(pattern, tmp_path / "job", *TWO)
+    replay = run_replay(pattern, tmp_path / "replay")
+    assert (job.done.returncode, replay.done.returncode) == (0, 0), job.done.stderr + replay.done.stderr
+    assert {record["reason"] for record in job.rejected} == {
+        "optout",
+        "too_short",
+        "not_text",
+        "exact_duplicate",
+        "near_duplicate",
+    }
+    assert reasons(job.rejected) == reasons(replay.rejected)
+    assert by_record(job.kept) == by_record(replay.kept)
+    assert by_record(job.rejected) == by_record(replay.rejected)
+
+
+def test_the_manifest_counts_the_records_and_names_the_configuration(run_job, tmp_path):
+    path = write(tmp_path / "a.warc.gz", [exchange(f"https://e.org/{n}", html(n % 2)) for n in range(3)])
+    job = run_job(str(path), tmp_path / "job", *TWO)
+    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
+    assert manifest["archives"] == [str(path)]
+    assert manifest["counts"] == {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0}
+    assert manifest["reasons"] == {"exact/exact_duplicate": 1}
+    assert {record["config_digest"] for record in job.kept} == {manifest["config_digest"]}
+    assert manifest["versions"]["spark"]
+    for file in manifest["files"]:
+        assert (tmp_path / "job" / file["path"]).stat().st_size == file["bytes"]
+
+
+def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_path):
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.warc.gz", [exchange(f"https://{name}.org/{n}", html(n)) for n in range(2)])
+    pattern = f"{tmp_path}/*.warc.gz"
+    one = run_job(pattern, tmp_path / "one", "--master", "local[1]")
+    two = submit_job(pattern, tmp_path / "two", "local[2]")
+    assert (one.done.returncode, two.done.returncode) == (0, 0), one.done.stderr + two.done.stderr
+    assert len(content(tmp_path / "one")) == 5
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
+def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
+    archive = write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1))])
+    (tmp_path / "job" / "kept").mkdir(parents=True)
+    job = run_job(str(archive), tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert "kept is there already" in job.done.stderr
+    assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
+
+
+def test_a_page_that_kills_its_process_costs_itself_alone(run_job, tmp_path):
+    archive = write(
+        tmp_path / "a.warc.gz", [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
+    )
+    job = run_job(str(archive), tmp_path / "job", "--master", "local[1,2]", path=f"{POISON}{os.pathsep}{ROOT}")
+    assert job.done.returncode == 0, job.done.stderr
+    assert [record["url"] for record in job.kept] == ["https://e.org/one", "https://e.org/two"]
+    (poison,) = job.rejected
+    assert (poison["stage"], poison["reason"]) == ("stages", "stage_crashed")
+    assert poison["detail"] == "worker process ended: SIGKILL"
+
+
+def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):
+    (tmp_path / "a.warc.gz").write_bytes(b"this is no archive at all")
+    write(tmp_path / "b.warc.gz", [exchange("https://example.org/one", html("one"))])
+    job = run_job(f"{tmp_path}/*.warc.gz", tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert f"error: {tmp_path}/a.warc.gz: no WARC record could be read" in job.done.stderr
+    assert [record["url"] for record in job.kept] == ["https://example.org/one"]
+    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
+    assert [place["archive"] for place in manifest["unread"]] == [f"{tmp_path}/a.warc.gz"]
+
+
+def test_archives_that_do_not_exist_are_an_error_of_one_line(run_job, tmp_path):
+    job = run_job(f"{tmp_path}/nothing-*.warc.gz", tmp_path / "job", *TWO)
+    assert job.done.returncode == 1
+    assert job.done.stderr.startswith(f"error: {tmp_path}/nothing-*.warc.gz: no archive matches")
+    assert len(job.done.stderr.splitlines()) == 1
