@@ -1,8 +1,8 @@
 """Beside the extractor: trafilatura's discard rules, looked up instead of searched for, with the same result.
 
 trafilatura removes boilerplate with XPath expressions that run Python regular expressions over the attributes of every
-element, several times a page: half of its time on documentation pages. Nearly all of them are plain disjunctions of tests
-on an element's own attributes. Those are compiled to a Python predicate here, and its answers are remembered by
+element, several times a page: half of its time on documentation pages. Nearly all are plain disjunctions of tests on an
+element's own attributes. Those are compiled to a Python predicate here, and its answers are remembered by
 attribute values, which a site repeats all over its pages. An expression of any other form is left to the XPath engine.
 `tests/stages_text` compares both ways on real pages; `bench/stages.py` shows what it saves.
 """

@@ -2,9 +2,10 @@
 
 The chain, every step named in `extractor`:
 
-1. `trafilatura-precise`: favours precision. It stands unless it looks too small for the page.
-2. `trafilatura-wide`: run where there is no precise text, where it is under 60 % of what resiliparse sees, or too short
-   although resiliparse sees enough; it wins where the precise text is under 60 % of it.
+1. `trafilatura-fast`: trafilatura's own rules without its back-up extractors. It stands unless it looks wrong.
+2. `trafilatura`: with the back-up extractors; run where there is no fast text, where it is under 60 % of what
+   resiliparse sees, too short although resiliparse sees enough, or one long line. It wins where the fast text is under
+   60 % of it, or where it alone has lines.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
 Plain text keeps its lines and is named `plain`.
@@ -39,10 +40,12 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 class Chain:
     """When a step of the chain gives way to the next one. Shares of characters, 0 to 1."""
 
-    min_share_of_wide: float = 0.6
-    """A precise text under this share of the wide one lost the article (design page 04, measured on news pages)."""
+    min_share_of_full: float = 0.6
+    """A fast text under this share of the full one lost the article (design: measured on news pages)."""
     min_share_of_estimate: float = 0.6
-    """A precise text under this share of resiliparse's is compared with the wide one."""
+    """A fast text under this share of resiliparse's is compared with the full one."""
+    longest_line: int = 400
+    """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
 
 
 class ExtractionStage:
@@ -93,26 +96,39 @@ class ExtractionStage:
         if self._extractor == "resiliparse":
             return resiliparse_text(doc), "resiliparse"
         prepare(tree)
-        precise = trafilatura_text(tree, doc.url, precise=True)
+        text = trafilatura_text(tree, doc.url, fast=True)
         estimate = resiliparse_text(doc)
-        if self._is_enough(precise, estimate):
-            return precise, "trafilatura-precise"
-        wide = trafilatura_text(tree, doc.url, precise=False)
-        if not wide and not precise:
-            return estimate, "resiliparse"
-        if len(precise) < self._chain.min_share_of_wide * len(wide):
-            return wide, "trafilatura-wide"
-        return precise, "trafilatura-precise"
+        if self._is_enough(text, estimate):
+            return text, "trafilatura-fast"
+        full = trafilatura_text(tree, doc.url, fast=False)
+        if self._is_better(full, text):
+            return full, "trafilatura"
+        return (text, "trafilatura-fast") if text else (estimate, "resiliparse")
 
-    def _is_enough(self, precise: str, estimate: str) -> bool:
-        if not precise or len(precise) < self._chain.min_share_of_estimate * len(estimate):
+    def _is_enough(self, text: str, estimate: str) -> bool:
+        if not text or len(text) < self._chain.min_share_of_estimate * len(estimate):
             return False
-        return count_words(precise) >= self._min_words or count_words(estimate) < self._min_words
+        if _is_flat(text) and len(text) > self._chain.longest_line:
+            return False
+        return count_words(text) >= self._min_words or count_words(estimate) < self._min_words
+
+    def _is_better(self, full: str, text: str) -> bool:
+        share = self._chain.min_share_of_full
+        lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
+        return lines_won or len(text) < share * len(full)
 
 
-def trafilatura_text(tree: Any, url: str, *, precise: bool) -> str:
-    """Main text by trafilatura; "" where it finds none. The tree is copied, not changed."""
-    found = bare_extraction(tree, url=url, favor_precision=precise, include_comments=False, include_tables=True)
+def _is_flat(text: str) -> bool:
+    """True where trafilatura fell back to all text of the page in one line."""
+    return "\n" not in text
+
+
+def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
+    """Main text by trafilatura; "" where it finds none. `fast` leaves its back-up extractors out.
+
+    The tree is copied, not changed.
+    """
+    found = bare_extraction(tree, url=url, fast=fast, include_comments=False, include_tables=True)
     return render(found.body) if found is not None else ""
 
 

@@ -85,7 +85,7 @@ def test_a_union_means_the_attribute_that_stands_first(source):
 def texts(pages):
     found = []
     for url, tree in pages:
-        found += [trafilatura_text(tree, url, precise=precise) for precise in (True, False)]
+        found += [trafilatura_text(tree, url, fast=fast) for fast in (True, False)]
     return found
 
 
