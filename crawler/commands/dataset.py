@@ -46,8 +46,9 @@ class Command(ScrapyCommand):
         if fixing and (sealed := finish_dead_writers(place)):
             sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
         found = verify(place)
-        if found.surplus and fixing and not found.damage:
-            sys.stdout.write(f"removed {fix(place, found.surplus):,} surplus record(s)\n")
+        lines = found.surplus + found.superseded
+        if lines and fixing and not found.damage:
+            sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
             found = verify(place)
         self._report(found)
 

@@ -233,7 +233,9 @@ class Frontier(Blobs):
             await self.connection.patiently(lambda key=key: redis.hset(key, "mode", mode.value))  # type: ignore[misc]
 
     async def requeue(self, what: str) -> int:
-        """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead".
+        """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased".
+
+        "leased" is for a frontier whose workers are all known to be gone: it does not wait for their leases to expire.
 
         Returns how many.
         """

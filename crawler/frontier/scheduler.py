@@ -213,6 +213,8 @@ class Scheduler(BaseScheduler):
         except BaseException:
             await self._leave()
             raise
+        if self._server is not None and await asyncio.to_thread(self._server.take_note):
+            await self.frontier.requeue("leased")
         await self.frontier.requeue("due")
         self._turns = Turns(self.frontier, self._flights)
         self._supply = Supply(

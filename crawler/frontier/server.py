@@ -35,6 +35,7 @@ from crawler.frontier.errors import ServerError
 _LONGEST_SOCKET_PATH = 100  # bytes; the kernel allows 107, macOS 103
 _START_SECONDS = 60.0  # loading a large append-only file included
 _STOP_SECONDS = 30.0
+_NOTE = "embedded:nobody-was-here"
 
 
 class EmbeddedServer:
@@ -49,10 +50,10 @@ class EmbeddedServer:
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._lock("starting.lock"):
-                if self._users is None:
-                    self._users = self._open_lock("users.lock")
-                    fcntl.flock(self._users, fcntl.LOCK_SH)
+                alone = self._users is None and self._join()
                 self._ensure_running()
+                if alone:
+                    self._leave_note()
         except OSError as error:
             raise ServerError(f"cannot keep the frontier in {self.folder}: {error}") from error
         return self.url
@@ -87,18 +88,49 @@ class EmbeddedServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def take_note(self) -> bool:
+        """True once after the folder was found without users: whatever its leases say, no worker is behind them."""
+        with contextlib.closing(self._client()) as client:
+            return bool(client.delete(_NOTE))
+
     # --- one at a time, under starting.lock --------------------------------------------------------------------------
+    def _join(self) -> bool:
+        """Become a user. True where there was no other one."""
+        self._users = self._open_lock("users.lock")
+        try:
+            fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            alone = False
+        else:
+            alone = True
+        fcntl.flock(self._users, fcntl.LOCK_SH)
+        return alone
+
+    def _leave_note(self) -> None:
+        with contextlib.closing(self._client()) as client:
+            client.set(_NOTE, 1)
+
     def _ensure_running(self) -> None:
+        launched = self._launch_if_gone()
+        try:
+            self._await_ready()
+        except ServerError:
+            if launched or self._is_running():
+                raise
+            self._launch_if_gone()  # the one that lived a moment ago was dying
+            self._await_ready()
+
+    def _launch_if_gone(self) -> bool:
         guard = self._open_lock("server.lock")
         try:
             fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            pass  # a server lives
+            return False
         else:
             self._launch(guard)
+            return True
         finally:
             os.close(guard)  # the server's copy keeps the lock
-        self._await_ready()
 
     def _launch(self, guard: int) -> None:
         self._socket().unlink(missing_ok=True)

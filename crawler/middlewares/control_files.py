@@ -33,7 +33,8 @@ T = TypeVar("T")
 MAX_HOPS = 5
 """Redirects followed for a control file (RFC 9309 section 2.3.1.2)."""
 MAX_PARSED = 1_000
-"""Parsed files kept in this worker."""
+MAX_PARSED_BYTES = 8 * 2**20
+"""Parsed files of one kind kept in this worker, by number and by the bytes they were parsed from."""
 _THREAD_FROM_BYTES = 65_536
 """Larger files are parsed in a thread: parsing 500 KiB would hold the reactor for too long."""
 
@@ -97,6 +98,7 @@ class ControlFiles(Generic[T]):
         self._timeout = timeout
         self._clock = clock
         self._known: OrderedDict[str, tuple[RobotsRecord, T | None]] = OrderedDict()
+        self._bytes = 0
         self._flights: dict[str, asyncio.Future[tuple[RobotsRecord, T | None]]] = {}
 
     async def get(self, url: str) -> tuple[RobotsRecord, T | None]:
@@ -123,11 +125,17 @@ class ControlFiles(Generic[T]):
                 elif first:
                     record = await self._fetch(url, previous)
         parsed = await self._parse(record) if record.reading is Reading.RULES else None
-        self._known[url] = record, parsed
-        self._known.move_to_end(url)
-        while len(self._known) > MAX_PARSED:
-            self._known.popitem(last=False)
+        self._remember(url, record, parsed)
         return record, parsed
+
+    def _remember(self, url: str, record: RobotsRecord, parsed: T | None) -> None:
+        if replaced := self._known.pop(url, None):
+            self._bytes -= len(replaced[0].body)
+        self._known[url] = record, parsed
+        self._bytes += len(record.body)
+        while len(self._known) > MAX_PARSED or (self._bytes > MAX_PARSED_BYTES and len(self._known) > 1):
+            _, (forgotten, _) = self._known.popitem(last=False)
+            self._bytes -= len(forgotten.body)
 
     def _key(self, url: str) -> str:
         return f"{self._kind.name}:{url}"

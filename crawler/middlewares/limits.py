@@ -6,6 +6,7 @@ module bounds what the bytes become, and stops bodies that no stage could read b
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 TEXT_TYPES = frozenset(
     {"text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain", "text/markdown"}
 )
+_PARAMETERS = re.compile(rb"[;,]")
 CONTROL_FILE_BYTES = MAX_BYTES + 16_384
 """Read of a control file at most; more than is parsed, so that parsing can cut at a line end."""
 MAX_PLAIN_CONTROL_FILE = 10 * 2**20
@@ -108,8 +110,9 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
 
 
 def media_type(headers: Headers) -> str:
-    """The media type without parameters, lower case; empty where the response does not say."""
-    return (headers.get("Content-Type") or b"").split(b";", 1)[0].decode("latin-1").strip().lower()
+    """The first media type without parameters, lower case; empty where the response does not say."""
+    first = _PARAMETERS.split(headers.get("Content-Type") or b"", 1)[0]
+    return first.decode("latin-1").strip().lower()
 
 
 def is_text(kind: str) -> bool:

@@ -151,7 +151,9 @@ class RobotsMiddleware:
         delay = min(parsed.crawl_delay(self._token) or 0.0, self._longest_delay)
         if delay > self._usual_delay:
             frontier = self._scheduler().frontier
-            await frontier.set_delay(frontier.scope_of(url), delay)
+            scope = frontier.scope_of(url)
+            await frontier.set_delay(scope, delay)
+            await frontier.block(scope, self._clock() + delay, "crawl-delay")  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)
 

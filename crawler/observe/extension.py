@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import time
 from contextlib import suppress
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
 
@@ -67,9 +70,12 @@ class ProgressExtension:
         render.show(summary, Console())
 
     async def _run(self) -> None:
-        while True:
-            self._progress.tick(await self._counters())
-            await asyncio.sleep(TICK_SECONDS)
+        try:
+            while True:
+                self._progress.tick(await self._counters())
+                await asyncio.sleep(TICK_SECONDS)
+        except Exception:
+            logger.exception("progress is not shown any more; the crawl goes on")
 
     async def _counters(self) -> Counters:
         assert self._crawler.stats is not None

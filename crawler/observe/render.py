@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,11 +22,13 @@ def show(summary: Summary, console: Console) -> None:
     """Print the summary. Colours vanish by themselves where the output is no terminal."""
     console.print()
     console.print(_headline(summary))
-    console.print(_share(summary))
+    console.print(_share(summary, console.width))
+    console.print(_figures(summary))
     for title, body in _sections(summary):
         console.print()
         console.print(Text(title, style="bold"))
         console.print(Padding(body, (0, 0, 0, 2)))
+    _show_next_steps(summary, console)
     console.print()
 
 
@@ -48,15 +50,20 @@ def _headline(summary: Summary) -> Text:
     )
     if summary.held:
         line.append(f"   {_n(summary.held)} on hold", "cyan")
-    line.append(f"   {_n(summary.words)} words", "bold")
-    line.append(f"   ≈ {_n(summary.tokens)} tokens" if summary.tokens else "", "dim")
-    if summary.pages_per_second is not None:
-        line.append(f"   {summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}", "dim")
     return line
 
 
-def _share(summary: Summary) -> Text:
-    width = 64
+def _figures(summary: Summary) -> Text:
+    parts = [f"{_n(summary.words)} words"]
+    if summary.tokens:
+        parts.append(f"about {_n(summary.tokens)} tokens")
+    if summary.pages_per_second is not None:
+        parts.append(f"{summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}")
+    return Text(" · ".join(parts), "dim")
+
+
+def _share(summary: Summary, console_width: int) -> Text:
+    width = min(64, console_width)
     total = max(1, summary.kept + summary.rejected + summary.held)
     kept = round(width * summary.kept / total)
     held = round(width * summary.held / total)
@@ -76,7 +83,6 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
     if summary.licences:
         yield _title("Licences", summary.licences), _count_table(summary.licences, "green")
     yield f"Files in {summary.where}", _folder_table(summary)
-    yield "Next", _next_steps(summary)
 
 
 def _verdict_table(verdicts: list[Verdicts], colour: str) -> Table:
@@ -127,19 +133,20 @@ def _folder_table(summary: Summary) -> Table:
     return table
 
 
-def _next_steps(summary: Summary) -> Group:
+def _show_next_steps(summary: Summary, console: Console) -> None:
+    """Commands stand on one line each, however long, so that they can be copied."""
     where = shlex.quote(summary.where)
     steps = [
-        ("scrapy report --samples 5 " + where, "read some of it"),
-        ("scrapy report --html " + where, "the same with histograms, for a browser"),
-        ("scrapy dataset verify " + where, "check every hash, count and line"),
+        ("read some of it", f"scrapy report --samples 5 {where}"),
+        ("histograms, for a browser", f"scrapy report --html {where}"),
+        ("check every hash and line", f"scrapy dataset verify {where}"),
     ]
     if summary.held:
-        steps.append(("the same crawl command again, later", f"tries the {_n(summary.held)} on hold"))
-    table = _table("left", "left")
-    for command, why in steps:
-        table.add_row(Text(command, "bold cyan"), Text(why, "dim"))
-    return Group(table)
+        steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
+    console.print()
+    console.print(Text("Next", style="bold"))
+    for why, command in steps:
+        console.print(Text.assemble("  ", (f"{why:<27}", "dim"), (command, "bold cyan")), soft_wrap=True)
 
 
 def _table(*alignments: str) -> Table:

@@ -87,14 +87,15 @@ def _tables(summary: Summary) -> Iterator[str]:
         ("Personal data, redacted (documents)", summary.pii_types),
     ):
         if counts:
+            colour = "not" if counts is summary.rejected_domains else "kept"
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""
-            yield f"<section><h2>{escape(title + more)}</h2>{_counts(counts)}</section>"
+            yield f"<section><h2>{escape(title + more)}</h2>{_counts(counts, colour)}</section>"
 
 
 def _verdicts(verdicts: list[Verdicts], colour: str) -> str:
     most = max(verdict.count for verdict in verdicts)
     rows = (
-        f"<tr><td class=soft>{escape(verdict.stage)}</td>"
+        f"<tr><td class='soft stage'>{escape(verdict.stage)}</td>"
         f"<td><code>{escape(verdict.reason)}</code><span class=hint>{escape(meaning(verdict.reason))}</span></td>"
         f"<td class=n>{_n(verdict.count)}</td>{_bar(verdict.count, most, colour)}</tr>"
         for verdict in verdicts
@@ -102,10 +103,10 @@ def _verdicts(verdicts: list[Verdicts], colour: str) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _counts(counts: dict[str, int]) -> str:
+def _counts(counts: dict[str, int], colour: str) -> str:
     most = max(counts.values())
     rows = (
-        f"<tr><td>{escape(name)}</td><td class=n>{_n(count)}</td>{_bar(count, most, 'kept')}</tr>"
+        f"<tr><td>{escape(name)}</td><td class=n>{_n(count)}</td>{_bar(count, most, colour)}</tr>"
         for name, count in list(counts.items())[:_TOP]
     )
     return f"<table>{''.join(rows)}</table>"

@@ -44,6 +44,8 @@ UNREACHED = frozenset(
 )
 """The host gave nothing to judge. A first run in which every URL ends so has failed."""
 MAX_EXAMPLES = 5
+HELD_REPORT_SECONDS = 30.0
+"""Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
 
 class Settlement:
@@ -149,9 +151,14 @@ class Settlement:
         frontier = self._frontier
         if frontier is None or frontier.has_pending_requests():
             return
-        async for url, why, until in frontier.frontier.held():
-            doc = self._blank(url)
-            await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+        async with frontier.frontier.single_flight("held-report"):
+            reported = await frontier.frontier.get_blob("held-report")
+            if reported is not None:
+                return  # another worker that ended just now has said it
+            async for url, why, until in frontier.frontier.held():
+                doc = self._blank(url)
+                await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+            await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     def _blank(self, url: str) -> Document:
         doc = Document(url=url, canonical_url=url, domain=registrable_domain(url))

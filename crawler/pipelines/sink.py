@@ -66,8 +66,7 @@ class Sink:
         try:
             found: list[Recovered] = await self._submit(self.corpus.open)
         except BaseException:
-            await self._submit(lambda: None, last=True)
-            self._thread = None
+            await self._end(lambda: None)
             raise
         return found
 
@@ -95,10 +94,16 @@ class Sink:
 
     async def close(self) -> None:
         """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
-        if self._thread is None:
-            return
-        self._thread = None
-        await self._submit(self.corpus.close, last=True)
+        if self._thread is not None:
+            await self._end(self.corpus.close)
+
+    async def _end(self, last_call: Callable[[], None]) -> None:
+        thread, self._thread = self._thread, None
+        try:
+            await self._submit(last_call, last=True)
+        finally:
+            if thread is not None:
+                thread.join()  # it has given its last answer: no wait worth a word
 
     async def _submit(self, call: Callable[[], Any], *, durable: bool = False, last: bool = False) -> Any:
         if self.failed is not None and not last:

@@ -11,10 +11,11 @@ from crawler.document import Signal
 class Evidence:
     """Kept on `request.meta["evidence"]`; the middlewares fill it in flow order.
 
-    robots_status: "allowed", "no_rules", "stale" (allowed by a last good copy), "disallowed", "unreachable" or "".
+    robots_status: "allowed", "no_rules", "stale" (allowed by a last good copy), "disallowed", "denied" (401, 403,
+        …), "unreachable" or "".
     robots_sha256: hex digest of the robots.txt body that decided; None where there was none.
     robots_fetched_at: RFC 3339 UTC time at which that body was fetched.
-    robots_rule: the matched line, such as "12: Disallow: /private"; empty where no rule matched.
+    robots_rule: the matched line, such as "line 12: Disallow: /private"; empty where no rule matched.
     signals: every opt-out statement seen, whatever it says.
     redirects: the URLs that led here, oldest first.
     """

@@ -13,6 +13,7 @@ import base64
 import dataclasses
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -83,7 +84,7 @@ class RobotsRecord:
 
     def dump(self) -> bytes:
         """JSON for the shared store."""
-        values = dataclasses.asdict(self) | {"body": base64.b64encode(self.body).decode()}
+        values = dataclasses.asdict(self) | {"body": base64.b64encode(zlib.compress(self.body)).decode()}
         return json.dumps(values, separators=(",", ":")).encode()
 
 
@@ -91,12 +92,21 @@ def load(blob: bytes) -> RobotsRecord | None:
     """The record of a stored blob; None where it is not one (it is then fetched again)."""
     try:
         values = json.loads(blob)
-        body = base64.b64decode(values.pop("body"), validate=True)
+        body = _inflate(base64.b64decode(values.pop("body"), validate=True))
         record = RobotsRecord(**values | {"body": body, "reading": Reading(values["reading"])})
         numbers = (record.fetched_at, record.expires_at, record.body_fetched_at)
         return record if all(isinstance(n, (int, float)) for n in numbers) else None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
         return None
+
+
+def _inflate(packed: bytes) -> bytes:
+    """What `dump` compressed; never more than it could have been. Raises: zlib.error, ValueError."""
+    stream = zlib.decompressobj()
+    body = stream.decompress(packed, robots.MAX_BYTES + 1)
+    if not stream.eof:
+        raise ValueError("the stored body is damaged")
+    return body
 
 
 Reader = Callable[[Answer], tuple[Reading, str]]

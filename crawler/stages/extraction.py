@@ -26,6 +26,7 @@ from crawler.stages._charset import decode
 from crawler.stages._metadata import read_metadata
 from crawler.stages._normal import normalise
 from crawler.stages._prepare import code_chars, prepare
+from crawler.stages._pruning import install
 from crawler.stages._render import render
 from crawler.stages._words import count_words
 
@@ -53,6 +54,7 @@ class ExtractionStage:
         self._min_words = config.min_words
         self._extractor = config.extractor
         self._chain = chain or Chain()
+        install()
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Extract the main text of `doc.tree`.

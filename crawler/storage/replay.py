@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 import fsspec
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
+from crawler.storage.encodings import decoded
 from crawler.storage.errors import StorageError
 from crawler.storage.journal import complete_bytes
 
@@ -84,13 +85,12 @@ class _Reader:
         if record.content_length > self.max_bytes:
             raise ValueError(f"{record.content_length} bytes are beyond the limit of {self.max_bytes}")
         if record.is_http:
-            record.parse_http(auto_decode="all", strict_mode=False)
-        body = record.reader.read(self.max_bytes + 1)
-        if len(body) > self.max_bytes:
-            raise ValueError(f"the decoded payload is beyond the limit of {self.max_bytes} bytes")
-        if len(body) < record.content_length and not _is_encoded(record):
-            raise ValueError(f"truncated: {len(body)} of {record.content_length} bytes")
+            record.parse_http(strict_mode=False)
+        raw = record.reader.read()
+        if len(raw) < record.content_length:
+            raise ValueError(f"truncated: {len(raw)} of {record.content_length} bytes")
         http = record.http_headers if record.is_http else None
+        body = raw if http is None else decoded(http.items(), raw, self.max_bytes)
         return ArchivedResponse(
             url=url,
             kind=record.headers.get("WARC-Type") or "response",
@@ -131,10 +131,11 @@ def read_archive(
     Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
     """
     _check_name(path_or_url)
-    problems: list[ReadProblem] = []
+    first: list[ReadProblem] = []
 
     def report(problem: ReadProblem) -> None:
-        problems.append(problem)
+        if not first:
+            first.append(problem)
         if on_problem is not None:
             on_problem(problem)
 
@@ -144,8 +145,8 @@ def read_archive(
             yield from reader.responses(file)
     except OSError as error:
         raise StorageError(f"{path_or_url}: cannot be opened ({error}); check the path or URL") from error
-    if problems and reader.seen == 0:
-        raise StorageError(f"{path_or_url}: no WARC record could be read ({problems[0].what}); is it a WARC file?")
+    if first and reader.seen == 0:
+        raise StorageError(f"{path_or_url}: no WARC record could be read ({first[0].what}); is it a WARC file?")
 
 
 def expand(pattern: str) -> list[str]:
@@ -176,12 +177,6 @@ def _check_name(path_or_url: str) -> None:
         )
     if not name.endswith(_SUFFIXES):
         raise StorageError(f"{path_or_url}: not an archive name; expected one of {', '.join(_SUFFIXES)}")
-
-
-def _is_encoded(record: WarcRecord) -> bool:
-    """True where the payload may be shorter than its bytes in the archive for a good reason."""
-    names = {name.lower() for name, _ in record.http_headers.items()} if record.is_http else set()
-    return bool(names & {"content-encoding", "transfer-encoding"})
 
 
 def _headers_without_http(record: WarcRecord) -> Headers:

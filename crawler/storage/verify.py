@@ -33,12 +33,17 @@ _WEAK = ("hold_", "unchanged")
 
 @dataclass(slots=True)
 class Findings:
-    """What `verify` saw. `damage` are sentences for people; `surplus` are the lines that should go."""
+    """What `verify` saw. `damage` are sentences for people; `surplus` are the lines that should go.
+
+    `superseded` are lines that said nothing final (on hold, unchanged) and that a later one replaces: no fault, since
+    each run says what it left open; `fix` may take them out, too.
+    """
 
     files: int = 0
     documents: int = 0
     damage: list[str] = field(default_factory=list)
     surplus: list[Line] = field(default_factory=list)
+    superseded: list[Line] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -150,7 +155,8 @@ def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: F
         return
     if claim.rank > best.rank:
         claims[key], claim = claim, best
-    findings.surplus.append(claim.line)
+    final = claim.rank[0]
+    (findings.surplus if final else findings.superseded).append(claim.line)
 
 
 def _key(record: Record, name: str) -> bytes:

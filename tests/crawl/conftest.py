@@ -74,6 +74,12 @@ class Crawl:
             found += [json.loads(line) for line in read_lines(path)]
         return found
 
+    def accounted(self) -> list[str]:
+        """Every URL that ended somewhere: kept, or rejected for its text (the made-up prose may look alike)."""
+        rejected = self.records("rejected")
+        assert {str(r["stage"]) for r in rejected} <= {"near", "quality", "language"}, rejected
+        return sorted(self.urls() + [str(r["url"]) for r in rejected])
+
     def urls(self, kind: str = "shards") -> list[str]:
         return sorted(str(record["url"]) for record in self.records(kind))
 

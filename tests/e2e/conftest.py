@@ -119,7 +119,7 @@ def demo_crawl(tmp_path_factory: pytest.TempPathFactory) -> DemoCrawl:
 
 def _crawl_twice(folder: Path) -> dict[str, object]:
     with served(folder) as server:
-        command = crawl_command(server, folder / "seeds.txt", folder / "corpus", ["-s", "PROGRESS=off"], POLITE_DELAY)
+        command = crawl_command(server, folder / "seeds.txt", folder / "corpus", [], POLITE_DELAY)
         first = run(command)
         requests = len(read_access_log(server.access_log))
         if (folder / "corpus").exists():

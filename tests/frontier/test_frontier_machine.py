@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -114,6 +114,7 @@ class FrontierMachine(RuleBasedStateMachine):
         if len(granted) < n:
             for scope in SCOPES:
                 assert not self.clearly_ready(scope), f"{scope} was passed over"
+        if len(granted) < n or self.frontier.limits.shards > 1:  # shards that had nothing left were looked at, too
             self.release_holds()
         return multiple(*granted)
 
@@ -197,6 +198,17 @@ class FrontierMachine(RuleBasedStateMachine):
             page.state = "queued"
             if what == "dead":
                 page.attempts, page.exhausted, page.rank = 0, False, (0, next(self.sequence))
+
+    @rule()
+    def all_workers_are_gone(self) -> None:
+        pages = [p for p in self.pages.values() if p.state == "leased"]
+        for page in pages:
+            page.at = self.now
+        assert self.do(self.frontier.requeue("leased")) == len(pages)
+        later = [p for p in self.pages.values() if p.state == "later"]
+        self.expire_and_wake()
+        for page in later:
+            page.state = "later"
 
     @rule()
     def stale_acks_do_nothing(self) -> None:
@@ -316,10 +328,11 @@ class FrontierMachine(RuleBasedStateMachine):
 def test_any_order_of_operations_keeps_the_frontiers_invariants(valkey_url, steps):
     FrontierMachine.url = valkey_url
     profile = settings(
-        max_examples=40,
+        max_examples=25,
         stateful_step_count=steps,
         deadline=None,
         derandomize=True,
+        phases=[Phase.explicit, Phase.generate],  # shrinking against a server takes minutes
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(FrontierMachine, settings=profile)

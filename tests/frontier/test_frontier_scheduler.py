@@ -108,16 +108,16 @@ def test_a_callback_that_raises_costs_tries_and_ends_recorded(tmp_path):
 
 
 def test_two_workers_keep_the_distance_to_one_host_in_the_servers_own_log(tmp_path):
-    delay = 0.1
-    with Web(16) as web:
+    delay = 0.25
+    with Web(12) as web:
         workers = [Worker(tmp_path, web, name, DOWNLOAD_DELAY=delay) for name in ("a", "b")]
         for worker in workers:
             worker.wait()
-        assert_every_page_once(web, 16, *workers)
+        assert_every_page_once(web, 12, *workers)
         assert all(worker.kept() for worker in workers), "only one of them worked"
         arrivals = sorted(arrived for _, arrived, _ in web.log)
         gaps = [b - a for a, b in itertools.pairwise(arrivals)]
-        assert min(gaps) >= delay - 0.02, gaps  # a request may spend longer on the wire than the next one
+        assert min(gaps) >= delay - 0.1, gaps  # one request may spend longer on the wire than the next
 
 
 def test_two_workers_together_keep_to_one_request_at_a_time(tmp_path):
@@ -131,7 +131,7 @@ def test_two_workers_together_keep_to_one_request_at_a_time(tmp_path):
 
 
 def test_a_worker_stopped_with_sigterm_leaves_its_pages_to_the_other_at_once(tmp_path):
-    with Web(60, answer_seconds=0.25) as web:
+    with Web(300, answer_seconds=0.25) as web:
         leaving = Worker(tmp_path, web, "leaving", CONCURRENT_REQUESTS_PER_DOMAIN=2)
         leaving.until_kept(1)
         staying = Worker(tmp_path, web, "staying", CONCURRENT_REQUESTS_PER_DOMAIN=2)
@@ -140,8 +140,8 @@ def test_a_worker_stopped_with_sigterm_leaves_its_pages_to_the_other_at_once(tmp
         leaving.wait(20)
         web.answer_seconds = 0.0
         staying.wait(40)  # far less than the 120 seconds of a lease
-        assert_every_page_once(web, 60, leaving, staying)
-        assert len(web.log) == 60
+        assert_every_page_once(web, 300, leaving, staying)
+        assert len(web.log) == 300
 
 
 def test_a_killed_workers_pages_come_back_when_its_leases_expire(tmp_path):
@@ -154,6 +154,18 @@ def test_a_killed_workers_pages_come_back_when_its_leases_expire(tmp_path):
         heir = Worker(tmp_path, web, "heir", **settings)
         heir.wait()
         assert {*killed.kept(), *heir.kept()} == {f"{web.url}/{i}" for i in range(30)}
+
+
+def test_after_a_kill_the_same_command_resumes_without_waiting_for_leases(tmp_path):
+    with Web(20, answer_seconds=0.1) as web:
+        killed = Worker(tmp_path, web, "killed")
+        killed.until_kept(2)
+        killed.process.kill()
+        killed.process.communicate()
+        web.answer_seconds = 0.0
+        resumed = Worker(tmp_path, web, "resumed")
+        resumed.wait(40)  # a lease lasts 120 seconds
+        assert {*killed.kept(), *resumed.kept()} == {f"{web.url}/{i}" for i in range(20)}
 
 
 def test_the_server_is_killed_in_mid_crawl_and_the_crawl_goes_on_without_loss(tmp_path):
@@ -186,13 +198,13 @@ def test_the_gate_is_not_optional(tmp_path):
 
 
 def test_what_a_component_downloads_on_its_own_keeps_the_distance_too(tmp_path):
-    delay = 0.2
+    delay = 0.25
     with Web(4) as web:
         Worker(tmp_path, web, spider={"extra": f"{web.url}/robots.txt"}, DOWNLOAD_DELAY=delay).wait()
         assert sorted(web.paths()) == ["/0", "/1", "/2", "/3", "/robots.txt", "/robots.txt?again"]
         arrivals = sorted(arrived for _, arrived, _ in web.log)
         gaps = [b - a for a, b in itertools.pairwise(arrivals)]
-        assert min(gaps) >= delay - 0.02, gaps
+        assert min(gaps) >= delay - 0.1, gaps  # one request may spend longer on the wire than the next
 
 
 def test_seeds_that_come_through_the_door_are_crawled_once_and_strangers_are_refused(tmp_path):

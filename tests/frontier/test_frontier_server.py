@@ -150,6 +150,20 @@ def test_it_never_evicts_and_appends_every_write(tmp_path):
         assert found == {"maxmemory-policy": "noeviction", "appendonly": "yes", "appendfsync": "everysec", "save": ""}
 
 
+def test_it_notes_when_nobody_was_there(tmp_path):
+    first, second = EmbeddedServer(tmp_path), EmbeddedServer(tmp_path)
+    first.start()
+    second.start()
+    assert second.take_note() is True  # of the first one's arrival
+    assert first.take_note() is False
+    first.stop()
+    third = EmbeddedServer(tmp_path)
+    third.start()
+    assert third.take_note() is False
+    second.stop()
+    third.stop()
+
+
 def test_a_folder_too_deep_for_a_socket_works_all_the_same(tmp_path):
     folder = tmp_path / ("deep" * 30) / 'with "quotes" and spaces'
     with EmbeddedServer(folder) as url:

@@ -20,6 +20,7 @@ class Web:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or every answer waits 40 ms for an acknowledgement
 
             def do_GET(self) -> None:
                 web._answer(self)

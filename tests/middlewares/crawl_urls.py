@@ -48,6 +48,9 @@ class MemoryFrontier:
     async def set_delay(self, scope: str, seconds: float) -> None:
         REPORT["delays"].append([scope, seconds])
 
+    async def block(self, scope: str, until: float, reason: str) -> None:
+        REPORT.setdefault("blocks", []).append([scope, until, reason])
+
 
 class MemoryScheduler(BaseScheduler):
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from twisted.internet.address import IPv4Address
 from crawler.document import Drop, DropReason
 from crawler.middlewares import defaults, resolver
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
-from crawler.middlewares.control_files import ROBOTS, ControlFiles, authority_of, path_of
+from crawler.middlewares.control_files import MAX_PARSED_BYTES, ROBOTS, ControlFiles, authority_of, path_of
 from crawler.middlewares.handler import ForbiddenAddressError, guarded_factory
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.network import NetworkRules
@@ -265,6 +265,19 @@ def test_a_forbidden_host_is_the_pages_outcome_and_is_not_remembered_as_an_answe
         return store.blobs
 
     assert asyncio.run(scenario()) == {}
+
+
+def test_what_a_worker_remembers_is_bounded_in_bytes():
+    async def scenario():
+        store, host = Store(), Host((200, b"#" * 400_000))
+        files = worker(store, host)
+        for number in range(30):
+            await files.get(f"https://a{number}.example/robots.txt")
+        return sum(len(record.body) for record, _ in files._known.values()), len(files._known)
+
+    kept, files = asyncio.run(scenario())
+    assert kept <= MAX_PARSED_BYTES
+    assert files == MAX_PARSED_BYTES // 400_000
 
 
 def test_an_authority_and_a_path_are_cut_from_a_url():

@@ -105,6 +105,7 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
             "/html": web.reply(content_type="text/html; charset=utf-8"),
             "/xhtml": web.reply(content_type="application/xhtml+xml"),
             "/plain": web.reply(content_type="TEXT/PLAIN"),
+            "/twice": web.reply(content_type="text/html, text/html; charset=utf-8"),
             "/untyped": web.reply(content_type=None),
             "/pdf": web.reply(content_type="application/pdf"),
             "/image": endless,
@@ -117,7 +118,7 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
         },
         DOWNLOAD_MAXSIZE=10_000,
     )
-    for path in ("/html", "/xhtml", "/plain", "/untyped", "/zipped"):
+    for path in ("/html", "/xhtml", "/plain", "/twice", "/untyped", "/zipped"):
         assert found[path]["outcome"] == "page", (path, found[path])
     for path, reason in {
         "/pdf": "not_text",
@@ -134,12 +135,12 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
 def test_a_download_that_fails_is_tried_later_without_a_time_of_its_own(web, outcomes):
     cut = web.reply(body=b"half", headers=[("Content-Length", "4000")])
 
-    def endless_head(handler):
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        for _ in range(3_000):
-            handler.wfile.write(b"X-Filler: " + b"x" * 1_000 + b"\r\n")
+    def long_head(handler):
+        """A complete answer: only its size speaks against it."""
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\nConnection: close\r\n")
+        handler.wfile.write((b"X-Filler: " + b"x" * 1_000 + b"\r\n") * 3_000 + b"\r\nok")
 
-    found = outcomes({"/reset": web.reset, "/hang": web.hang, "/cut": cut, "/head": endless_head}, DOWNLOAD_TIMEOUT=2)
+    found = outcomes({"/reset": web.reset, "/hang": web.hang, "/cut": cut, "/head": long_head}, DOWNLOAD_TIMEOUT=2)
     for path, outcome in found.items():
         assert (outcome["outcome"], outcome["reason"]) == ("TryLater", "download_failed"), (path, outcome)
         assert outcome["not_before"] is None

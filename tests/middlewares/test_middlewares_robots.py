@@ -128,6 +128,7 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     two = web.site("127.0.0.3", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 999"), "/a": web.reply()})
     report = crawl([f"{one}/a", f"{one}/b", f"{two}/a"], ROBOTS_MAX_DELAY_SECONDS=60)
     assert sorted(report["delays"]) == [[f"127.0.0.2:{web.port}", 5.0], [f"127.0.0.3:{web.port}", 60.0]]
+    assert [scope for scope, _, _ in report["blocks"]] == [scope for scope, _ in report["delays"]]
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import zlib
 
 import pytest
 from hypothesis import given, settings
@@ -92,6 +94,18 @@ def test_a_stored_record_comes_back_as_it_was():
 def test_the_shared_copy_is_kept_as_long_as_it_can_serve():
     assert record(Answer(200, RULES)).keep_until() == NOW + LAST_GOOD_SECONDS
     assert record(Answer(404)).keep_until() == NOW + DAY
+
+
+def test_a_large_record_is_stored_small_and_a_stored_bomb_is_fetched_again():
+    large = record(Answer(200, RULES * 100_000))
+    assert len(large.dump()) < 20_000
+    assert load(large.dump()) == large
+    bomb = large.dump().replace(_packed(large.body), _packed(b"x" * 5_000_000))
+    assert load(bomb) is None
+
+
+def _packed(body: bytes) -> bytes:
+    return base64.b64encode(zlib.compress(body))
 
 
 @settings(deadline=None, derandomize=True)

@@ -232,7 +232,7 @@ def test_every_key_carries_the_hash_tag_of_its_scope(tmp_path, dedup_config):
         verdicts = []
         asyncio.run(run())
         with redis.Redis.from_url(url) as client:
-            tags = {key.decode().partition("}")[0] + "}" for key in client.scan_iter()}
+            tags = {key.decode().partition("}")[0] + "}" for key in client.scan_iter("{*")}
     assert tags == {"{dedup:crawl:one}", "{dedup:crawl:two}", "{dedup:all}"}
     assert verdicts == [None, None, None, "http://one.all.example/"]
 
@@ -331,7 +331,7 @@ def test_the_configuration_chooses_the_index():
 
 def test_the_adapters_drop_a_copy_with_its_owner_and_let_the_owner_pass():
     index = MemoryIndex(from_mapping({}).dedup)
-    exact, near = ExactDedupPipeline(index), NearDedupPipeline(index)
+    exact, near = ExactDedupPipeline(index, pytest.fail), NearDedupPipeline(index, pytest.fail)
     original = fingerprint(prose(600, 9), "http://a.example/")
     copy = fingerprint(original.text, "http://b.example/")
     mirror = fingerprint(edited(original.text, 200), "http://c.example/")

@@ -34,6 +34,7 @@ def document(number: int, **values: Any) -> Document:
         "crawled_at": f"2026-01-01T00:00:{number % 60:02d}Z",
         "crawl_id": "crawl",
         "text_allowed": True,
+        "done": ["pii"],
     }
     return Document(**(made | values))
 

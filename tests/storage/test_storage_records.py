@@ -38,8 +38,8 @@ def test_the_reasons_of_language_quality_and_duplicates_may_carry_text():
     assert {DropReason.LANGUAGE_UNKNOWN, DropReason.DUP_LINE_FRAC, DropReason.EXACT_DUPLICATE} <= TEXT_REASONS
 
 
-@pytest.mark.parametrize("changes", [{"text_allowed": False}, {}])
-def test_text_stays_out_where_policy_has_not_passed_or_the_setting_is_off(document, changes):
+@pytest.mark.parametrize("changes", [{"text_allowed": False}, {"done": ["quality"]}, {}])
+def test_text_stays_out_before_policy_and_redaction_or_where_the_setting_is_off(document, changes):
     doc = document(1, text=SECRET, title=SECRET, **changes)
     record = rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY), with_text=bool(changes))
     assert not set(TEXT_FIELDS) & set(record)

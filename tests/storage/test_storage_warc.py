@@ -4,8 +4,10 @@ import gzip
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
+import brotli
 import fsspec
 import pytest
 import zstandard
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.document import Exchange
+from crawler.storage.encodings import decoded
 from crawler.storage.errors import StorageError
 from crawler.storage.replay import expand, read_archive
 from crawler.storage.warc import exchange_records, warc_date
@@ -137,7 +140,7 @@ def test_a_payload_beyond_the_limit_is_reported_and_not_read(folder, exchange):
 
 
 def test_a_compressed_payload_that_explodes_is_reported_and_not_read(tmp_path):
-    packed = gzip.compress(b"0" * 2_000_000)
+    packed = gzip.compress(b"0" * 100_000_000)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
     block = head + packed
     record = (
@@ -145,12 +148,35 @@ def test_a_compressed_payload_that_explodes_is_reported_and_not_read(tmp_path):
         b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http; msgtype=response\r\n"
         b"Content-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
     )
-    (tmp_path / "bomb.warc").write_bytes(record)
+    fine = record.replace(packed, b"<p>fine</p>").replace(b"%d\r\n\r\nHTTP" % len(block), b"54\r\n\r\nHTTP")
+    (tmp_path / "bomb.warc").write_bytes(record + fine)
     problems = []
-    assert list(read_archive(str(tmp_path / "bomb.warc"), on_problem=problems.append, max_bytes=100_000)) == []
-    assert len(problems) == 1
-    [found] = read_archive(str(tmp_path / "bomb.warc"))
-    assert found.body == b"0" * 2_000_000
+    found = list(read_archive(str(tmp_path / "bomb.warc"), on_problem=problems.append, max_bytes=200_000))
+    assert [response.body for response in found] == [b"<p>fine</p>"]
+    assert [problem.offset for problem in problems] == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "encode"),
+    [
+        ("gzip", gzip.compress),
+        ("br", brotli.compress),
+        ("zstd", zstandard.compress),
+        ("deflate", zlib.compress),
+        ("deflate", lambda raw: zlib.compress(raw)[2:-4]),
+        ("identity", lambda raw: raw),
+        ("gzip", lambda raw: raw),  # a header that promises what the payload does not keep
+    ],
+)
+def test_every_content_encoding_of_the_web_is_decoded(name, encode):
+    assert decoded([("Content-Encoding", name)], encode(b"<p>text</p>"), 1000) == b"<p>text</p>"
+
+
+def test_chunks_are_joined_before_the_content_is_decoded():
+    packed = gzip.compress(b"<p>text</p>")
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    headers = [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")]
+    assert decoded(headers, chunked, 1000) == b"<p>text</p>"
 
 
 def test_zstd_archives_are_read(folder, exchange):

@@ -148,6 +148,18 @@ local function hang_up(lease, sent, latency)
   end
 end
 
+-- Leases whose worker is gone: the URLs return, at the cost of an attempt.
+local function reclaim(tokens)
+  for _, lease in pairs(read_leases(tokens)) do
+    hang_up(lease, now, 0)
+    local attempts, holds, rest = split(lease.member)
+    because(lease.scope, rest, 'lease expired')
+    count('queued', 1)
+    push(lease.scope, lease.score, join(attempts + 1, holds, rest))
+  end
+  forget(tokens)
+end
+
 -- URLs outside their queues, with a time: long pauses (later) and holds (held) ----------------------------------------
 local function park(key, at, scope, score, member)
   call('ZADD', key, at, scope .. '\t' .. score .. '\t' .. member)

@@ -4,15 +4,7 @@
 local n, expiry, tries, patience = num(ARGV[5]), now + num(ARGV[6]), num(ARGV[9]), num(ARGV[10])
 
 -- what silent workers held comes back; it costs an attempt
-local expired = call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, 64)
-for _, lease in pairs(read_leases(expired)) do
-  hang_up(lease, now, 0)
-  local attempts, holds, rest = split(lease.member)
-  because(lease.scope, rest, 'lease expired')
-  count('queued', 1)
-  push(lease.scope, lease.score, join(attempts + 1, holds, rest))
-end
-forget(expired)
+reclaim(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, 64))
 unpark(LATER, call('ZRANGEBYSCORE', LATER, '-inf', now, 'LIMIT', 0, 64))
 save()
 scopes = {}

@@ -1,0 +1,56 @@
+"""The policy middlewares inside the whole crawler: real spider, real frontier, real stages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = b"<html><head><title>t</title></head><body><p>One short page.</p>%s</body></html>"
+
+
+def test_crawl_delay_of_robots_txt_slows_down_everything_sent_to_the_host(web, tmp_path):
+    times: list[tuple[float, str]] = []
+    links = b'<a href="/a">a</a> <a href="/b">b</a> <a href="/shut">shut</a>'
+    bodies = {
+        "/robots.txt": b"User-agent: *\nCrawl-delay: 1.5\nDisallow: /shut\n",
+        "/": PAGE % links,
+        "/a": PAGE % b"",
+        "/b": PAGE % b"",
+        "/shut": PAGE % b"",
+    }
+
+    def answer(handler):
+        times.append((time.monotonic(), handler.path))
+        body, kind = bodies[handler.path], b"text/plain" if handler.path.endswith(".txt") else b"text/html"
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+        handler.wfile.write(head % (kind, len(body)) + body)
+
+    base = web.site("127.0.0.2", dict.fromkeys(bodies, answer))
+    settings = {
+        "CORPUS_DIR": str(tmp_path / "corpus"),
+        "NETWORK_ALLOW": "127.0.0.0/8",
+        "NETWORK_PORTS": str(web.port),
+        "DOWNLOAD_DELAY": "0.05",
+        "OPTOUT_PROFILE": "minimal",
+        "STAGE_WORKERS": "0",
+        "PROGRESS": "off",
+    }
+    arguments = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"url={base}/", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [path for _, path in times] == ["/robots.txt", "/", "/a", "/b"]
+    gaps = [later - sooner for (sooner, _), (later, _) in pairwise(times)]
+    assert min(gaps) > 1.3, gaps

@@ -1,0 +1,75 @@
+"""Progress: live on a terminal, one line every thirty seconds elsewhere, nothing in between."""
+
+import io
+import logging
+
+import pytest
+from rich.console import Console
+
+from crawler.observe.progress import Counters, Progress
+from crawler.observe.stats import rejected_by
+
+COUNTERS = Counters(
+    queued=40, leased=3, fetched=12, fetched_bytes=5000, kept=7, held=2, domains=["a.test", "b.test"],
+    rejected={"quality/low_quality": 3, "policy/optout": 1},
+)  # fmt: skip
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def test_without_a_terminal_nothing_is_drawn_and_a_line_is_logged_every_thirty_seconds(clock, caplog):
+    console = Console(file=io.StringIO())
+    progress = Progress(console, clock=clock)
+    progress.start()
+    with caplog.at_level(logging.INFO, logger="crawler.observe.progress"):
+        for second in range(1, 65):
+            clock.now = float(second)
+            progress.tick(COUNTERS)
+    progress.stop()
+    assert console.file.getvalue() == ""
+    assert len(caplog.messages) == 2
+    assert "7 kept, 4 rejected, 2 on hold, 12 fetched, 40 queued, 3 in work" in caplog.messages[0]
+
+
+def test_on_a_terminal_the_numbers_are_drawn_and_removed_at_the_end(clock):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    progress = Progress(console, clock=clock)
+    progress.start()
+    clock.now = 2.0
+    progress.tick(COUNTERS)
+    drawn = console.file.getvalue()
+    progress.stop()
+    progress.stop()
+    assert "7 kept" in drawn and "4 rejected" in drawn and "40 queued" in drawn
+    assert "quality/low_quality 3" in drawn and "a.test, b.test" in drawn
+    assert console.file.getvalue().endswith("\x1b[2K") or "\x1b[2K" in console.file.getvalue()[len(drawn) :]
+
+
+def test_the_rate_is_that_of_the_last_ten_seconds(clock):
+    progress = Progress(Console(file=io.StringIO()), clock=clock)
+    progress.start()
+    for second in range(1, 31):
+        clock.now = float(second)
+        progress.tick(Counters(kept=0 if second <= 20 else 5 * (second - 20)))
+    assert progress.rate() == pytest.approx(5.0)
+
+
+def test_a_rate_before_any_time_has_passed_is_zero(clock):
+    progress = Progress(Console(file=io.StringIO()), clock=clock)
+    progress.start()
+    assert progress.rate() == 0.0
+
+
+def test_rejections_are_read_from_the_counters_of_the_crawl():
+    stats = {"outcome/kept": 3, "outcome/rejected/quality/low_quality": 2, "outcome/storage_error": "x"}
+    assert rejected_by(stats) == {"quality/low_quality": 2}

@@ -1,0 +1,112 @@
+"""Compiled discard rules select what trafilatura's own XPath expressions select."""
+
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from lxml import html
+from lxml.etree import XPath
+from trafilatura import xpaths
+
+from crawler.stages import _pruning
+from crawler.stages.extraction import trafilatura_text
+from crawler.stages.parse import parse_html
+from demo.pages import load_web
+from demo.render import Web, page_html
+
+SHARED = Path(os.environ.get("CRAWLER_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+REGEX = {"re": "http://exslt.org/regular-expressions"}
+LISTS = ("OVERALL_DISCARD_XPATH", "TEASER_DISCARD_XPATH", "DISCARD_IMAGE_ELEMENTS", "PRECISION_DISCARD_XPATH")
+
+PAGE = """<html><body>
+<div id="shareBox" class="x">a</div><div class="x shareBox">b</div><p class="y" id="teaserOne">c</p>
+<section role="Navigation">d</section><span style="display:none">e</span><p aria-hidden="true">f</p>
+<div class="top" id="consent">g</div><div id="plain" class="article-caption">h</div><div>i</div>
+<div data-lp-replacement-content="1">j</div><p class="a bottom">k</p><p class="padding-bottom-lg">l</p>
+<p class="link">m</p>
+</body></html>"""
+
+
+@pytest.fixture(autouse=True)
+def restore():
+    yield
+    _pruning.install()
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_compiled_rule_selects_the_same_elements_in_the_same_order(name):
+    tree = html.fromstring(PAGE)
+    for expression in getattr(xpaths, name):
+        assert _pruning.Rule(expression).select(tree) == expression(tree)
+
+
+def test_the_costly_expressions_of_the_installed_trafilatura_are_compiled():
+    costly = [*xpaths.OVERALL_DISCARD_XPATH, *xpaths.TEASER_DISCARD_XPATH, *xpaths.DISCARD_IMAGE_ELEMENTS]
+    assert all(_pruning.Rule(expression).compiled for expression in costly)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".//*[self::div][contains(@class, 'a') and @id]",
+        ".//*[self::div][not(@id)]",
+        ".//*[self::div][contains(., 'text')]",
+        ".//*[self::div][@id='a'][1]",
+        "(.//div)[1]",
+        ".//header",
+        ".//*[re:test(@id, '^$')]",
+    ],
+)
+def test_an_expression_of_another_form_is_left_to_the_engine(source):
+    rule = _pruning.Rule(XPath(source, namespaces=REGEX))
+    assert not rule.compiled
+    tree = html.fromstring(PAGE)
+    assert rule.select(tree) == XPath(source, namespaces=REGEX)(tree)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".//*[self::div or self::p][re:test(@id|@class, 'share', 'i') or starts-with(@class, 'to')]",
+        ".//*[contains(translate(@role, 'N', 'n'), 'nav') or @class='link' or @data-lp-replacement-content]",
+        './/*[contains(@class, "bottom")]',
+    ],
+)
+def test_a_union_means_the_attribute_that_stands_first(source):
+    expression = XPath(source, namespaces=REGEX)
+    rule = _pruning.Rule(expression)
+    assert rule.compiled
+    tree = html.fromstring(PAGE)
+    assert rule.select(tree) == expression(tree) != []
+
+
+def texts(pages):
+    found = []
+    for url, tree in pages:
+        found += [trafilatura_text(tree, url, precise=precise) for precise in (True, False)]
+    return found
+
+
+def same_both_ways(pages):
+    _pruning.uninstall()
+    expected = texts(pages)
+    _pruning.install()
+    assert texts(pages) == expected
+
+
+def test_the_texts_of_the_demo_web_are_the_same_both_ways():
+    sites = load_web()
+    web = Web(sites, dict.fromkeys(sites, "http://localhost"))
+    pages = [(page.path, parse_html(page_html(web, page))) for page in web.pages()]
+    assert len(pages) > 80
+    same_both_ways(pages)
+
+
+@pytest.mark.skipif(not (SHARED / "extraction").is_dir(), reason="needs ../shared/data/extraction")
+def test_the_texts_of_real_pages_are_the_same_both_ways():
+    with tarfile.open(SHARED / "extraction" / "pages.tar.gz") as tar:
+        files = [(m.name, tar.extractfile(m)) for m in tar.getmembers() if m.isfile()]
+        read = [(name, parse_html(file.read().decode("utf-8", "replace"))) for name, file in files if file]
+    same_both_ways([(name, tree) for name, tree in read if tree is not None and not isinstance(tree, str)])
