@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
+OPTIONAL = {"pyspark"}  # imported where it is used; its tests skip with a reason
 
 
 def requirements(name: str) -> dict[str, str]:
@@ -46,16 +47,19 @@ def missing(modules: set[str], required: set[str]) -> dict[str, list[str]]:
 
 
 def test_every_package_that_the_product_imports_is_required() -> None:
-    assert missing(imports("crawler", "demo"), set(requirements("requirements.txt"))) == {}
+    assert missing(imports("crawler", "demo") - OPTIONAL, set(requirements("requirements.txt"))) == {}
+
+
+def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
+    assert set(requirements("requirements-spark.txt")) == OPTIONAL <= imports("crawler/spark")
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:
     required = set(requirements("requirements.txt")) | set(requirements("requirements-dev.txt"))
-    optional = {"pyspark"}  # tests that need it skip with a reason
-    assert missing(imports("tests", "bench") - optional, required) == {}
+    assert missing(imports("tests", "bench") - OPTIONAL, required) == {}
 
 
-@pytest.mark.parametrize("name", ["requirements.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-spark.txt"])
 def test_every_requirement_has_a_reason(name: str) -> None:
     assert [line for line in requirements(name).values() if not re.search(r"# \w", line)] == []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.spark.spark_archives import exchange, html, two_archives, write
@@ -106,3 +108,13 @@ def test_archives_that_do_not_exist_are_an_error_of_one_line(run_job, tmp_path):
     assert job.done.returncode == 1
     assert job.done.stderr.startswith(f"error: {tmp_path}/nothing-*.warc.gz: no archive matches")
     assert len(job.done.stderr.splitlines()) == 1
+
+
+def test_without_java_the_error_says_what_to_install(spark_installed, tmp_path):
+    archive = write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1))])
+    command = [sys.executable, "-m", "crawler.spark.job", "--archive", str(archive), "--output", str(tmp_path / "job")]
+    variables = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tmp_path)}
+    command += ["--set", "PII_PERSON=off"]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("error: no Java was found")
