@@ -76,8 +76,8 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
 
 def header(headers: Headers, name: bytes) -> str:
     """The first value of a header as text (latin-1, RFC 9110 section 5.5); empty where it is absent."""
-    value = headers.get(name)
-    return value.decode("latin-1") if value else ""
+    values = headers.getlist(name)  # `get` would answer the last one
+    return values[0].decode("latin-1") if values and values[0] else ""
 
 
 def rfc3339(seconds: float) -> str:
