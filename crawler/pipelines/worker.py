@@ -13,6 +13,9 @@ from crawler.frontier.sitemaps import Sitemap, parse_sitemap
 from crawler.frontier.urls import canonicalize
 from crawler.stages.chain import Chain
 
+GC_THRESHOLDS = (50_000, 20, 100)
+"""Pages make many short-lived objects and few cycles: looking for cycles every 700 objects costs a twentieth of the time."""
+
 _chain: Chain | None = None
 _problem = ""
 
@@ -34,6 +37,7 @@ def start(config: Config) -> None:
         _problem = f"{type(error).__name__}: {error}"
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
