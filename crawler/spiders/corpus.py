@@ -7,7 +7,9 @@ keeps one promise itself: a page's links are in the frontier before the page's o
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
@@ -73,7 +75,7 @@ class CorpusSpider(Spider):
 
     def admits_seed(self, url: str) -> bool:
         """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
-        return self._admits(Candidate(url), "seed")
+        return bool(self._admitted([Candidate(url)], "seed"))
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
@@ -107,7 +109,7 @@ class CorpusSpider(Spider):
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
-        await self._put([c for c in found if self._admits(c, "sitemap")])
+        await self._put(self._admitted(found, "sitemap"))
         self._count("sitemap/files")
         await self.frontier.settle(lease.token)
 
@@ -134,30 +136,35 @@ class CorpusSpider(Spider):
         if (limit and depth > limit) or not self.scope.follows_links(lease.url):
             return
         found = [Candidate(url, priority=-depth, depth=depth) for url in links]
-        await self._put([c for c in found if self._admits(c, "link")])
+        await self._put(self._admitted(found, "link"))
 
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
             named = [url for line in urls if (url := canonicalize(line)) is not None]
             found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
-            await self._put([c for c in found if self._admits(c, "sitemap")])
+            await self._put(self._admitted(found, "sitemap"))
 
-    def _admits(self, candidate: Candidate, via: Via) -> bool:
-        if candidate.kind == "sitemap":
-            admission = self.scope.admits_sitemap(candidate.url)
-        else:
-            admission = self.scope.admits(candidate.url, via=via)
-        if not admission.ok:
-            self._count(f"scope/excluded/{admission.reason}")
-        return bool(admission.ok)
+    def _admitted(self, candidates: Iterable[Candidate], via: Via) -> list[Candidate]:
+        """The candidates that the scope lets in; the others are counted by reason."""
+        admitted, excluded = [], Counter[str]()
+        for candidate in candidates:
+            ask = self.scope.admits_sitemap if candidate.kind == "sitemap" else partial(self.scope.admits, via=via)
+            admission = ask(candidate.url)
+            if admission.ok:
+                admitted.append(candidate)
+            else:
+                excluded[admission.reason] += 1
+        for reason, count in excluded.items():
+            self._count(f"scope/excluded/{reason}", count)
+        return admitted
 
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
         if isinstance(target, Drop):
             return target
         chain = (*lease.redirects, lease.url)
         candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
-        if not self._admits(candidate, "redirect"):
+        if not self._admitted([candidate], "redirect"):
             return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
         await self._put([candidate])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
@@ -165,8 +172,8 @@ class CorpusSpider(Spider):
     async def _put(self, candidates: list[Candidate]) -> None:
         if not candidates:
             return
-        for status in await self.frontier.put(candidates):
-            self._count(f"frontier/put/{status}")
+        for status, count in Counter(await self.frontier.put(candidates)).items():
+            self._count(f"frontier/put/{status}", count)
 
     def _count(self, key: str, n: int = 1) -> None:
         assert self.crawler.stats is not None
