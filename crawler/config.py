@@ -11,57 +11,15 @@ import dataclasses
 import hashlib
 import ipaddress
 import json
-import math
 import os
 import socket
-import types
-import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any
 
-Getter = Callable[[str], Any]
-"""Returns the raw value of a setting by name, or None where it is not set."""
+from crawler.setting import ConfigError, Getter, load_section, setting
 
-T = TypeVar("T")
-
-
-class ConfigError(Exception):
-    """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
-
-
-def setting(
-    name: str,
-    default: Any,
-    doc: str,
-    *,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    choices: tuple[str, ...] | None = None,
-    check: Callable[[Any], str | None] | None = None,
-    digest: bool = True,
-) -> Any:
-    """Declare one setting: its name, default, meaning with unit, and what is accepted.
-
-    `check` returns a sentence ("expected …") where a value is unusable, else None. `digest=False` keeps a setting that
-    cannot change any output (paths, addresses, speed) out of the configuration digest.
-    """
-    meta = {
-        "name": name,
-        "doc": doc,
-        "minimum": minimum,
-        "maximum": maximum,
-        "choices": choices,
-        "check": check,
-        "digest": digest,
-    }
-    if isinstance(default, dict):
-        return dataclasses.field(default_factory=lambda: dict(default), metadata=meta)
-    return dataclasses.field(default=default, metadata=meta)
+__all__ = ["ConfigError", "Getter", "setting"]
 
 
 def _check_networks(value: tuple[str, ...]) -> str | None:
@@ -331,7 +289,7 @@ def load(getter: Getter) -> Config:
     Raises: ConfigError listing all problems at once.
     """
     problems: list[str] = []
-    sections: dict[str, Any] = {name: _load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    sections: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
     if problems:
         raise ConfigError(problems)
     config = Config(**sections)
@@ -366,74 +324,3 @@ def _check_together(config: Config) -> list[str]:
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")
     return problems
-
-
-def _load_section(section: type[T], getter: Getter, problems: list[str]) -> T | None:
-    hints = typing.get_type_hints(section)
-    values: dict[str, Any] = {}
-    for f in fields(section):  # type: ignore[arg-type]  # section is always a dataclass
-        raw = getter(f.metadata["name"])
-        if raw is None or (isinstance(raw, str) and raw == "" and hints[f.name] is not str):
-            continue
-        try:
-            values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
-        except ValueError as error:
-            problems.append(f"{f.metadata['name']}={raw!r}: {error}")
-    return None if problems else section(**values)
-
-
-def _checked(value: Any, meta: Mapping[str, Any]) -> Any:
-    low, high, choices, check = meta["minimum"], meta["maximum"], meta["choices"], meta["check"]
-    if low is not None and value < low:
-        raise ValueError(f"expected at least {low:g}")
-    if high is not None and value > high:
-        raise ValueError(f"expected at most {high:g}")
-    if choices and value not in choices:
-        raise ValueError("expected one of " + ", ".join(choices))
-    if check and (complaint := check(value)):
-        raise ValueError(complaint)
-    return value
-
-
-def _convert(raw: Any, kind: Any) -> Any:
-    """Convert a raw value to the declared type; ValueError says what was expected."""
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
-        kind = next(a for a in args if a is not type(None))
-        origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin is tuple:
-        items = raw if isinstance(raw, (list, tuple, set)) else [p.strip() for p in str(raw).split(",") if p.strip()]
-        return tuple(_convert(item, args[0]) for item in items)
-    return _SCALARS[kind](raw)
-
-
-def _to_bool(raw: Any) -> bool:
-    text = str(raw).strip().lower()
-    if text in {"1", "true", "yes", "on"}:
-        return True
-    if text in {"0", "false", "no", "off"}:
-        return False
-    raise ValueError("expected True or False")
-
-
-def _to_int(raw: Any) -> int:
-    try:
-        number = float(raw) if not isinstance(raw, str) else int(raw.replace("_", ""))
-    except ValueError:
-        raise ValueError("expected a whole number") from None
-    if number != int(number):
-        raise ValueError("expected a whole number")
-    return int(number)
-
-
-def _to_float(raw: Any) -> float:
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        raise ValueError("expected a number") from None
-    if not math.isfinite(number):
-        raise ValueError("expected a finite number")
-    return number
-
-
-_SCALARS: dict[Any, Callable[[Any], Any]] = {bool: _to_bool, int: _to_int, float: _to_float, str: str}
