@@ -18,6 +18,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
+from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
@@ -234,7 +235,8 @@ class Scheduler(BaseScheduler):
     def _door_of(self, spider: Spider) -> Door | None:
         """Open where the spider says which seeds it admits (`admits_seed(url) -> bool`)."""
         admits = getattr(spider, "admits_seed", None)
-        key = f"{spider.name}:start_urls"
+        pattern = self._crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
+        key = pattern % {"name": spider.name}
         return None if admits is None else Door(self.frontier.connection, key, admits, self.put)
 
     async def _close(self) -> None:
