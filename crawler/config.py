@@ -115,7 +115,7 @@ class FrontierConfig:
                             choices=("domain", "host"), digest=False)  # fmt: skip
     lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
                                    minimum=1.0, digest=False)  # fmt: skip
-    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 2.0, "end after so long with nothing to do; 0 = never",
+    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after so long with nothing to do; 0 = never",
                                   minimum=0.0, digest=False)  # fmt: skip
     depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.config import Config, ConfigError
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+
+from crawler.config import Config, ConfigError, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.seeds import SeedError, SeedPlan
@@ -44,7 +47,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
 
     Raises: LaunchError with every problem that could be found at once.
     """
-    problems = list(compliance_problems(settings))
+    problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
     if config is not None:
@@ -111,6 +114,15 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     if stats.get("frontier/put/queued") and judged and judged == stats.get("outcome/unreached"):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get("outcome/unreached_examples", []))
     return None
+
+
+def misspelt_settings(settings: BaseSettings) -> list[str]:
+    """Settings of the command line that nobody reads, where one of ours is spelt almost alike."""
+    ours = declared()
+    given = [name for name in settings if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
+    unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
+    near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
+    return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -135,11 +138,11 @@ def _folder_table(summary: Summary) -> Table:
 
 def _show_next_steps(summary: Summary, console: Console) -> None:
     """Commands stand on one line each, however long, so that they can be copied."""
-    where = shlex.quote(summary.where)
+    where, scrapy = shlex.quote(summary.where), shlex.quote(scrapy_command())
     steps = [
-        ("read some of it", f"scrapy report --samples 5 {where}"),
-        ("histograms, for a browser", f"scrapy report --html {where}"),
-        ("check every hash and line", f"scrapy dataset verify {where}"),
+        ("read some of it", f"{scrapy} report --samples 5 {where}"),
+        ("histograms, for a browser", f"{scrapy} report --html {where}"),
+        ("check every hash and line", f"{scrapy} dataset verify {where}"),
     ]
     if summary.held:
         steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
@@ -147,6 +150,14 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
     console.print(Text("Next", style="bold"))
     for why, command in steps:
         console.print(Text.assemble("  ", (f"{why:<27}", "dim"), (command, "bold cyan")), soft_wrap=True)
+
+
+def scrapy_command() -> str:
+    """How this person can call `scrapy`: by its name where the shell finds it, else by its place beside Python."""
+    beside = Path(sys.executable).with_name("scrapy")
+    if shutil.which("scrapy") or not beside.exists():
+        return "scrapy"
+    return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
 def _table(*alignments: str) -> Table:

@@ -27,6 +27,12 @@ def test_all_wrong_settings_and_arguments_are_shown_at_once(crawl):
     fails(done, "SHARD_FORMAT", "NEARDUP_THRESHOLD", "not a url")
 
 
+def test_a_misspelt_setting_is_named_with_the_one_that_was_meant(crawl):
+    done = crawl.run({"url": "http://127.0.0.1/"}, NEARDUP_TRESHOLD="0.9", MY_OWN_SETTING="1")
+    fails(done, "NEARDUP_TRESHOLD", "did you mean NEARDUP_THRESHOLD?")
+    assert "MY_OWN_SETTING" not in done.stderr
+
+
 def test_a_malformed_seed_file_is_reported_with_file_and_line(crawl, tmp_path):
     seeds = tmp_path / "seeds.txt"
     seeds.write_text("# ours\nhttp://127.0.0.1/a\nnonsense here\n")
