@@ -97,6 +97,8 @@ class ExtractionStage:
             return resiliparse_text(doc), "resiliparse"
         prepare(tree)
         text = trafilatura_text(tree, doc.url, fast=True)
+        if self._is_most_of(text, tree):
+            return text, "trafilatura-fast"
         estimate = resiliparse_text(doc)
         if self._is_enough(text, estimate):
             return text, "trafilatura-fast"
@@ -104,6 +106,13 @@ class ExtractionStage:
         if self._is_better(full, text):
             return full, "trafilatura"
         return (text, "trafilatura-fast") if text else (estimate, "resiliparse")
+
+    def _is_most_of(self, text: str, tree: Any) -> bool:
+        """True where no estimate could say that text is missing: it is most of all the text there is on the page."""
+        if _is_flat(text) or count_words(text) < self._min_words:
+            return False
+        everything = tree.text_content()
+        return len(text) >= self._chain.min_share_of_estimate * len(everything)
 
     def _is_enough(self, text: str, estimate: str) -> bool:
         if not text or len(text) < self._chain.min_share_of_estimate * len(estimate):
