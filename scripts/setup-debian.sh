@@ -14,6 +14,13 @@ if ! command -v java >/dev/null 2>&1; then
         echo "setup-debian: no java; the tests of the Spark job will be skipped" >&2
     fi
 fi
+if ! command -v nginx >/dev/null 2>&1; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing nginx-light"
+    else
+        echo "setup-debian: no nginx; the test of the benches' web server will be skipped" >&2
+    fi
+fi
 if [ -z "$missing" ]; then
     exit 0
 fi
