@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -67,9 +68,8 @@ def _shards(bodies: list[bytes]) -> None:
     batches = [lines[i : i + COMMIT_RECORDS] for i in range(0, len(lines), COMMIT_RECORDS)]
     journal = sum(len(zstd_frame(b"".join(batch))) for batch in batches)
     middle = time.process_time()
-    target = Path("/tmp/bench-sealed.jsonl.zst")  # removed two lines below
-    sealed = write_sealed(target, iter(lines))["bytes"]
-    target.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        sealed = write_sealed(Path(folder) / "sealed.jsonl.zst", iter(lines))["bytes"]
     ended = time.process_time()
     for name, spent, size in (("journal", middle - started, journal), ("sealed", ended - middle, sealed)):
         print(f"{name:16} {1000 * spent / len(lines):.2f} ms, {size / len(lines):,.0f} bytes a record")
