@@ -270,6 +270,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="realweb-") as name,
         serve(options.packages, Path(name), options.port) as web,
     ):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the web server must not outlive us
         print(f"# {web.server}, access log {web.access_log}; Ctrl-C ends it", *web.seeds, sep="\n", flush=True)
         try:
             signal.pause()

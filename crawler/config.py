@@ -14,7 +14,7 @@ import json
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from crawler.setting import ConfigError, Getter, load_section, setting
@@ -251,13 +251,16 @@ class Config:
     pii: PiiConfig
     dedup: DedupConfig
     storage: StorageConfig
+    digest: str = field(init=False, compare=False)
+    """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
 
-    @property
-    def digest(self) -> str:
-        """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", self._digest())  # every record carries it: computed once
+
+    def _digest(self) -> str:
         values = {
             f.metadata["name"]: getattr(section, f.name)
-            for section in (getattr(self, s.name) for s in fields(self))
+            for section in (getattr(self, name) for name in SECTIONS)
             for f in fields(section)
             if f.metadata["digest"]
         }

@@ -29,7 +29,12 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _SESSION_IN_PATH = re.compile(r"(?<=[^.]);jsessionid=[^/;]*", re.IGNORECASE)  # after a dot it could leave a dot segment
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")  # names become Redis keys: nothing else
 _USER_INFO = re.compile(r"[^/?#@\s]*@")  # a password or an address does not belong into a log
-_PLAIN = re.compile(r"(https?)://((?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{1,62})(/[^\s?#\\]*)(?:\?([^\s#]*))?", re.ASCII)
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_PLAIN = re.compile(
+    rf"(https?)://((?:[a-z0-9_-]{{1,63}}\.)*[a-z][a-z0-9-]{{1,62}}|{_OCTET}(?:\.{_OCTET}){{3}})"
+    r"(?::(?!80/|443/)([1-9]\d{0,3}|[1-5]\d{4}))?(/[^\s?#\\]*)(?:\?([^\s#]*))?",
+    re.ASCII,
+)
 
 
 class _Parts(NamedTuple):
@@ -156,8 +161,7 @@ def _split(href: str) -> _Parts | None:
 
 def _parts_of(url: str) -> _Parts:
     if (plain := _PLAIN.fullmatch(url)) is not None:  # what canonicalize() returns nearly always: no second parse
-        scheme, host, path, query = plain.groups("")
-        return _Parts(scheme, host, "", path, query)
+        return _Parts(*plain.groups(""))
     parts = _parse(url, None)
     if parts is None:
         raise ValueError(f"expected an http(s) URL, found {printable(url)}")

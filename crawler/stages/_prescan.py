@@ -16,6 +16,12 @@ MAX_TAG_BYTES = 65_536
 # Possessive quantifiers: every byte is consumed once. A quote without an end can fail at most once for each kind of
 # quote, because no further quote of that kind follows it.
 _TAG = re.compile(rb"""<(?:!--|/?([a-zA-Z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
+_ORDINARY = re.compile(
+    rb"""(?:[^<]++|</?+(?!(?:script|style|textarea|title)[\s/>])[a-z][^\s/>"'<]{0,50}+"""
+    rb"""(?:[^>"'<]{0,200}+"[^"<>]{0,300}+"){0,3}+[^>"'<]{0,200}+>)*+""",
+    re.IGNORECASE,
+)
+"""Text and tags too short to be judged, as many as follow each other: most of a page in one step."""
 _ATTRIBUTE = re.compile(rb"""[^\s"'>/=][^\s"'>/=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'>]++))?""")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
 _RAW_TEXT_END = {
@@ -28,7 +34,7 @@ _PAYLOAD = re.compile(rb"""["']\s{0,99}(?:data:|[{\[]|&quot;|&#34;|%7b|m\s?-?[\d
 def hostile_reason(body: bytes) -> str | None:
     """Why lxml must not see these bytes (UTF-8), as a sentence, or None."""
     position, dead = 0, set[bytes]()
-    while match := _TAG.search(body, position):
+    while match := _TAG.search(body, _behind_ordinary(body, position)):
         position = match.end()
         name = match[1]
         if name is None:
@@ -40,6 +46,11 @@ def hostile_reason(body: bytes) -> str | None:
         if raw_end is not None:
             position = _skip_raw(body, position, name.lower(), raw_end, dead)
     return None
+
+
+def _behind_ordinary(body: bytes, position: int) -> int:
+    match = _ORDINARY.match(body, position)
+    return match.end() if match else position
 
 
 def _skip(body: bytes, position: int, end: bytes, dead: set[bytes]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from trafilatura.utils import load_html
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages import _prescan
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
 from crawler.stages.parse import ParseStage, canonical_link, media_kind
@@ -188,3 +190,14 @@ def test_the_number_of_links_read_from_a_page_is_bounded():
 
 def test_an_empty_body_has_no_tree_and_is_left_to_the_extraction():
     assert page(b"  ").tree is None
+
+
+def test_skipping_ordinary_tags_in_one_step_changes_no_judgement(monkeypatch):
+    pieces = [b'<a href="x">', b"<p>", b"text", b'"', b"'", b"<", b">", b"<script>", b"</script>", b"<!--", b"-->"]
+    pieces += [b"<b c='>'>", b"<div " + b"a=1 " * 1200 + b">", b'<x y="<">', b"<Style>", b"<title>", b"</title >"]
+    rnd = random.Random(1)
+    bodies = [b"".join(rnd.choices(pieces, k=rnd.randint(1, 25))) for _ in range(3_000)]
+    fast = [hostile_reason(body) for body in bodies]
+    monkeypatch.setattr(_prescan, "_behind_ordinary", lambda body, position: position)  # noqa: ARG005
+    assert fast == [hostile_reason(body) for body in bodies]
+    assert 100 < sum(reason is not None for reason in fast) < 2_900
