@@ -134,7 +134,7 @@ class Scheduler(BaseScheduler):
         result = [PutStatus.SEEN if h in self._known else next(answers, PutStatus.SEEN) for h in hashes]
         self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
         if PutStatus.QUEUED in result:
-            self._supply.stir()
+            self._supply.refill()
         return result
 
     async def settle(self, token: str) -> None:

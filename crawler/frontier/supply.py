@@ -55,6 +55,11 @@ class Supply:
         """Something changed: look again now."""
         self._stir.set()
 
+    def refill(self) -> None:
+        """There are new URLs: whatever idleness was noticed before them is over."""
+        self._idle_since, self.finished = None, False
+        self._stir.set()
+
     def stop(self) -> None:
         """No more leases."""
         self._stopped = True

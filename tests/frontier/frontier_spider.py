@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from typing import Any
@@ -20,6 +21,7 @@ class FollowSpider(scrapy.Spider):
     record = ""
     extra = ""  # downloaded beside the first page, as robots.txt is
     door = False
+    late = False  # sows only after the scheduler has noticed that there is nothing to do
 
     def admits_seed(self, url: str) -> bool:
         return bool(self.door) and "forbidden" not in url
@@ -33,6 +35,8 @@ class FollowSpider(scrapy.Spider):
         return self.crawler.engine.scheduler
 
     async def start(self):
+        while self.late and self.scheduler.has_pending_requests():
+            await asyncio.sleep(0.02)
         await self.scheduler.put([Candidate(canonicalize(seed)) for seed in self.seeds])
         return
         yield

@@ -78,6 +78,13 @@ def test_a_crawl_fetches_every_page_once_and_ends(tmp_path):
         assert "Traceback" not in worker.log
 
 
+def test_seeds_that_come_after_a_long_start_are_crawled(tmp_path):
+    with Web(5) as web:
+        worker = Worker(tmp_path, web, spider={"late": True})
+        worker.wait()
+        assert_every_page_once(web, 5, worker)
+
+
 def test_run_again_it_fetches_nothing(tmp_path):
     with Web(5) as web:
         Worker(tmp_path, web).wait()
