@@ -198,6 +198,6 @@ def test_skipping_ordinary_tags_in_one_step_changes_no_judgement(monkeypatch):
     rnd = random.Random(1)
     bodies = [b"".join(rnd.choices(pieces, k=rnd.randint(1, 25))) for _ in range(3_000)]
     fast = [hostile_reason(body) for body in bodies]
-    monkeypatch.setattr(_prescan, "_behind_ordinary", lambda body, position: position)  # noqa: ARG005
+    monkeypatch.setattr(_prescan, "_behind_ordinary", lambda body, position: position)
     assert fast == [hostile_reason(body) for body in bodies]
     assert 100 < sum(reason is not None for reason in fast) < 2_900
