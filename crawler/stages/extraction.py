@@ -8,7 +8,8 @@ The chain, every step named in `extractor`:
    60 % of it, or where it alone has lines.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
-Plain text keeps its lines and is named `plain`.
+Whichever step wins, lines that only point elsewhere ("Read more: …") go (`_signposts.py`). Plain text keeps its lines
+and is named `plain`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from crawler.stages._normal import normalise
 from crawler.stages._prepare import code_chars, prepare
 from crawler.stages._pruning import install
 from crawler.stages._render import render
+from crawler.stages._signposts import without_signposts
 from crawler.stages._words import count_words
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
@@ -75,6 +77,8 @@ class ExtractionStage:
             text, doc.extractor = self._main_text(doc, tree)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
+        if doc.extractor != "plain":
+            doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
         _count(doc)
         if not doc.text:
             doc.extractor = ""

@@ -1,0 +1,90 @@
+"""Lines that point away from the text are told from the text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crawler.stages._signposts import is_signpost, without_signposts
+
+SIGNPOSTS = """\
+Read more: Ten places to see this autumn
+READ ALSO
+Related articles
+You may also like
+Don't miss: our summer special
+Advertisement
+Lesen Sie auch: Was der Umbau kostet
+Auch interessant:
+Das könnte Sie auch interessieren
+Mehr zum Thema
+À lire aussi : le pont rouvre
+Sur le même sujet
+Te puede interesar
+Leia também: a ponte reabre
+Leggi anche: riapre il ponte
+Lees ook: de brug gaat weer open
+Czytaj też: most znowu otwarty
+Läs också: bron öppnar igen
+Читайте также: мост снова открыт
+View all 12 comments
+Leave a reply
+3 Kommentare
+Laisser un commentaire
+Share on Facebook
+Follow us on the usual networks
+Photo: A. Nonymous
+Photo by A. Nonymous
+(Credit: A. Nonymous)
+Bildquelle: Stadtarchiv
+Sign up for our newsletter and get the best of the week
+Jetzt Newsletter abonnieren und nichts verpassen
+Tags: bridges, rivers
+» Weiterlesen
+""".splitlines()
+
+TEXT = """\
+Read more than one book a week and you will notice it.
+See also: the chapter on bridges
+Note: the valve has to be closed first.
+More on Lists
+Share the load between both pillars.
+Follow the steps below in this order.
+Image formats are converted when they are uploaded.
+Click on “Add Printer”.
+Loading
+Subscribe
+Anzeigen lassen sich im Menü ausblenden.
+Teilen macht Freude, sagt der Lehrer.
+Werbung wirkt, wenn niemand sie bemerkt.
+- email
+    Print their sum:
+Privacy policy documents describe what a newsletter may do with addresses.
+The photo by her brother hung in the hall for years, and nobody asked who took it.
+Publicité et propagande se ressemblent.
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", SIGNPOSTS)
+def test_a_line_that_only_points_elsewhere_goes(line):
+    assert is_signpost(line)
+    assert is_signpost(line.upper()) or "by" in line  # a photographer is told by a capital
+
+
+@pytest.mark.parametrize("line", TEXT)
+def test_text_that_begins_like_a_signpost_stays(line):
+    assert not is_signpost(line)
+
+
+def test_what_stood_around_a_signpost_falls_together_and_nothing_else_changes():
+    assert without_signposts("One.\n\nRead more: Two\n\nThree.\n  code\n") == ("One.\n\nThree.\n  code", 1)
+    assert without_signposts("One.\n\n\nTwo.\n") == ("One.\n\n\nTwo.\n", 0)
+
+
+def test_a_line_made_to_backtrack_costs_nothing():
+    line = "more from " + "» : " * 45
+    started = time.process_time()
+    for _ in range(1_000):
+        is_signpost(line)
+    assert time.process_time() - started < 1.0
