@@ -20,6 +20,9 @@ _CODES = {
     "zh-cn": "zh", "zh-tw": "zh", "wuu": "zh", "yue": "zh", "nb": "no", "iw": "he", "hbo": "he", "in": "id", "ji": "yi",
     "arz": "ar", "ary": "ar", "kik": "ki", "gug": "gn", "fuv": "ff", "uzs": "uz", "sdh": "ku", "fil": "tl", "grc": "el",
 }  # fmt: skip
+FIRST_LOOK = 400
+"""Characters that are enough where they leave no doubt (`NO_DOUBT`): py3langid's time grows with the text."""
+NO_DOUBT = 0.999
 NO_LANGUAGE = "zxx"
 """ISO 639-2 code of text that is no language."""
 
@@ -61,7 +64,9 @@ class Py3Langid:
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language of the first characters."""
-        code, score = self._model.classify(text[:MAX_CHARS])
+        code, score = self._model.classify(text[:FIRST_LOOK])
+        if score < NO_DOUBT and len(text) > FIRST_LOOK:
+            code, score = self._model.classify(text[:MAX_CHARS])
         return None if code == NO_LANGUAGE else Answer(normal_code(code), float(score))
 
 

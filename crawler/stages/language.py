@@ -12,42 +12,27 @@ from typing import Any, ClassVar
 
 from crawler.config import LanguageConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._identifiers import Answer, Identifier, Langdetect, Py3Langid, normal_code
-from crawler.stages._words import count_words
+from crawler.stages._identifiers import MAX_CHARS, Answer, Identifier, Langdetect, Py3Langid, normal_code
 
 CONFUSED = frozenset(
-    {
-        "ms",
-        "id",
-        "bs",
-        "hr",
-        "sr",
-        "cs",
-        "sk",
-        "no",
-        "nn",
-        "da",
-        "gl",
-        "pt",
-        "es",
-        "be",
-        "uk",
-        "xh",
-        "zu",
-        "st",
-        "tn",
-        "nso",
-    }
+    "ms id bs hr sr cs sk no nn da gl pt es be uk xh zu st tn nso".split()  # noqa: SIM905  # twenty lines otherwise
 )
 """Languages whose relatives look alike to n-grams: a second opinion is asked for."""
+
+
+TWINS = {"bs": "hr", "ms": "id"}
+"""Languages that only the first identifier knows, and the one that it cannot tell them from in a sentence."""
+
+TOSS_UP = 0.65
+"""Probability under which one of two twins is not told from the other (the default of `LANGUAGE_MIN_SCORE`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """When the second identifier is asked, and when no answer is given. Checked on ten sentences in 75 languages."""
 
-    min_words: int = 5
-    """Under so many words no identifier can be trusted."""
+    min_letters: int = 12
+    """Under so many letters no identifier can be trusted. (Words are no measure: Chinese puts none apart.)"""
     confident: float = 0.95
     """Probability from which the first identifier is not doubted."""
     short_chars: int = 300
@@ -80,13 +65,13 @@ class LanguageStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Identify the language of `doc.text`.
 
-        Drops: language_unknown (too few words, or no answer), language_low_score, language_not_wanted.
+        Drops: language_unknown (too few letters, or no answer), language_low_score, language_not_wanted.
         """
         if doc.html_lang:
             doc.language_signals["html_lang"] = doc.html_lang
-        words = count_words(doc.text)
-        if words < self._limits.min_words:
-            return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, f"{words} words, needs {self._limits.min_words}")
+        letters = sum(map(str.isalpha, doc.text[:MAX_CHARS]))
+        if letters < self._limits.min_letters:
+            return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, f"{letters} letters, needs {self._limits.min_letters}")
         answer = self._verdict(doc.text, doc.language_signals)
         if answer is None:
             return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, "no identifier has an answer")
@@ -143,14 +128,16 @@ def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) ->
     """One verdict of two answers.
 
     Agreement strengthens. A second identifier that does not know the first's language (`known`) has no say against it.
-    Where both know and differ, the more confident one wins, at the expense of the other's confidence.
+    Where both know and differ, the more confident one wins, at the expense of the other's confidence. An undecided
+    first (`TOSS_UP`) gives way to the twin that the second names: more pages are written in it.
     """
     if first is None or second is None:
         return first or second
     if first.language == second.language:
         return Answer(first.language, 1 - (1 - first.score) * (1 - second.score))
     if first.language not in known:
-        return first
+        undecided = first.score < TOSS_UP and TWINS.get(first.language) == second.language
+        return Answer(second.language, first.score) if undecided else first
     winner, loser = (first, second) if first.score >= second.score else (second, first)
     return Answer(winner.language, winner.score * (1 - loser.score / 2))
 

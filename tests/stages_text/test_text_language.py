@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._identifiers import Answer, Langdetect, Py3Langid, normal_code
+from crawler.stages._identifiers import FIRST_LOOK, Answer, Langdetect, Py3Langid, normal_code
 from crawler.stages.language import LanguageStage, merge
 
 ENGLISH = "The house stands by the river, and every morning the children walk along the water to their school. " * 8
@@ -153,3 +153,17 @@ def test_ninety_five_of_a_hundred_documents_in_72_languages_are_identified():
             total += 1
             right += doc.language in {code, alike.get(code)}
     assert right / total >= 0.95
+
+
+def test_of_two_twins_an_undecided_first_leaves_the_word_to_the_second():
+    known = frozenset({"hr", "en"})
+    assert merge(Answer("bs", 0.6), Answer("hr", 0.9), known).language == "hr"
+    assert merge(Answer("bs", 0.8), Answer("hr", 0.9), known).language == "bs"
+    assert merge(Answer("bs", 0.6), Answer("en", 0.9), known).language == "bs"
+
+
+def test_a_text_without_doubt_is_read_only_as_far_as_needed():
+    identifier = Py3Langid()
+    english = "The bridge was closed in the morning because the river had risen during the night. " * 5
+    greek = "Η γέφυρα έκλεισε το πρωί επειδή το ποτάμι ανέβηκε τη νύχτα. " * 20
+    assert identifier.identify(english[:FIRST_LOOK] + greek) == identifier.identify(english[:FIRST_LOOK])
