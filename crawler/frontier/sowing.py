@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, PutStatus
+from crawler.frontier.politeness import ALLOWLIST
 from crawler.frontier.scope import Admission, Scope
 from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
 
@@ -81,7 +82,7 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
             for name, seconds in _delays(frontier, scope).items():
-                await frontier.set_delay(name, seconds)
+                await frontier.set_delay(name, seconds, ALLOWLIST)
             return scope
 
 

@@ -255,8 +255,8 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
 
 def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.set_delay("a.example", 5.0)
-        await frontier.set_delay("b.example", 0.1)
+        await frontier.set_delay("a.example", 5.0, "robots:x")
+        await frontier.set_delay("b.example", 0.1, "robots:x")
         assert await frontier.reserve("https://a.example/") == clock.now
         assert await frontier.reserve("https://a.example/") == clock.now + 5.0
         assert await frontier.reserve("https://b.example/") == clock.now
@@ -329,7 +329,7 @@ def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
         await frontier.ack([(leases[3].token, 1.0)])
         for scope in ("a.example", "b.example", "c.example"):
             await frontier.block(scope, clock.now + 99, "x")
-            await frontier.set_delay(scope, 3)
+            await frontier.set_delay(scope, 3, "robots:x")
         await frontier.purge("h.example")
         redis = frontier.connection.redis
         tags = {}

@@ -1,0 +1,58 @@
+"""Whose patience does a request use up, and when may the next one go? Asked by the gate, shared by all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crawler.frontier.calls import Calls, clean, ms
+from crawler.frontier.packing import pack_origin, split_origin
+from crawler.frontier.urls import politeness_scope
+
+ALLOWLIST = "allowlist"
+"""Source of the delays that the allowlist asks for."""
+
+
+class Origin(NamedTuple):
+    """What all URLs of one scheme and authority have in common."""
+
+    scope: str
+    shard: int
+    packed: str
+
+
+class Politeness(Calls):
+    """Delays, blocks and turns of the politeness scopes."""
+
+    origin_of: Callable[[str], Origin]
+
+    def scope_of(self, url: str) -> str:
+        """Whose patience a request to this canonical URL uses up."""
+        return self.origin_of(split_origin(url)[0]).scope
+
+    def _origin_of(self, origin: str) -> Origin:
+        scope = politeness_scope(origin + "/", self.limits.scope_by)
+        return Origin(scope, self.shard_of_scope(scope), pack_origin(origin, scope))
+
+    async def block(self, scope: str, until: float, reason: str) -> None:
+        """No worker asks this scope before `until` (429, 503). A longer block is never shortened."""
+        await self._run("block", self.shard_of_scope(scope), [scope, ms(until), clean(reason)])
+
+    async def reserve(self, url: str) -> float:
+        """When the caller may send ONE more request to the URL's scope; moves the scope's next turn behind it."""
+        return (await self.claim(self.scope_of(url), 0))[0]
+
+    async def claim(self, scope: str, slot: int) -> tuple[float, int]:
+        """`reserve` for a scope whose latest slot may be the caller's own (`Lease.slot`): then the turn is now.
+
+        Returns the time of the turn and the new slot.
+        """
+        at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
+        return at / 1000, slot
+
+    async def set_delay(self, scope: str, seconds: float, source: str) -> None:
+        """What one source asks for, 0 = nothing (any more). The longest of all sources holds, the crawl's included.
+
+        `source` is a name without blanks: `ALLOWLIST`, or "robots:" and the authority whose Crawl-delay it is.
+        """
+        await self._run("delay", self.shard_of_scope(scope), [scope, source, ms(seconds)])
