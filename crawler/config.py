@@ -129,6 +129,16 @@ class FrontierConfig:
                                            "doubles", minimum=0.0, digest=False)  # fmt: skip
     patience_seconds: float = setting("FRONTIER_PATIENCE_SECONDS", 60.0, "a host blocked for longer (429, 503) does not "
                                       "keep a crawl from ending", minimum=0.0, digest=False)  # fmt: skip
+    recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
+    recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
+                                              "to the second; 0 = everything is due at once", minimum=0.0,
+                                              digest=False)  # fmt: skip
+    recrawl_min_seconds: float = setting("RECRAWL_MIN_SECONDS", 86_400.0, "shortest interval, of pages that change often "
+                                         "and of sitemaps", minimum=0.0, digest=False)  # fmt: skip
+    recrawl_max_seconds: float = setting("RECRAWL_MAX_SECONDS", 90 * 86_400.0, "longest interval, of pages that do not "
+                                         "change", minimum=0.0, digest=False)  # fmt: skip
+    recrawl_remember: bool = setting("RECRAWL_REMEMBER", True, "keep the validators of every page (docs/recrawl.md says "
+                                     "what that costs), so that a later RECRAWL is possible", digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

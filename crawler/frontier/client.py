@@ -15,12 +15,12 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from crawler.frontier.blobs import Blobs
 from crawler.frontier.connection import Connection
 from crawler.frontier.model import Batch, Candidate, Clock, Counts, Lease, Limits, Mode, Nack, PutStatus, Revive, Wire
 from crawler.frontier.packing import pack, shard_of, unpack, url_hash
 from crawler.frontier.traps import trap_reason
 from crawler.frontier.urls import politeness_scope
+from crawler.frontier.visits import Visits
 
 _PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
 _PUT_BATCH = 512  # candidates a call: the server answers nobody else while a script runs
@@ -28,7 +28,7 @@ _PRIORITY = 2**40  # queue score = sequence - priority * this
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
 
-class Frontier(Blobs):
+class Frontier(Visits):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds
@@ -145,9 +145,10 @@ class Frontier(Blobs):
         now = self.now()
         return await self.settle([(t, None if s is None else Wire(now, s)) for t, s in results])
 
-    async def settle(self, results: Iterable[tuple[str, Wire | None]]) -> list[bool]:
-        """`ack` with the time at which each request was sent."""
-        return [bool(n) for n in await self._per_token("ack", [(token, *_wire(wire)) for token, wire in results])]
+    async def settle(self, results: Iterable[tuple[str, Wire | None] | tuple[str, Wire | None, bytes]]) -> list[bool]:
+        """`ack` with the time at which each request was sent, and what to remember of the visit (`visit_entry`)."""
+        rows = [(token, *_wire(wire), *(visit or (b"",))) for token, wire, *visit in results]
+        return [bool(n) for n in await self._per_token("ack", rows)]
 
     async def finish(self, results: Iterable[tuple[str, Wire | None]]) -> None:
         """These requests are over while their pages are still worked on: their scopes may be asked again."""
