@@ -38,5 +38,6 @@ class ConditionalMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: NotModified."""
         if answers_condition(request, response):
+            response.request = request  # Scrapy does so for responses that reach a callback
             raise NotModified(response)
         return response
