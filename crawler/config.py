@@ -330,6 +330,11 @@ def _check_together(config: Config) -> list[str]:
             f"CORPUS_DIR={config.crawl.corpus_dir!r} is a remote URL: set CORPUS_SPOOL_DIR to a local folder on a disk "
             "that survives the worker; files grow there and are uploaded when sealed"
         )
+    f = config.frontier
+    if f.recrawl_min_seconds > f.recrawl_max_seconds:
+        problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
+    if f.recrawl and not f.recrawl_remember:
+        problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
     permutations = config.dedup.bands * config.dedup.rows
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")

@@ -37,7 +37,7 @@ class Visits(Blobs):
     async def recall(self, batch: Batch) -> Batch:
         """The same leases, each with the last visit of its URL.
 
-        Free in a crawl that was never swept: none of its URLs comes back.
+        Costs nothing in a crawl that was never swept: none of its URLs comes back.
         """
         if not batch.leases or not await self._has_been_swept():
             return batch
@@ -52,7 +52,7 @@ class Visits(Blobs):
         return replace(batch, leases=tuple(leases))
 
     async def _has_been_swept(self) -> bool:
-        if not self._recrawled:
+        if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl
             redis, key = self.connection.redis, self.prefix(0) + "st"  # every sweep begins with shard 0
             self._recrawled = bool(await self.connection.patiently(lambda: redis.hexists(key, "recrawl")))
         return self._recrawled
