@@ -142,6 +142,16 @@ class FrontierConfig:
     slowdown_max_seconds: float = setting("FRONTIER_SLOWDOWN_MAX_SECONDS", 60.0, "longest delay that 429 and 503 without "
                                           "Retry-After bring about (it doubles each time, and shrinks with every answer); "
                                           "0 = off", minimum=0.0, digest=False)  # fmt: skip
+    recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
+    recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
+                                              "to the second; 0 = everything is due at once", minimum=0.0,
+                                              digest=False)  # fmt: skip
+    recrawl_min_seconds: float = setting("RECRAWL_MIN_SECONDS", 86_400.0, "shortest interval, of pages that change often "
+                                         "and of sitemaps", minimum=0.0, digest=False)  # fmt: skip
+    recrawl_max_seconds: float = setting("RECRAWL_MAX_SECONDS", 90 * 86_400.0, "longest interval, of pages that do not "
+                                         "change", minimum=0.0, digest=False)  # fmt: skip
+    recrawl_remember: bool = setting("RECRAWL_REMEMBER", True, "keep the validators of every page (docs/recrawl.md says "
+                                     "what that costs), so that a later RECRAWL is possible", digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +346,11 @@ def _check_together(config: Config) -> list[str]:
             f"CORPUS_DIR={config.crawl.corpus_dir!r} is a remote URL: set CORPUS_SPOOL_DIR to a local folder on a disk "
             "that survives the worker; files grow there and are uploaded when sealed"
         )
+    f = config.frontier
+    if f.recrawl_min_seconds > f.recrawl_max_seconds:
+        problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
+    if f.recrawl and not f.recrawl_remember:
+        problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
     permutations = config.dedup.bands * config.dedup.rows
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")

@@ -175,6 +175,9 @@ class Document:
     dup_similarity: float | None = None
     # --- how it was fetched ------------------------------------------------------------------------------------------
     crawled_at: str = ""  # RFC 3339, UTC
+    first_seen: str = ""  # RFC 3339, UTC; first fetch of this URL
+    last_changed: str = ""  # RFC 3339, UTC; the fetch that brought this content first
+    change_count: int = 0  # how often a visit found something else than the one before
     http_status: int = 0
     content_type: str = ""
     etag: str | None = None
@@ -206,6 +209,7 @@ class Document:
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
+    body_bytes: int = 0  # size of the response body
     text_allowed: bool = False  # policy has seen headers and body: text may touch a disk
     timings: dict[str, float] = field(default_factory=dict)  # stage name -> CPU seconds
     tree: Any = field(default=None, repr=False, compare=False)  # parsed page; lives inside one worker process only
@@ -218,7 +222,7 @@ class Document:
 
 ON_THE_WAY = frozenset(
     {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
-    | {"links", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
+    | {"links", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree", "exchange"}
 )
 RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
 """Names of the record, in the order they are written."""

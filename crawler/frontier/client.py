@@ -24,11 +24,12 @@ from crawler.frontier.model import Batch, Clock, Counts, Lease, Limits, Mode, Re
 from crawler.frontier.outcomes import Outcomes
 from crawler.frontier.packing import unpack
 from crawler.frontier.traps import trap_reason
+from crawler.frontier.visits import Visits
 
 _PRIORITY = 2**40  # queue score = sequence - priority * this
 
 
-class Frontier(Intake, Outcomes, Leftovers):
+class Frontier(Intake, Outcomes, Visits, Leftovers):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds

@@ -35,6 +35,7 @@ _OUTAGE = (
     redis_errors.MasterDownError,
     OSError,
 )
+_WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
 _CONNECT_SECONDS = 5.0
 
@@ -42,7 +43,8 @@ _CONNECT_SECONDS = 5.0
 @cache
 def script_source(name: str) -> tuple[str, str]:
     """Lua text and SHA-1 of a script, with the functions all scripts share in front of it."""
-    text = (_SCRIPTS / "common.lua").read_text() + (_SCRIPTS / f"{name}.lua").read_text()
+    parts = ("common", "visits", name) if name in _WITH_VISITS else ("common", name)
+    text = "".join((_SCRIPTS / f"{part}.lua").read_text() for part in parts)
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawler.frontier.recrawl import Visit
 
 Clock = Callable[[], float]
 """Seconds since the epoch."""
@@ -69,6 +73,7 @@ class Lease:
     `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
+    `visit` is what is remembered of the URL's last fetch, None at its first.
     """
 
     token: str
@@ -85,6 +90,7 @@ class Lease:
     holds: int = 0
     exhausted: bool = False
     reasons: tuple[str, ...] = ()
+    visit: Visit | None = None
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"

@@ -24,9 +24,10 @@ class Outcomes(Calls):
         now = self.now()
         return await self.settle([(t, None if s is None else Wire(now, s)) for t, s in results])
 
-    async def settle(self, results: Iterable[tuple[str, Wire | None]]) -> list[bool]:
-        """`ack` with the time at which each request was sent."""
-        return [bool(n) for n in await self._per_token("ack", [(token, *wire_args(wire)) for token, wire in results])]
+    async def settle(self, results: Iterable[tuple[str, Wire | None] | tuple[str, Wire | None, bytes]]) -> list[bool]:
+        """`ack` with the time at which each request was sent, and what to remember of the visit (`visit_entry`)."""
+        rows = [(token, *wire_args(wire), *(visit or (b"",))) for token, wire, *visit in results]
+        return [bool(n) for n in await self._per_token("ack", rows)]
 
     async def finish(self, results: Iterable[tuple[str, Wire | None]]) -> None:
         """These requests are over while their pages are still worked on: their scopes may be asked again."""

@@ -28,6 +28,7 @@ from crawler.frontier.flights import Flight, Flights
 from crawler.frontier.gate import PolitenessGate, PutBack
 from crawler.frontier.inbox import Inbox
 from crawler.frontier.model import Candidate, Counts, Fault, Lease, Nack, PutStatus, Wire
+from crawler.frontier.revisits import Revisits
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.supply import Supply
 from crawler.frontier.traps import trap_reason
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.config import Config
+    from crawler.document import Document
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class Scheduler(BaseScheduler):
     _supply: Supply
     _turns: Turns
     _inbox: Inbox
+    _revisits: Revisits
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
@@ -70,7 +73,7 @@ class Scheduler(BaseScheduler):
         self._opened = False
         self._flights = Flights()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._acks: Batcher[tuple[str, Wire | None], bool] = Batcher(self._send_acks)
+        self._acks: Batcher[tuple[str, Wire | None, bytes], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
 
     @classmethod
@@ -127,13 +130,17 @@ class Scheduler(BaseScheduler):
         """Add canonical URLs to the frontier; returns once the server has them."""
         return await self._inbox.put(candidates)
 
-    async def settle(self, token: str) -> None:
-        """The URL is finished and everything it produced is durable. Harmless when repeated."""
+    async def settle(self, token: str, doc: Document | None = None) -> None:
+        """The URL is finished and everything it produced is durable. Harmless when repeated.
+
+        `doc` is what became of it: remembered for its next visit.
+        """
         flight = self._flights.get(token)
         if flight is None or flight.settling:
             return
         flight.settling = True
-        if not await self._acks((token, flight.wire(self.frontier.now()))):
+        visit = self._revisits.entry(flight.lease, doc)
+        if not await self._acks((token, flight.wire(self.frontier.now()), visit)):
             self._count("stale")
         self._flights.drop(token)
         self._supply.stir()
@@ -167,6 +174,15 @@ class Scheduler(BaseScheduler):
         if flight is not None:
             await self.frontier.nack(token, not_before, "", counted=False, wire=flight.wire(self.frontier.now()))
             self._let_go(flight)
+
+    async def hasten(self, candidates: list[Candidate]) -> None:
+        """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
+        if await self._revisits.hasten(candidates):
+            self._supply.stir()
+
+    async def next_visits(self) -> tuple[int, float | None] | None:
+        """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
+        return await self.frontier.next_visits() if self._config.frontier.recrawl else None
 
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""
@@ -207,6 +223,8 @@ class Scheduler(BaseScheduler):
         if self._server is not None and await asyncio.to_thread(self._server.take_note):
             await self.frontier.requeue("leased")
         await self.frontier.requeue("due")
+        self._revisits = Revisits(self._crawler, self._config.frontier, self.frontier)
+        await self._revisits.begin()
         self._turns = Turns(self.frontier, self._flights)
         self._supply = Supply(
             self._crawler,
@@ -220,7 +238,7 @@ class Scheduler(BaseScheduler):
         custody = Custody(self._crawler, self.frontier, self._flights, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
-        for task in (self._supply.run(), custody.keep_alive(), custody.inspect()):
+        for task in (self._supply.run(), custody.keep_alive(), custody.inspect(), self._revisits.run()):
             self._spawn(task)
 
     def _door_of(self, spider: Spider) -> Door | None:
@@ -324,7 +342,7 @@ class Scheduler(BaseScheduler):
         self._supply.stir()
 
     # --- small things ------------------------------------------------------------------------------------------------
-    async def _send_acks(self, items: list[tuple[str, Wire | None]]) -> list[bool]:
+    async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
         return await self.frontier.settle(items)
 
     async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:

@@ -259,6 +259,7 @@ def _configuration(folder: Path, socket: Path) -> str:
         'save ""',
         "maxmemory-policy noeviction",
         "set-max-intset-entries 512",
+        "hash-max-listpack-value 1024",  # what is remembered of a visit stays in its dense form
     )
     return "\n".join(lines) + "\n"
 

@@ -87,7 +87,7 @@ class Supply:
                 continue
             if self._door is not None:
                 await self._door.take()
-            batch = await self._frontier.lease(room)
+            batch = await self._frontier.recall(await self._frontier.lease(room))
             self._accept(batch)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._flights.take_unstarted())

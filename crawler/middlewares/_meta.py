@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scrapy import Request
+from scrapy.http import Response
 
 from crawler.policy.evidence import Evidence
 
@@ -18,6 +19,11 @@ def is_control_file(request: Request) -> bool:
 def is_page(request: Request) -> bool:
     """True where the response is meant for the corpus: neither a control file nor a sitemap."""
     return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "page"
+
+
+def answers_condition(request: Request, response: Response) -> bool:
+    """True for a 304 to a request that asked for one."""
+    return response.status == 304 and ("If-None-Match" in request.headers or "If-Modified-Since" in request.headers)
 
 
 def evidence_of(request: Request) -> Evidence:

@@ -17,6 +17,7 @@ COMPLIANCE: dict[str, int] = {
     f"{_HERE}.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
     f"{_HERE}.limits.DecompressionMiddleware": 500,  # responses, last: bodies bounded after decompression
     f"{_HERE}.limits.LimitsMiddleware": 600,  # text only
+    f"{_HERE}.conditional.ConditionalMiddleware": 650,  # what was fetched before is asked for only if it changed
     f"{_HERE}.optout.OptOutMiddleware": 700,  # opt-outs in headers
     f"{_HERE}.status.StatusMiddleware": 800,  # no page, no body
     f"{_HERE}.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own

@@ -2,6 +2,7 @@
 
     IgnoreRequest
     ├── Denied      a final no, with its reason and the signals that said so
+    │   └── NotModified  the page is as it was at the last visit
     ├── Held        cannot be judged now; the URL stays in the frontier
     ├── TryLater    a failure that may pass; `drop` is what to record when no try is left
     └── Redirected  the URL only points to another one, which becomes a frontier entry of its own
@@ -12,8 +13,9 @@ Scrapy counts and passes an `IgnoreRequest` to the errback without an error line
 from __future__ import annotations
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
-from crawler.document import Drop, Signal
+from crawler.document import Drop, DropReason, Signal
 
 
 class Denied(IgnoreRequest):
@@ -23,6 +25,14 @@ class Denied(IgnoreRequest):
         self.drop = drop
         self.signals = signals
         super().__init__(f"{drop.reason}: {drop.detail}")
+
+
+class NotModified(Denied):
+    """304: the page is as it was when we fetched it last. `response` has headers only."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        super().__init__(Drop("fetch", DropReason.UNCHANGED, "HTTP 304"))
 
 
 class Held(IgnoreRequest):

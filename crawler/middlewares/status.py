@@ -5,6 +5,7 @@
 408, 425, 5xx           try later; 503 with Retry-After for the whole host
 429                     try later, the whole host
 3xx                     `redirect.py` has dealt with those that have a target
+304                     passes where we asked for it (`conditional.py`)
 204, 205, 304, others   denied as an HTTP error
 """
 
@@ -14,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares._meta import header_lines, is_control_file
+from crawler.middlewares._meta import answers_condition, header_lines, is_control_file
 from crawler.middlewares.outcomes import Denied, TryLater
 from crawler.policy.headers import retry_after_seconds
 
@@ -47,7 +48,7 @@ class StatusMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, TryLater."""
         status = response.status
-        if is_control_file(request) or status in _PAGE:
+        if is_control_file(request) or status in _PAGE or answers_condition(request, response):
             return response
         detail = f"HTTP {status}"
         if status in _DENIALS:

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.observe.recrawl import Recrawl
 from crawler.observe.samples import Sample
 from crawler.observe.summary import Summary, Verdicts
 
@@ -27,6 +28,8 @@ def show(summary: Summary, console: Console) -> None:
     console.print(_headline(summary))
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
+    if summary.recrawl is not None:
+        console.print(_recrawl(summary.recrawl))
     for title, body in _sections(summary):
         console.print()
         console.print(Text(title, style="bold"))
@@ -53,6 +56,8 @@ def _headline(summary: Summary) -> Text:
     )
     if summary.held:
         line.append(f"   {_n(summary.held)} on hold", "cyan")
+    if summary.unchanged:
+        line.append(f"   {_n(summary.unchanged)} unchanged", "dim")
     return line
 
 
@@ -63,6 +68,15 @@ def _figures(summary: Summary) -> Text:
     if summary.pages_per_second is not None:
         parts.append(f"{summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}")
     return Text(" · ".join(parts), "dim")
+
+
+def _recrawl(latest: Recrawl) -> Text:
+    parts = [latest.findings()]
+    if latest.not_sent_bytes:
+        parts.append(f"{size(latest.not_sent_bytes)} not sent again, {size(latest.received_bytes)} received")
+    if outlook := latest.outlook():
+        parts.append(outlook)
+    return Text.assemble(("This run  ", "bold"), ("; ".join(parts), "dim"))
 
 
 def _share(summary: Summary, console_width: int) -> Text:

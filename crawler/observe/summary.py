@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from crawler.document import DropReason
 from crawler.observe.reasons import ORDER
+from crawler.observe.recrawl import Recrawl, recrawl_of
 from crawler.observe.stats import RESPONSE_BYTES, RESPONSES
 from crawler.storage.journal import PART
 from crawler.storage.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
@@ -43,7 +45,7 @@ class Summary:
     where: str
     crawls: list[str]
     kept: int
-    rejected: int  # without those on hold
+    rejected: int  # without those on hold and those that are as they were
     held: int
     archived: int
     words: int
@@ -65,6 +67,8 @@ class Summary:
     seconds: float  # with at least one worker at work
     fetched: int | None  # responses, where the runs counted them
     fetched_bytes: int | None
+    unchanged: int = 0  # visits that found a page as it was
+    recrawl: Recrawl | None = None  # the latest run, where it was one
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -96,16 +100,18 @@ def summarise(corpus_dir: str) -> Summary:
     verdicts = _verdicts(rejected)
     holds = [verdict for verdict in verdicts if verdict.reason.startswith("hold_")]
     held = sum(verdict.count for verdict in holds)
+    same = [verdict for verdict in verdicts if verdict.reason == DropReason.UNCHANGED]
+    unchanged = sum(verdict.count for verdict in same)
     return Summary(
         where=corpus_dir,
         crawls=manifest["crawls"],
         kept=_total(kept, "documents"),
-        rejected=_total(rejected, "documents") - held,
+        rejected=_total(rejected, "documents") - held - unchanged,
         held=held,
         archived=sum(entry["documents"] for entry in files if entry["kind"] == ARCHIVE),
         words=_total(kept, "words"),
         tokens=_total(kept, "tokens"),
-        rejections=[verdict for verdict in verdicts if verdict not in holds],
+        rejections=[verdict for verdict in verdicts if verdict not in holds + same],
         holds=holds,
         domains=_merged(kept, "domains"),
         rejected_domains=_merged(rejected, "domains"),
@@ -122,6 +128,8 @@ def summarise(corpus_dir: str) -> Summary:
         seconds=_seconds(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
+        unchanged=unchanged,
+        recrawl=recrawl_of(runs),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
     )

@@ -89,6 +89,7 @@ class Settlement:
         """Report what is still on hold, seal the files, stop the workers."""
         try:
             await self._report_held()
+            await self._report_next_visits()
             await self._sink.note(self._counters())
             await self._sink.close()
         except StorageError as error:
@@ -144,7 +145,7 @@ class Settlement:
 
     async def _settle(self, doc: Document) -> None:
         if doc.lease_token is not None and self._frontier is not None:
-            await self._frontier.settle(doc.lease_token)
+            await self._frontier.settle(doc.lease_token, doc)
 
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""
@@ -159,6 +160,17 @@ class Settlement:
                 doc = self._blank(url)
                 await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+
+    async def _report_next_visits(self) -> None:
+        """For the summary: how many pages a later run of this crawl will fetch again, and from when on."""
+        found = await self._frontier.next_visits() if self._frontier is not None else None
+        if found is None:
+            return
+        stats, (waiting, soonest) = self._crawler.stats, found
+        assert stats is not None
+        stats.set_value("recrawl/waiting", waiting)
+        if soonest is not None:
+            stats.set_value("recrawl/next_at", int(soonest))
 
     def _blank(self, url: str) -> Document:
         doc = Document(url=url, canonical_url=url, domain=registrable_domain(url))

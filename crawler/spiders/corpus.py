@@ -17,9 +17,11 @@ from scrapy import Spider
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Candidate, Lease
+from crawler.frontier.recrawl import Visit, content_hash, tell_history
 from crawler.frontier.seeds import SITEMAP_PRIORITY, SeedPlan, sitemap_candidates
 from crawler.frontier.sowing import SharedScope, join_scope
 from crawler.frontier.urls import canonicalize
+from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
@@ -97,34 +99,65 @@ class CorpusSpider(Spider):
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
         doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
-        doc = await self.pool.run(doc, self.hop)
-        await self.put_links(doc.links, lease)
+        if lease.visit is not None:
+            await self._compare(doc, lease.visit)
+        tell_history(doc, lease.visit)
+        if doc.verdict is None:
+            doc = await self.pool.run(doc, self.hop)
+            await self.put_links(doc.links, lease)
         yield doc
+
+    async def _compare(self, doc: Document, visit: Visit) -> None:
+        """The same body as last time needs no second look."""
+        doc.content_hash = await content_hash(doc.html)
+        if visit.holds(doc.content_hash):
+            doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
+            doc.html = b""
 
     async def parse_sitemap(self, response: Response) -> None:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
-        await self._scope_for(lease.url)
+        doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
+        doc.content_hash = await content_hash(response.body)
+        if lease.visit is not None and lease.visit.holds(doc.content_hash):
+            doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
+        else:
+            await self._read_sitemap(response, lease)
+        await self._settle_sitemap(doc, lease)
+
+    async def _read_sitemap(self, response: Response, lease: Lease) -> None:
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        found = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time())
-        await self._put(self._admitted(found, "sitemap"))
-        self._count("sitemap/files")
-        await self.frontier.settle(lease.token)
+        found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
+        await self._put(found)
+        await self.frontier.hasten(found)
+
+    async def _settle_sitemap(self, doc: Document, lease: Lease) -> None:
+        self._count("sitemap/files" if doc.verdict is None else "sitemap/unchanged")
+        await self.frontier.settle(lease.token, doc)
 
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
         request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy before the errback
         lease: Lease = request.meta["lease"]
-        doc = blank_document(request, lease, self.config, await self._scope_for(lease.url))
+        scope = await self._scope_for(lease.url)
+        if isinstance(failure.value, NotModified):
+            doc = document_of(failure.value.response, lease, self.config, scope)
+        else:
+            doc = blank_document(request, lease, self.config, scope)
         target = redirect_of(failure, lease, self.config.policy.max_redirects)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
         else:
             doc.verdict = await outcome_of(failure, lease, self.frontier)
-        if doc.verdict is not None:
-            yield doc
+        if doc.verdict is None:
+            return
+        if lease.kind == "sitemap" and isinstance(failure.value, NotModified):
+            await self._settle_sitemap(doc, lease)
+            return
+        tell_history(doc, lease.visit)
+        yield doc
 
     async def _scope_for(self, url: str) -> Scope:
         assert self.shared is not None, "requests come after start()"

@@ -59,6 +59,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
     doc.etag = header(response.headers, b"ETag") or None
     doc.last_modified = header(response.headers, b"Last-Modified") or None
     doc.html = response.body
+    doc.body_bytes = len(response.body)
     doc.exchange = Exchange(
         method=request.method,
         url=request.url,

@@ -1,20 +1,22 @@
--- ACK: the URL is finished, everything it led to is durable. ARGV 5.. : (token, sent ms or '', latency ms)*
+-- ACK: the URL is finished, everything it led to is durable. ARGV 5.. : (token, sent ms or '', latency ms,
+-- visit or '')*. The visit is remembered in the same step, so that a crash leaves both or neither.
 -- Returns per token 1, or 0 where the lease had expired: then nothing happens.
 local tokens, answers = {}, {}
-for i = 5, #ARGV, 3 do tokens[#tokens + 1] = ARGV[i] end
+for i = 5, #ARGV, 4 do tokens[#tokens + 1] = ARGV[i] end
 local found, settled = read_leases(tokens), {}
 for i, token in ipairs(tokens) do
   local lease = found[i]
   if lease and not settled[token] then
     settled[token] = true
-    hang_up(lease, ARGV[3 * i + 3], ARGV[3 * i + 4])
+    hang_up(lease, ARGV[4 * i + 2], ARGV[4 * i + 3])
     local attempts, holds, rest = split(lease.member)
     local key = lease.scope .. '\t' .. rest
-    if lease.wire == 'd' or ARGV[3 * i + 3] == '' then no_verdict(lease) else answered(lease) end
+    if lease.wire == 'd' or ARGV[4 * i + 2] == '' then no_verdict(lease) else answered(lease) end
     if lease.wire == 'd' then
       call('HSET', DEAD, key, call('HGET', WHY, key) or '')
     else
       count('done', 1)
+      if ARGV[4 * i + 4] ~= '' then remember(ARGV[4 * i + 4], lease.scope, rest) end
     end
     if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
   end

@@ -1,0 +1,94 @@
+"""The frontier's memory of visits: what is due comes back, and a lease knows its URL's last visit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.calls import Calls
+from crawler.frontier.model import Batch
+from crawler.frontier.packing import shard_of, url_hash
+from crawler.frontier.recrawl import Intervals, Visit
+
+if TYPE_CHECKING:
+    pass
+
+_SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
+_HASTEN_BATCH = 512  # URLs a call
+
+
+def visit_entry(url: str, visit: Visit) -> bytes:
+    """What `settle` takes along: the visit and whose it is."""
+    return b"%d\t%s" % (url_hash(url), visit.pack())
+
+
+class Visits(Calls):
+    """What `Frontier` can do about URLs that were fetched before. Times are epoch seconds."""
+
+    scope_of: Callable[[str], str]
+    _recrawled: bool | None = None
+
+    async def recall(self, batch: Batch) -> Batch:
+        """The same leases, each with the last visit of its URL.
+
+        Costs nothing in a crawl that was never swept: none of its URLs comes back.
+        """
+        if not batch.leases or not await self._has_been_swept():
+            return batch
+        by_shard: dict[int, list[int]] = defaultdict(list)
+        for index, lease in enumerate(batch.leases):
+            by_shard[shard_of(lease.scope, self.limits.shards)].append(index)
+        leases = list(batch.leases)
+        for shard, indexes in by_shard.items():
+            found = await self._run("recall", shard, [url_hash(leases[i].url) for i in indexes])
+            for i, packed in zip(indexes, found, strict=True):
+                leases[i] = replace(leases[i], visit=Visit.unpack(bytes(packed)) if packed else None)
+        return replace(batch, leases=tuple(leases))
+
+    async def _has_been_swept(self) -> bool:
+        if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl
+            redis, key = self.connection.redis, self.prefix(0) + "st"  # every sweep begins with shard 0
+            self._recrawled = bool(await self.connection.patiently(lambda: redis.hexists(key, "recrawl")))
+        return self._recrawled
+
+    async def sweep(self, intervals: Intervals) -> int:
+        """Put every URL whose time has come back into its queue; returns how many.
+
+        The intervals hold for the whole crawl from then on, also for URLs whose last visit knew others.
+        """
+        cutoff, moved = int(self.now() * 1000), 0
+        for shard in range(self.limits.shards):
+            more = 1
+            while more:
+                part, more = await self._run("sweep", shard, [cutoff, _SWEEP_BATCH, intervals.plan()])
+                moved += part
+        self._recrawled = True
+        return moved
+
+    async def hasten(self, changed: Iterable[tuple[str, float]]) -> int:
+        """These canonical URLs were changed at these times: due at once where the last visit is older.
+
+        Returns how many went back into their queues. URLs that are unknown or in work stay as they are.
+        """
+        by_shard: dict[int, list[Any]] = defaultdict(list)
+        for url, at in changed:
+            by_shard[shard_of(self.scope_of(url), self.limits.shards)] += [url_hash(url), f"{at:.0f}"]
+        moved = 0
+        for shard, args in by_shard.items():
+            for start in range(0, len(args), 2 * _HASTEN_BATCH):
+                moved += await self._run("hasten", shard, args[start : start + 2 * _HASTEN_BATCH])
+        return moved
+
+    async def next_visits(self) -> tuple[int, float | None]:
+        """How many URLs wait for their next visit, and a time before which none of them is due."""
+        waiting, times = 0, list[float]()
+        redis = self.connection.redis
+        for shard in range(self.limits.shards):
+            st, due = self.prefix(shard) + "st", self.prefix(shard) + "due"
+            waiting += int(await self.connection.patiently(partial(redis.hget, st, "parked")) or 0)
+            first = await self.connection.patiently(partial(redis.zrange, due, 0, 0, withscores=True))
+            times += [at / 1000 for _, at in first]
+        return waiting, min(times, default=None)

@@ -1,0 +1,51 @@
+"""What the latest run of a recrawl found, in numbers and in one sentence: from the counters in the manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from crawler.observe.stats import RECRAWL, RESPONSE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Recrawl:
+    """The latest run, of one worker. `not_sent_bytes`: bodies that a 304 saved, as long as they were last time.
+
+    `waiting` URLs have their next visit before them, none earlier than `next_at` (epoch seconds).
+    """
+
+    due: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    gone: int = 0
+    received_bytes: int = 0
+    not_sent_bytes: int = 0
+    waiting: int = 0
+    next_at: int | None = None
+
+    def findings(self) -> str:
+        """What was found."""
+        if not self.due + self.new:
+            return "nothing was due"
+        return f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone"
+
+    def outlook(self) -> str:
+        """What comes next; empty where nothing waits."""
+        if not self.waiting or self.next_at is None:
+            return ""
+        when = datetime.fromtimestamp(self.next_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return f"{self.waiting:,} URLs wait for their next visit, the first from {when}"
+
+
+def recrawl_of(runs: list[dict[str, Any]]) -> Recrawl | None:
+    """The latest run of a manifest; None where it was no recrawl (RECRAWL)."""
+    counters: dict[str, int] = runs[-1]["counters"] if runs else {}
+    found = {
+        name.removeprefix(RECRAWL): value
+        for name, value in counters.items()
+        if name.startswith(RECRAWL) and name.removeprefix(RECRAWL) in Recrawl.__dataclass_fields__
+    }
+    return Recrawl(**found, received_bytes=counters.get(RESPONSE_BYTES, 0)) if found else None
