@@ -56,7 +56,9 @@ def agrees(client: redis.Redis) -> bool:
 
 @contextlib.contextmanager
 def node(folder: Path, port: int) -> Iterator[redis.Redis]:
-    options = f"--port {port} --bind 127.0.0.1 --cluster-enabled yes --save --appendonly no --cluster-port {port - 5000}"
+    options = (
+        f"--port {port} --bind 127.0.0.1 --cluster-enabled yes --save --appendonly no --cluster-port {port - 5000}"
+    )
     process = subprocess.Popen([find_binary(), *options.split()], cwd=folder, stdout=subprocess.DEVNULL)
     try:
         with contextlib.closing(redis.Redis(port=port)) as client:
@@ -83,9 +85,7 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-CLIENT_TESTS = sorted(
-    name for name in vars(client_suite) if name.startswith("test_") and name not in OF_ONE_SERVER
-)
+CLIENT_TESTS = sorted(name for name in vars(client_suite) if name.startswith("test_") and name not in OF_ONE_SERVER)
 
 
 @pytest.mark.parametrize("name", CLIENT_TESTS)
