@@ -33,11 +33,12 @@ from crawler.frontier.server import EmbeddedServer
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch
 TICK = 0.004  # seconds the clock moves on between two leases
-WORDS = """
+TEXT = """
 guide archive reference install notes history release index chapter appendix tutorial library module function section
 article report summary review research community project design language system network storage memory process thread
 signal socket kernel package version change update support manual example question answer forum
-""".split()
+"""
+WORDS = TEXT.split()
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,6 +275,20 @@ def test_caps_refuse_without_remembering(frontier_run):
     frontier_run(scenario, max_pages=2, depth=3)
 
 
+def test_a_candidates_cap_counts_the_pages_of_its_scope_and_never_exceeds_the_crawls(frontier_run):
+    async def scenario(frontier):
+        def capped(path: str, cap: int) -> Candidate:
+            return Candidate(f"https://www.a.example/{path}", cap=cap)
+
+        queued, full = PutStatus.QUEUED, PutStatus.CAPPED
+        assert await frontier.put([capped(str(i), 2) for i in range(3)]) == [queued, queued, full]
+        assert await frontier.put([*pages("other"), capped("1", 2)]) == [queued, PutStatus.SEEN]
+        assert await frontier.put([capped("x", 9), capped("y", 9)]) == [queued, full]  # the crawl takes four
+        assert await frontier.put(pages("z", host="https://b.example")) == [queued]
+
+    frontier_run(scenario, max_pages=4)
+
+
 def test_a_purged_scope_is_emptied_and_takes_nothing_new(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages("1", "2", "3") + pages("1", host="https://b.example"))
