@@ -204,6 +204,7 @@ class Document:
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    links_too_long: int = 0  # left out of `links`: longer than a URL may be
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     text_allowed: bool = False  # policy has seen headers and body: text may touch a disk
@@ -218,7 +219,7 @@ class Document:
 
 ON_THE_WAY = frozenset(
     {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
-    | {"links", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
+    | {"links", "links_too_long", "signature", "shingle_count", "text_allowed", "timings", "tree", "exchange"}
 )
 RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
 """Names of the record, in the order they are written."""

@@ -41,7 +41,8 @@ class Candidate:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
 
     `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
-    into `priority` by whoever read the sitemap; the frontier itself does not store it.
+    into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap` (0 = none) refuses the URL
+    where its politeness scope has that many already; a lower FRONTIER_MAX_PAGES_PER_DOMAIN holds besides.
     """
 
     url: str
@@ -50,6 +51,7 @@ class Candidate:
     kind: str = "page"  # "page" | "sitemap"
     redirects: tuple[str, ...] = ()
     lastmod: float | None = None
+    cap: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.frontier import paths
 from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
+from crawler.frontier.seeds import plan_seeds
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "allowlist.yaml"
 
@@ -32,9 +33,9 @@ def test_the_example_in_the_documentation_is_read_in_full() -> None:
         delay=2.0,
         max_pages=50_000,
     )
-    assert (law.discovery, law.profile, law.reviewer) == ("sitemap", "legal", "Corpus team")
-    assert (docs.licence, docs.discovery, docs.js) == ("Apache-2.0", "links", "always")
-    assert (docs.wait_selector, docs.profile) == ("main article", "technical")
+    assert (law.discovery, law.reviewer, law.line) == ("sitemap", "Corpus team", 19)
+    assert (docs.licence, docs.discovery, docs.tracking) == ("Apache-2.0", "links", ("ref", "theme"))
+    assert plan_seeds(allowlist=str(EXAMPLE), clock=lambda: 1_795_305_600.0).warnings == []
 
 
 def test_a_plain_list_needs_no_wrapping() -> None:
