@@ -29,6 +29,7 @@ class DropReason(StrEnum):
     HOLD_ROBOTS_UNREACHABLE = "hold_robots_unreachable"  # doubt means no, for now: stays in the frontier
     HOLD_RATE_LIMITED = "hold_rate_limited"  # 429/503 with Retry-After beyond the end of this run
     HOLD_CONTROL_FILE = "hold_control_file"  # an unreadable opt-out file
+    HOLD_PAUSED = "hold_paused"  # its domain was paused by hand
     # --- fetch -------------------------------------------------------------------------------------------------------
     GONE = "gone"  # 404, 410, or past X-Robots-Tag unavailable_after
     HTTP_ERROR = "http_error"  # any other status that is not 2xx, after the last try

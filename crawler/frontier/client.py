@@ -11,13 +11,26 @@ import asyncio
 import math
 import secrets
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from crawler.frontier.blobs import Blobs
 from crawler.frontier.connection import Connection
-from crawler.frontier.model import Batch, Candidate, Clock, Counts, Lease, Limits, Mode, Nack, PutStatus, Revive, Wire
+from crawler.frontier.model import (
+    FOREVER,
+    Batch,
+    Candidate,
+    Clock,
+    Counts,
+    Lease,
+    Limits,
+    Mode,
+    Nack,
+    PutStatus,
+    Revive,
+    Wire,
+)
 from crawler.frontier.packing import pack, shard_of, unpack, url_hash
 from crawler.frontier.traps import trap_reason
 from crawler.frontier.urls import politeness_scope
@@ -87,7 +100,7 @@ class Frontier(Blobs):
         return answers
 
     def _refusal(self, candidate: Candidate) -> PutStatus | None:
-        if self.limits.depth and candidate.depth > self.limits.depth:
+        if self.limits.depth and candidate.depth > self.limits.depth and candidate.kind == "page":
             return PutStatus.CAPPED
         if candidate.depth and candidate.kind == "page" and self._trap(candidate.url):
             return PutStatus.TRAPPED
@@ -232,18 +245,30 @@ class Frontier(Blobs):
             key = self.prefix(shard) + "st"
             await self.connection.patiently(lambda key=key: redis.hset(key, "mode", mode.value))  # type: ignore[misc]
 
-    async def requeue(self, what: str) -> int:
+    async def requeue(self, what: str, *, scope: str = "", reason: str = "") -> int:
         """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased".
 
         "leased" is for a frontier whose workers are all known to be gone: it does not wait for their leases to expire.
-
-        Returns how many.
+        `scope` and `reason` (a part of the latest reason) narrow "held", "later" and "dead". Returns how many.
         """
+        shards = [shard_of(scope, self.limits.shards)] if scope else range(self.limits.shards)
         total = 0
-        for shard in range(self.limits.shards):
-            while moved := await self._run("requeue", shard, [what, 500]):
+        for shard in shards:
+            cursor: bytes | str = "0"
+            while True:
+                moved, cursor = await self._run("requeue", shard, [what, 500, cursor, scope, reason])
                 total += moved
+                if cursor == b"0":
+                    break
         return total
+
+    async def pause(self, scope: str) -> bool:
+        """No worker asks this scope until `resume`. False: it was paused already."""
+        return bool(await self._run("pause", shard_of(scope, self.limits.shards), [scope, _ms(FOREVER)]))
+
+    async def resume(self, scope: str) -> bool:
+        """A paused scope goes on; a block that was there before holds as long as it lasts. False: it was not paused."""
+        return bool(await self._run("resume", shard_of(scope, self.limits.shards), [scope]))
 
     async def purge(self, scope: str) -> int:
         """Forget what is queued for a scope and take nothing new for it. Returns how many URLs went."""
@@ -280,6 +305,10 @@ class Frontier(Blobs):
             async for key, why in self.connection.redis.hscan_iter(self.prefix(shard) + "dead", count=500):
                 scope, _, rest = key.decode().partition("\t")
                 yield unpack(rest, scope).url, tuple(why.decode().split("\n"))
+
+    async def run_script(self, name: str, shard: int, args: Sequence[Any]) -> Any:
+        """Run a script of `scripts/` that only reads, for whoever looks at the frontier from outside."""
+        return await self._run(name, shard, list(args))
 
     # --- the wire ----------------------------------------------------------------------------------------------------
     async def _run(self, name: str, shard: int, args: list[Any], now: float | None = None) -> Any:

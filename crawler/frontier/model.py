@@ -140,5 +140,8 @@ class Limits:
     shards: int = 1
 
 
+FOREVER = 253_402_300_799.0
+"""9999-12-31T23:59:59Z in epoch seconds: until when a scope is paused that nobody resumes."""
+
 Revive = Callable[[], Awaitable[None]]
 """Called while the server does not answer; may start it again."""

@@ -2,7 +2,7 @@
 -- Returns per token 1, or 0 where the lease had expired: then nothing happens.
 local tokens, answers = {}, {}
 for i = 5, #ARGV, 3 do tokens[#tokens + 1] = ARGV[i] end
-local found, settled = read_leases(tokens), {}
+local found, settled, finished = read_leases(tokens), {}, 0
 for i, token in ipairs(tokens) do
   local lease = found[i]
   if lease and not settled[token] then
@@ -15,10 +15,14 @@ for i, token in ipairs(tokens) do
     else
       count('done', 1)
     end
+    tally(lease.wire == 'd' and 'failed' or 'done', lease.scope, 1)
+    finished = finished + 1
     if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
   end
   answers[i] = lease and 1 or 0
 end
 forget(tokens)
+save_tallies()
+finished_lately(finished)
 save()
 return answers
