@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from crawler.observe.reasons import ORDER
-from crawler.observe.stats import RESPONSE_BYTES, RESPONSES
+from crawler.observe.stats import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.journal import PART
 from crawler.storage.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
 
@@ -67,6 +67,7 @@ class Summary:
     fetched_bytes: int | None
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
 
     @property
     def judged(self) -> int:
@@ -124,6 +125,7 @@ def summarise(corpus_dir: str) -> Summary:
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
+        left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
     )
 
 
