@@ -143,6 +143,19 @@ class FrontierConfig:
                                            "doubles", minimum=0.0, digest=False)  # fmt: skip
     patience_seconds: float = setting("FRONTIER_PATIENCE_SECONDS", 60.0, "a host blocked for longer (429, 503) does not "
                                       "keep a crawl from ending", minimum=0.0, digest=False)  # fmt: skip
+    max_queued_per_domain: int = setting("FRONTIER_MAX_QUEUED_PER_DOMAIN", 128, "URLs of a domain kept in order of "
+                                         "priority; the rest waits in a compact list, first come, first served; 0 = no "
+                                         "list", minimum=0, digest=False)  # fmt: skip
+    breaker_failures: int = setting("FRONTIER_BREAKER_FAILURES", 5, "URLs of a domain that fail in a row (no connection, "
+                                    "timeout, 5xx) until it is left alone for a while; 0 = never", minimum=0,
+                                    digest=False)  # fmt: skip
+    breaker_seconds: float = setting("FRONTIER_BREAKER_SECONDS", 30.0, "first such pause; doubles, with jitter, each time "
+                                     "the one URL that is tried after it fails", minimum=0.1, digest=False)  # fmt: skip
+    breaker_max_seconds: float = setting("FRONTIER_BREAKER_MAX_SECONDS", 3600.0, "longest such pause", minimum=0.1,
+                                         digest=False)  # fmt: skip
+    slowdown_max_seconds: float = setting("FRONTIER_SLOWDOWN_MAX_SECONDS", 60.0, "longest delay that 429 and 503 without "
+                                          "Retry-After bring about (it doubles each time, and shrinks with every answer); "
+                                          "0 = off", minimum=0.0, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import hiredis
 import redis.asyncio as aioredis
 from redis import exceptions as redis_errors
 from redis.asyncio.retry import Retry
@@ -45,6 +46,14 @@ def script_source(name: str) -> tuple[str, str]:
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
+class _PackedInC:
+    """A connection that spells commands with hiredis: redis-py's own way costs 1 µs an argument, a PUT has 1,500."""
+
+    def pack_command(self, *args: Any) -> list[bytes]:
+        name = args[0].encode().split() if isinstance(args[0], str) else args[0].split()
+        return [hiredis.pack_command((*name, *args[1:]))]
+
+
 def shown(url: str) -> str:
     """The address without user name and password, for messages."""
     parts = urlsplit(url)
@@ -71,6 +80,8 @@ class Connection:
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=30.0,
         )
+        pool = self.redis.connection_pool
+        pool.connection_class = type("PackedConnection", (_PackedInC, pool.connection_class), {})
 
     def now(self) -> float:
         """Seconds since the epoch, as the server sees it."""

@@ -36,13 +36,21 @@ class Nack(IntEnum):
     QUEUED = 1
 
 
+class Fault(IntEnum):
+    """Whose failure a failed try was. The host's count towards its circuit breaker."""
+
+    URL = 0  # the page's own, or nobody's
+    HOST = 1  # no connection, no answer in time, 5xx
+    LOAD = 2  # 429 or 503 without a time to come back: the host's, and all workers slow down
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
 
     `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
-    into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap` (0 = none) refuses the URL
-    where its politeness scope has that many already; a lower FRONTIER_MAX_PAGES_PER_DOMAIN holds besides.
+    into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap`: at most so many pages of
+    the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes.
     """
 
     url: str
@@ -126,7 +134,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Politeness and patience, in seconds; the same for all workers of a crawl."""
+    """Politeness and patience, in seconds; the same for all workers of a crawl.
+
+    `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
+    `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
+    seconds, which doubles up to `breaker_longest`; 0 = never. `slowdown`: longest delay that 429 and 503 can bring
+    about, 0 = none.
+    """
 
     delay: float = 1.0
     concurrency: int = 1
@@ -138,6 +152,11 @@ class Limits:
     patience: float = 60.0
     scope_by: str = "domain"
     shards: int = 1
+    max_queued: int = 0
+    breaker_failures: int = 5
+    breaker_pause: float = 30.0
+    breaker_longest: float = 3600.0
+    slowdown: float = 60.0
 
 
 FOREVER = 253_402_300_799.0

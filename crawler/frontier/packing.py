@@ -28,14 +28,23 @@ class Member:
     holds: int
 
 
+def pack_origin(origin: str, scope: str) -> str:
+    """Shorten scheme and authority (`https://www.example.org`) within their scope; the path follows unchanged."""
+    scheme, _, host = origin.partition("://")
+    letter = "s" if scheme == "https" else "h"
+    return f"{letter}{host[: len(host) - len(scope)]}" if host.endswith(scope) else f"{letter.upper()}{host}"
+
+
+def split_origin(url: str) -> tuple[str, str]:
+    """A canonical http(s) URL as its origin and what follows, path first."""
+    cut = url.find("/", 8)
+    return (url[:cut], url[cut:]) if cut > 0 else (url, "")
+
+
 def pack_url(url: str, scope: str) -> str:
     """Shorten a canonical http(s) URL within its scope."""
-    scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    letter = "s" if scheme == "https" else "h"
-    if host.endswith(scope):
-        return f"{letter}{host[: len(host) - len(scope)]}{slash}{path}"
-    return f"{letter.upper()}{host}{slash}{path}"
+    origin, path = split_origin(url)
+    return pack_origin(origin, scope) + path
 
 
 def unpack_url(packed: str, scope: str) -> str:
@@ -46,7 +55,12 @@ def unpack_url(packed: str, scope: str) -> str:
 
 def pack(url: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = ()) -> str:
     """The member of a URL that was not tried yet. Raises KeyError for an unknown kind."""
-    head = f"{_KINDS[kind]}{depth} {pack_url(url, scope)}"
+    return pack_parts(pack_url(url, scope), scope, kind=kind, depth=depth, redirects=redirects)
+
+
+def pack_parts(packed: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = ()) -> str:
+    """`pack` for a URL that is packed already."""
+    head = f"{_KINDS[kind]}{depth} {packed}"
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Clock, PutStatus
+from crawler.frontier.politeness import DelaySource
 from crawler.frontier.scope import Admission, Scope, Via
 from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy, extended_policy
@@ -99,7 +100,7 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
             for name, seconds in _delays(frontier, scope).items():
-                await frontier.set_delay(name, seconds)
+                await frontier.set_delay(name, seconds, DelaySource.ALLOWLIST)
             return scope
 
 

@@ -50,6 +50,8 @@ def _repeats(segments: list[str]) -> bool:
 
     Equal distance tells it from a source tree, where a project's name may well stand three times.
     """
+    if len(set(segments)) > len(segments) - 2:
+        return False
     return any(
         first == second == third and not first.isdigit()
         for step in range(1, MAX_REPEAT_DISTANCE + 1)
@@ -63,6 +65,8 @@ def _is_far_calendar_view(segments: list[str], query: str, today: date | None) -
     Without a calendar in the path only the future counts: archives by date are finite and real.
     """
     words = [segment.lower() for segment in segments]
+    if not query and _CALENDAR_WORDS.isdisjoint(words):
+        return False
     named = next((at for at, word in enumerate(words, 1) if word in _CALENDAR_WORDS), 0)
     if not named:
         return bool(_CALENDAR_PARAMETERS.search(query)) and _days_away(_month_of(query), today) > CALENDAR_WINDOW_DAYS

@@ -39,4 +39,9 @@ def limits_of(config: Config) -> Limits:
         patience=f.patience_seconds,
         scope_by=f.scope_by,
         shards=f.shards,
+        max_queued=f.max_queued_per_domain,
+        breaker_failures=f.breaker_failures,
+        breaker_pause=f.breaker_seconds,
+        breaker_longest=f.breaker_max_seconds,
+        slowdown=f.slowdown_max_seconds,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -16,23 +17,26 @@ from crawler.frontier.status_table import humane, render
 def test_the_columns_of_all_domains_add_up_to_the_totals(frontier_run, clock, shards):
     async def scenario(frontier: Frontier) -> None:
         await frontier.put([Candidate(f"https://h{n % 7}.example/{n}") for n in range(70)])
-        for _ in range(4):
-            for at, lease in enumerate((await frontier.lease(7)).leases):
-                if at == 0:
-                    await frontier.hold(lease.token, clock.now + 99.0, "doubt")
-                elif at == 1:
-                    await frontier.nack(lease.token, clock.now + 99.0, "http_error")
-                elif at == 2:
-                    await frontier.nack(lease.token, None, "download_failed")
-                    await frontier.nack(lease.token, None, "download_failed")
-                elif at < 5:
-                    await frontier.ack([(lease.token, 0.1)])
+        turns, paused = itertools.cycle(range(7)), 0
+        for _ in range(8):
+            for lease in (await frontier.lease(7)).leases:
+                match next(turns):
+                    case 0:
+                        await frontier.hold(lease.token, clock.now + 99.0, "doubt")
+                    case 1:
+                        await frontier.nack(lease.token, clock.now + 99.0, "http_error")
+                        paused += 1
+                    case 2:
+                        await frontier.nack(lease.token, None, "download_failed")
+                        await frontier.nack(lease.token, None, "download_failed")
+                    case 3 | 4:
+                        await frontier.ack([(lease.token, 0.1)])
             clock.advance(5.0)
         view = await overview(frontier)
         for name in ("queued", "leased", "held", "done"):
             assert sum(getattr(scope, name) for scope in view.scopes) == getattr(view.counts, name), name
         assert sum(scope.failed for scope in view.scopes) == view.counts.dead
-        assert sum(scope.waiting for scope in view.scopes) == 4
+        assert sum(scope.waiting for scope in view.scopes) == paused > 0
         assert view.hosts == 7
         assert view.rate == pytest.approx(view.counts.done / 60, rel=0.2)
         assert [s.scope for s in (await overview(frontier, top=2)).scopes] == [s.scope for s in view.scopes[:2]]

@@ -10,6 +10,7 @@ for i, token in ipairs(tokens) do
     hang_up(lease, ARGV[3 * i + 3], ARGV[3 * i + 4])
     local attempts, holds, rest = split(lease.member)
     local key = lease.scope .. '\t' .. rest
+    if lease.wire == 'd' or ARGV[3 * i + 3] == '' then no_verdict(lease) else answered(lease) end
     if lease.wire == 'd' then
       call('HSET', DEAD, key, call('HGET', WHY, key) or '')
     else

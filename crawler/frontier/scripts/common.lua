@@ -7,38 +7,70 @@ local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(
 local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
 local LATER, HELD, WHY, DEAD, ST = P .. 'later', P .. 'held', P .. 'why', P .. 'dead', P .. 'st'
 local WAIT, PURGED, OWN = P .. 'blocked', P .. 'purged', P .. 'delay'
+local SLOW, BREAKER, SPILLED = P .. 'slow', P .. 'breaker', P .. 'spilled'
+local EASY = 500  -- ms; the delay from which a scope without one slows down
 
 local function integer(n) return string.format('%.0f', n) end
 local function queue(scope) return P .. 'q:' .. scope end
+local function overflow(scope) return P .. 'o:' .. scope end
 
 -- counters ------------------------------------------------------------------------------------------------------------
 local delta = {}
 local function count(name, n) delta[name] = (delta[name] or 0) + n end
 local function stat(name) return num(call('HGET', ST, name) or 0) end
 
--- scopes: requests under way (busy), next allowed time (next), place among the ready ones (ready) -----------------------
-local scopes, touched = {}, {}
-local own_delays = nil
-local function load(names)
+-- scopes: requests under way (busy), next allowed time (next), place among the ready ones (ready); and, where there is
+-- something to say: delay of its own, delay it asked for by 429/503 (slow), circuit breaker, URLs in its overflow (spilled)
+local scopes, touched, extras = {}, {}, nil
+local SPECIAL = {OWN, SLOW, BREAKER, SPILLED}
+local function special(key, names)
+  if not extras then
+    extras = {}
+    if call('EXISTS', unpack(SPECIAL)) > 0 then
+      for _, k in ipairs(SPECIAL) do extras[k] = call('EXISTS', k) == 1 end
+    end
+  end
+  return extras[key] and call('HMGET', key, unpack(names)) or {}
+end
+local function breaker_of(s, record)
+  local failures, openings, probe = string.match(record or '0:0:', '^(%d+):(%d+):(.*)$')
+  s.failures, s.openings, s.probe = num(failures), num(openings), probe
+end
+local function load_special(names)
+  local own, slow = special(OWN, names), special(SLOW, names)
+  local breakers, spilled = special(BREAKER, names), special(SPILLED, names)
+  for i, name in ipairs(names) do
+    local s = scopes[name]
+    s.base = math.max(num(own[i] or 0), DELAY)
+    s.was_slow, s.was_record, s.spilled, s.was_spilled = slow[i] or nil, breakers[i] or nil, num(spilled[i] or 0), num(spilled[i] or 0)
+    s.slow, s.slow_since = 0, 0
+    if slow[i] then
+      local ms, since = string.match(slow[i], '^(%d+)@(%d+)$')
+      s.slow, s.slow_since = num(ms), num(since)
+    end
+    s.delay = math.max(s.base, s.slow)
+    if breakers[i] then breaker_of(s, breakers[i]) else s.failures, s.openings, s.probe = 0, 0, '' end
+  end
+end
+-- `due`: these scopes are known to be ready since these times, so that nothing keeps them.
+local function load(names, due)
   local missing = {}
-  for _, name in ipairs(names) do
+  for i, name in ipairs(names) do
     if not scopes[name] then
-      scopes[name] = {}
+      scopes[name] = {ready = due and due[i]}
       missing[#missing + 1] = name
     end
   end
   if #missing == 0 then return end
   local busy = call('HMGET', BUSY, unpack(missing))
-  local nexts = call('ZMSCORE', NEXT, unpack(missing))
-  local readies = call('ZMSCORE', READY, unpack(missing))
-  if own_delays == nil then own_delays = call('EXISTS', OWN) == 1 end
-  local delays = own_delays and call('HMGET', OWN, unpack(missing)) or {}
+  local nexts = due and {} or call('ZMSCORE', NEXT, unpack(missing))
+  local readies = due and {} or call('ZMSCORE', READY, unpack(missing))
   for i, name in ipairs(missing) do
-    local own = num(delays[i] or 0)
-    scopes[name] = {busy = num(busy[i] or 0), was_busy = num(busy[i] or 0), next = num(nexts[i] or 0),
-                    was_next = num(nexts[i] or 0), ready = readies[i] and num(readies[i]) or nil, was_ready = readies[i] and num(readies[i]) or nil,
-                    delay = own > DELAY and own or DELAY}
+    local s = scopes[name]
+    s.busy, s.next, s.ready = num(busy[i] or 0), num(nexts[i] or 0), s.ready or (readies[i] and num(readies[i]) or nil)
+    s.was_busy, s.was_next, s.was_ready = s.busy, s.next, s.ready
   end
+  load_special(missing)
 end
 -- The state of a scope; whoever asks for it may have changed whether it is ready.
 local function state(name)
@@ -50,7 +82,23 @@ local function not_before(s, at)
   if at > s.next and at > now then s.next = at end
 end
 
--- ready holds a scope exactly while its queue is not empty and it is below its concurrency limit; score = when.
+local function save_special(name, s)
+  local slow = s.slow > 0 and integer(s.slow) .. '@' .. integer(s.slow_since) or nil
+  if slow ~= s.was_slow then
+    if slow then call('HSET', SLOW, name, slow) else call('HDEL', SLOW, name) end
+  end
+  local record = (s.failures > 0 or s.openings > 0) and s.failures .. ':' .. s.openings .. ':' .. s.probe or nil
+  if record ~= s.was_record then
+    if record then call('HSET', BREAKER, name, record) else call('HDEL', BREAKER, name) end
+  end
+  if s.spilled ~= s.was_spilled then
+    if s.spilled > 0 then call('HSET', SPILLED, name, s.spilled) else call('HDEL', SPILLED, name) end
+  end
+  s.was_slow, s.was_record, s.was_spilled, extras = slow, record, s.spilled, nil
+end
+
+-- ready holds a scope exactly while its queue is not empty, it is below its concurrency limit and no probe is out;
+-- score = when.
 local function save()
   local busy, idle, nexts, ready, unready = {}, {}, {}, {}, {}
   for name in pairs(touched) do
@@ -61,7 +109,7 @@ local function save()
     if s.next ~= s.was_next then
       if s.next > 0 then nexts[#nexts + 1] = s.next; nexts[#nexts + 1] = name else call('ZREM', NEXT, name) end
     end
-    if s.busy >= LIMIT or call('EXISTS', queue(name)) == 0 then
+    if s.busy >= LIMIT or s.probe ~= '' or not (s.filled or call('EXISTS', queue(name)) == 1) then
       if s.was_ready then unready[#unready + 1] = name end
       s.ready = nil
     else
@@ -70,7 +118,8 @@ local function save()
       if due ~= s.was_ready then ready[#ready + 1] = due; ready[#ready + 1] = name end
       s.ready = due
     end
-    s.was_busy, s.was_next, s.was_ready = s.busy, s.next, s.ready
+    s.was_busy, s.was_next, s.was_ready, s.filled = s.busy, s.next, s.ready, nil
+    if s.slow > 0 or s.was_slow or s.failures > 0 or s.was_record or s.spilled ~= s.was_spilled then save_special(name, s) end
   end
   touched = {}
   if #busy > 0 then call('HSET', BUSY, unpack(busy)) end
@@ -110,7 +159,7 @@ local function push(scope, score, member)
     return
   end
   call('ZADD', queue(scope), score, member)
-  state(scope)
+  state(scope).filled = true
 end
 
 -- leases: wire \t scope \t score \t slot \t member. wire: o = a request may be under way, c = over, d = no try left ----
@@ -123,7 +172,7 @@ local function read_leases(tokens)
   for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
     if payload then
       local wire, scope, score, slot, member = string.match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
-      found[i] = {wire = wire, scope = scope, score = score, slot = num(slot), member = member}
+      found[i] = {token = tokens[i], wire = wire, scope = scope, score = score, slot = num(slot), member = member}
       names[#names + 1] = scope
     end
   end
@@ -148,10 +197,30 @@ local function hang_up(lease, sent, latency)
   end
 end
 
+-- The lease is over without a word on its host: another URL may probe it.
+local function no_verdict(lease)
+  if scopes[lease.scope].probe == lease.token then state(lease.scope).probe = '' end
+end
+-- The host has answered: its breaker closes, and a delay that 429 or 503 brought shrinks: every answer adds a tenth of
+-- the undisturbed rate (additive increase, multiplicative decrease: Chiu and Jain 1989).
+local function answered(lease)
+  local s = scopes[lease.scope]
+  if s.failures + s.openings + s.slow == 0 then return end
+  state(lease.scope)
+  s.failures, s.openings, s.probe = 0, 0, ''
+  if s.slow > 0 then
+    local usual = math.max(s.base, EASY)
+    s.slow = math.floor(1 / (1 / s.slow + 0.1 / usual))
+    if s.slow <= usual then s.slow = 0 end
+    s.delay = math.max(s.base, s.slow)
+  end
+end
+
 -- Leases whose worker is gone: the URLs return, at the cost of an attempt.
 local function reclaim(tokens)
   for _, lease in pairs(read_leases(tokens)) do
     hang_up(lease, now, 0)
+    no_verdict(lease)
     local attempts, holds, rest = split(lease.member)
     because(lease.scope, rest, 'lease expired')
     count('queued', 1)
@@ -181,7 +250,7 @@ end
 local function totals(patience)
   local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
   for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)) do
-    waiting = waiting + call('ZCARD', queue(scope))
+    waiting = waiting + call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
   end
   local soonest = 0
   for _, key in ipairs({READY, LATER, LEASES}) do

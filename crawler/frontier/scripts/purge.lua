@@ -1,8 +1,9 @@
 -- PURGE: everything queued for a scope goes, and nothing new is taken. ARGV 5 scope. Returns how many went.
 local scope, gone = ARGV[5], 0
 call('SADD', PURGED, scope)
-gone = call('ZCARD', queue(scope))
-call('DEL', queue(scope))
+gone = call('ZCARD', queue(scope)) + state(scope).spilled
+state(scope).spilled = 0
+call('DEL', queue(scope), overflow(scope))
 count('queued', -gone)
 for _, key in ipairs({LATER, HELD}) do
   for _, entry in ipairs(call('ZRANGE', key, 0, -1)) do

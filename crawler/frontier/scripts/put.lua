@@ -1,72 +1,108 @@
--- PUT: what is new goes into the seen-set and its queue. ARGV 5.. : page cap, then (hash, scope, priority, member)*
+-- PUT: what is new goes into the seen-set and its queue. ARGV 5 most URLs in a queue, 0 = any number
+-- 6.. : groups (scope, page cap or 0, n, then n times (hash, priority, member)).
 -- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
-local cap = num(ARGV[5])
-local answers, queues = {}, {}
+local sub, add = string.sub, table.insert
+local most, EXPRESS = num(ARGV[5]), 100
 local counters = call('HMGET', ST, 'seen', 'buckets', 'sequence')
 local seen, buckets, sequence = num(counters[1] or 0), num(counters[2] or 1), num(counters[3] or 0)
-local had, size = seen, 1
+local had, had_buckets, size = seen, buckets, 1
 while size * 2 <= buckets do size = size * 2 end
 
 -- The seen-set is a linear hash table (Litwin 1980) of intsets: buckets are split one at a time so that none outgrows
 -- 512 integers, beyond which the server would switch to an encoding of eight times the size.
+local BUCKET = P .. 's:'
 local function home(hash)
-  local v = num(string.sub(hash, -9))
+  local v = num(sub(hash, -9))
   local b = v % (2 * size)
   if b >= buckets then b = v % size end
-  return b
+  return BUCKET .. b
 end
-local function bucket(n) return P .. 's:' .. integer(n) end
 local function split_one()
-  local moved = {}
-  for _, hash in ipairs(call('SMEMBERS', bucket(buckets - size))) do
-    if num(string.sub(hash, -9)) % (2 * size) == buckets then moved[#moved + 1] = hash end
+  local from, moved, n, both = BUCKET .. (buckets - size), {}, 0, 2 * size
+  for _, hash in ipairs(call('SMEMBERS', from)) do
+    if sub(hash, -9) % both == buckets then
+      n = n + 1
+      moved[n] = hash
+    end
   end
-  if #moved > 0 then
-    call('SREM', bucket(buckets - size), unpack(moved))
-    call('SADD', bucket(buckets), unpack(moved))
+  if n > 0 then
+    call('SREM', from, unpack(moved))
+    call('SADD', BUCKET .. buckets, unpack(moved))
   end
   buckets = buckets + 1
-  if buckets == 2 * size then size = buckets end
-end
-local pages = {}
-local function full(scope)
-  if cap == 0 then return false end
-  pages[scope] = pages[scope] or num(call('HGET', P .. 'pages', scope) or 0)
-  return pages[scope] >= cap
+  if buckets == both then size = buckets end
 end
 
-local purged_any = call('EXISTS', PURGED) == 1
-for i = 6, #ARGV, 4 do
-  local hash, scope, answer = ARGV[i], ARGV[i + 1], 0
-  local key = bucket(home(hash))
-  if purged_any and call('SISMEMBER', PURGED, scope) == 1 then
-    answer = 3
-  elseif full(scope) then
-    answer = call('SISMEMBER', key, hash) == 1 and 1 or 2
-  elseif call('SADD', key, hash) == 0 then
-    answer = 1
-  else
-    seen, sequence = seen + 1, sequence + 1
-    if cap > 0 then pages[scope] = pages[scope] + 1 end
-    local q = queues[scope]
-    if not q then q = {}; queues[scope] = q end
-    q[#q + 1] = integer(sequence - num(ARGV[i + 2]) * 1099511627776)
-    q[#q + 1] = ARGV[i + 3]
-    if seen > 200 * buckets and buckets < 2097152 then split_one() end
+while seen + #ARGV / 3 > 200 * buckets and buckets < 2097152 do split_one() end  -- as if all of it were new
+
+-- Page caps count what was ever taken of a scope, from the first put with a cap on.
+local pages = {}
+local function room(scope, cap)
+  if cap == 0 then return math.huge end
+  pages[scope] = pages[scope] or num(call('HGET', P .. 'pages', scope) or 0)
+  return cap - pages[scope]
+end
+
+-- new[scope] = what goes into its queue: priority, member, … in their order
+local new, names, answers, m = {}, {}, {}, 0
+local purged_any, i = call('EXISTS', PURGED) == 1, 6
+while ARGV[i] do
+  local scope, cap, last = ARGV[i], num(ARGV[i + 1]), i + 3 * num(ARGV[i + 2])
+  local purged, left, list, taken = purged_any and call('SISMEMBER', PURGED, scope) == 1, room(scope, cap), new[scope], 0
+  for at = i + 3, last, 3 do
+    local answer, hash = 0, ARGV[at]
+    if purged then
+      answer = 3
+    elseif taken >= left then
+      answer = call('SISMEMBER', home(hash), hash) == 1 and 1 or 2
+    elseif call('SADD', home(hash), hash) == 0 then
+      answer = 1
+    else
+      if not list then
+        list = {}
+        new[scope] = list
+        names[#names + 1] = scope
+      end
+      list[#list + 1] = ARGV[at + 1]
+      list[#list + 1] = ARGV[at + 2]
+      taken = taken + 1
+    end
+    m = m + 1
+    answers[m] = answer
   end
-  answers[#answers + 1] = answer
+  seen = seen + taken
+  if cap > 0 then pages[scope] = pages[scope] + taken end
+  i = last + 3
 end
 for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
-local names = {}
-for scope, q in pairs(queues) do
-  call('ZADD', queue(scope), unpack(q))
-  names[#names + 1] = scope
+
+-- A queue that is full overflows into a list, in the order of arrival; seeds and sitemaps always find a place.
+local function enqueue(scope, s, list)
+  local hot, cold = {}, {}
+  local free = most == 0 and math.huge or s.spilled > 0 and 0 or most - call('ZCARD', queue(scope))
+  for at = 1, #list, 2 do
+    local priority = num(list[at])
+    if free > 0 or priority >= EXPRESS then
+      sequence, free = sequence + 1, free - 1
+      hot[#hot + 1] = sequence - priority * 1099511627776
+      hot[#hot + 1] = list[at + 1]
+    else
+      cold[#cold + 1] = list[at] .. ' ' .. list[at + 1]
+    end
+  end
+  if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
+  if #cold > 0 then
+    call('RPUSH', overflow(scope), unpack(cold))
+    s.spilled = s.spilled + #cold
+  end
 end
 load(names)
-for _, scope in ipairs(names) do state(scope) end
-if seen > had then
-  call('HSET', ST, 'seen', integer(seen), 'sequence', integer(sequence), 'buckets', integer(buckets))
-  count('queued', seen - had)
+for _, scope in ipairs(names) do
+  local s = state(scope)
+  enqueue(scope, s, new[scope])
+  s.filled = true
 end
+if seen > had or buckets > had_buckets then call('HSET', ST, 'seen', seen, 'sequence', sequence, 'buckets', buckets) end
+count('queued', seen - had)
 save()
 return answers

@@ -1,0 +1,62 @@
+"""Whose patience does a request use up, and when may the next one go? Asked by the gate, shared by all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from crawler.frontier.calls import Calls, clean, ms
+from crawler.frontier.packing import pack_origin, split_origin
+from crawler.frontier.urls import politeness_scope
+
+
+class DelaySource(StrEnum):
+    """Who asks for a delay of its own; the longest of them all, the crawl's included, holds."""
+
+    ALLOWLIST = "allowlist"
+    ROBOTS = "robots"  # Crawl-delay
+
+
+class Origin(NamedTuple):
+    """What all URLs of one scheme and authority have in common."""
+
+    scope: str
+    shard: int
+    packed: str
+
+
+class Politeness(Calls):
+    """Delays, blocks and turns of the politeness scopes."""
+
+    origin_of: Callable[[str], Origin]
+
+    def scope_of(self, url: str) -> str:
+        """Whose patience a request to this canonical URL uses up."""
+        return self.origin_of(split_origin(url)[0]).scope
+
+    def _origin_of(self, origin: str) -> Origin:
+        scope = politeness_scope(origin + "/", self.limits.scope_by)
+        return Origin(scope, self.shard_of_scope(scope), pack_origin(origin, scope))
+
+    async def block(self, scope: str, until: float, reason: str) -> None:
+        """No worker asks this scope before `until` (429, 503). A longer block is never shortened."""
+        await self._run("block", self.shard_of_scope(scope), [scope, ms(until), clean(reason)])
+
+    async def reserve(self, url: str) -> float:
+        """When the caller may send ONE more request to the URL's scope; moves the scope's next turn behind it."""
+        return (await self.claim(self.scope_of(url), 0))[0]
+
+    async def claim(self, scope: str, slot: int) -> tuple[float, int]:
+        """`reserve` for a scope whose latest slot may be the caller's own (`Lease.slot`): then the turn is now.
+
+        Returns the time of the turn and the new slot.
+        """
+        at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
+        return at / 1000, slot
+
+    async def set_delay(self, scope: str, seconds: float, source: str = DelaySource.ROBOTS) -> None:
+        """What one source asks for, 0 = nothing (any more). Never shorter than the crawl's own, nor than what another
+        source asks for."""
+        args = [scope, DelaySource(source).value, ms(seconds)]
+        await self._run("delay", self.shard_of_scope(scope), args)
