@@ -18,7 +18,8 @@ from crawler.frontier.packing import shard_of
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
 _RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
-_PAGE = 1000  # scopes a call
+_PAGE = 250  # scopes a call: the server answers nobody else while a script runs
+_SCAN = 1000
 _LETTERS = 10_000  # dead letters read for their reasons
 
 
@@ -151,14 +152,14 @@ class _Shelf:
 
     async def _zscan(self, key: str) -> AsyncIterator[bytes]:
         seen: set[bytes] = set()  # a scan may answer an entry twice
-        async for entry, _ in self._redis.zscan_iter(self._prefix + key, count=_PAGE):
+        async for entry, _ in self._redis.zscan_iter(self._prefix + key, count=_SCAN):
             if entry not in seen:
                 seen.add(entry)
                 yield entry
 
     async def _hscan(self, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
         seen: set[bytes] = set()
-        async for name, value in self._redis.hscan_iter(self._prefix + key, count=_PAGE):
+        async for name, value in self._redis.hscan_iter(self._prefix + key, count=_SCAN):
             if name not in seen:
                 seen.add(name)
                 yield name, value
@@ -180,7 +181,7 @@ async def _reasons(frontier: Frontier, domain: str) -> dict[str, int]:
     found: Counter[str] = Counter()
     looked = 0
     for shard in _shards(frontier, domain):
-        async for key, why in frontier.connection.redis.hscan_iter(frontier.prefix(shard) + "dead", count=_PAGE):
+        async for key, why in frontier.connection.redis.hscan_iter(frontier.prefix(shard) + "dead", count=_SCAN):
             looked += 1
             if not domain or key.partition(b"\t")[0].decode() == domain:
                 found[why.decode().rpartition("\n")[2]] += 1

@@ -146,7 +146,7 @@ def test_a_page_has_one_name_wherever_a_tracking_parameter_turns_up(crawl, web, 
     assert refused[f"{base}/p/4"] == "too_many_redirects"  # without the parameter it leads to itself
 
 
-def test_traps_and_limits_are_counted_by_kind_and_reach_the_report(crawl, web):
+def test_traps_and_limits_are_counted_by_kind_and_reach_the_report(crawl, web, tmp_path):
     base = f"http://127.0.0.8:{web.port}"
     traps = {
         "too_deep": "/p" + "/".join(f"/{n}" for n in range(21)),
@@ -156,10 +156,18 @@ def test_traps_and_limits_are_counted_by_kind_and_reach_the_report(crawl, web):
         "too_long": "/p/" + "x" * 2100,
     }
     web.links = {"/p/0": [*traps.values(), "http://127.0.0.9/p/out", "/p/1"], "/p/1": ["/p/2", "/p/0"]}
-    done = crawl.run({"url": f"{base}/p/0"}, NETWORK_PORTS=str(web.port), DEPTH_LIMIT=1, PROGRESS="auto")
+    web.links["/p/"] = [f"/p/capped{n}" for n in range(5)]
+    allowlist = tmp_path / "allow.yaml"
+    allowlist.write_text(
+        f'- {{domain: "127.0.0.10:{web.port}", tier: A, licence: x, discovery: links, include: [/p/], max_pages: 3}}\n'
+    )
+    seeds = {"url": f"{base}/p/0", "allowlist": str(allowlist)}
+    done = crawl.run(seeds, NETWORK_PORTS=str(web.port), DEPTH_LIMIT=1, PROGRESS="auto")
     assert done.returncode == 0, done.stderr
-    assert {path for path in web.asked if "/p" in path} == {"127.0.0.8/p/0", "127.0.0.8/p/1"}
-    left_out = {f"trap: {kind}": 1 for kind in traps} | {"outside: off_scope": 1, "cap: depth": 2}
+    asked = {path for path in web.asked if "/p" in path}
+    assert {path for path in asked if "capped" not in path} == {"127.0.0.8/p/0", "127.0.0.8/p/1", "127.0.0.10/p/"}
+    assert len([path for path in asked if "capped" in path]) == 2
+    left_out = {f"trap: {kind}": 1 for kind in traps} | {"outside: off_scope": 1, "cap: depth": 2, "cap: pages": 3}
     assert summarise(str(crawl.folder)).left_out == left_out
     assert "trap: calendar" in done.stdout
     counters = json.loads((crawl.folder / "manifest.json").read_text())["runs"][0]["counters"]

@@ -268,15 +268,15 @@ local tallies = {done = {}, failed = {}}
 local function tally(name, scope, n) tallies[name][scope] = (tallies[name][scope] or 0) + n end
 local function save_tallies()
   for name, by_scope in pairs(tallies) do
-    local names, row = {}, {}
+    local names, row, k = {}, {}, 0
     for scope in pairs(by_scope) do names[#names + 1] = scope end
     if #names > 0 then
       local had = call('HMGET', P .. name, unpack(names))
       for i, scope in ipairs(names) do
         local n = num(had[i] or 0) + by_scope[scope]
-        if n > 0 then row[#row + 1] = scope; row[#row + 1] = integer(n) else call('HDEL', P .. name, scope) end
+        if n > 0 then k = k + 2; row[k - 1], row[k] = scope, n else call('HDEL', P .. name, scope) end
       end
-      if #row > 0 then call('HSET', P .. name, unpack(row)) end
+      if k > 0 then call('HSET', P .. name, unpack(row)) end
     end
   end
   tallies = {done = {}, failed = {}}
