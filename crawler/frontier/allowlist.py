@@ -235,7 +235,9 @@ class _Reader:
         nodes: list[yaml.Node] = []
         defaults: _Values = {}
         for key, node in root.value:
-            if key.value == "domains" and isinstance(node, yaml.SequenceNode):
+            if not isinstance(key, yaml.ScalarNode):
+                self._problem(key, "a key has to be a plain word")
+            elif key.value == "domains" and isinstance(node, yaml.SequenceNode):
                 nodes = node.value
             elif key.value == "defaults" and isinstance(node, yaml.MappingNode):
                 defaults = self._mapping(node)
@@ -261,7 +263,9 @@ class _Reader:
         values: _Values = {}
         for key_node, value_node in node.value:
             key = _ALIASES.get(str(key_node.value), str(key_node.value))
-            if key in values:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problem(key_node, "a key has to be a plain word")
+            elif key in values:
                 self._problem(key_node, f"{key}: given twice")
             elif key not in _SCALARS and key not in _LISTS:
                 self._problem(key_node, f"{key[:50]}: unknown key{_did_you_mean(key)}")

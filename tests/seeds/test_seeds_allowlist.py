@@ -93,6 +93,41 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("date: 2026-02-30", "date: expected a date such as 2026-12-31, found '2026-02-30'"),
+        ("expires: 31.12.2026", "expires: expected a date such as 2026-12-31, found '31.12.2026'"),
+        ('reviewer: "a\\nb"', "reviewer: expected one line of text, found 'a\\nb'"),
+        ("wait_selector: ' '", "wait_selector: expected one line of text, found ' '"),
+        ("discovery: crawl", "discovery: expected one of sitemap, links, found 'crawl'"),
+        ("profile: poems", "profile: expected one of prose, legal, technical, found 'poems'"),
+        ("delay: fast", "delay: expected seconds between requests, from 0 to 3600, found 'fast'"),
+        ("delay: .nan", "delay: expected seconds between requests, from 0 to 3600, found '.nan'"),
+        ("max_pages: 1e3", "max_pages: expected a whole number of at least 1, found '1e3'"),
+        ("exclude: [docs]", "exclude: expected a path that starts with '/' such as /docs/ or /blog/*/comments, found "
+         "'docs'"),
+        ("include: {a: b}", "include: expected a single value, found a nested structure"),
+        ("include: ['" + "/*" * 17 + "']", "include: expected at most 1000 characters and 16 stars, found "
+         f"'{'/*' * 17}'"),
+        ("tracking: [a&b]", "tracking: expected the name of a query parameter, such as ref, found 'a&b'"),
+        ("tracking: ['']", "tracking: expected the name of a query parameter, such as ref, found ''"),
+        ("sitemaps: [ftp://a.org/s]", "sitemaps: expected an absolute http(s) URL, found 'ftp://a.org/s'"),
+        ("license: y", "licence: given twice"),
+        ("expire: 2026-12-31", "expire: unknown key; did you mean 'expires'?"),
+        ("max-pages: 5", "max-pages: unknown key; did you mean 'max_pages'?"),
+        ("[1, 2]: 5", "a key has to be a plain word"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_mistake_is_named_with_its_line(line: str, problem: str) -> None:
+    entry = "- domain: a.org\n  tier: A\n  licence: x\n"
+    assert problems(f"{entry}  {line}\n") == [f"list.yaml:4: {problem}"]
+    if problem.startswith(("lic", "[")) or "twice" in problem:
+        return
+    indented = entry.replace("- ", "  - ", 1).replace("\n  ", "\n    ")
+    assert problems(f"defaults:\n  {line}\ndomains:\n{indented}") == [f"list.yaml:2: {problem}"]
+
+
 @pytest.mark.parametrize("suffix", ["co.uk", "github.io", "com"])
 def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
     assert problems(f"- {{domain: {suffix}, tier: A, licence: x}}") == [
