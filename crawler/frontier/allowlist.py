@@ -253,8 +253,9 @@ class _Reader:
         before = len(self.problems)
         written = self._mapping(node)
         values = {**defaults, **written}
+        sound = len(self.problems) == before  # a misspelt key is not missing as well
         for key in _REQUIRED:
-            if key not in values and len(self.problems) == before:
+            if key not in values and sound:
                 self._problem(node, f"{key}: missing; every entry needs {', '.join(_REQUIRED)}")
         line = node.start_mark.line + 1
         return AllowlistEntry(**values, line=line) if len(self.problems) == before else None

@@ -44,6 +44,12 @@ class Fault(IntEnum):
     LOAD = 2  # 429 or 503 without a time to come back: the host's, and all workers slow down
 
 
+SITEMAP_PRIORITY = 1_000
+"""Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
+SEED_PRIORITY = 100
+"""Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.

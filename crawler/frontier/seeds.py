@@ -17,7 +17,7 @@ from typing import IO
 
 from crawler.frontier import paths
 from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, read_allowlist
-from crawler.frontier.model import Candidate
+from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
 from crawler.frontier.sitemaps import Sitemap, SitemapEntry
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
@@ -26,9 +26,6 @@ from crawler.frontier.urls import canonicalize, host_of, politeness_scope, print
 MAX_PROBLEMS = 20
 MAX_LINE = 10_000
 BATCH = 1_000
-
-SITEMAP_PRIORITY = 1_000  # lists before pages: the whole queue is then ordered by what they say
-SEED_PRIORITY = 100  # links have 0
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _DISCOVERY = ("links", "sitemap")

@@ -99,7 +99,8 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             scope = known.merge(added) if known else added
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
-            for name, seconds in _delays(frontier, scope).items():
+            gone = dict.fromkeys(_delays(frontier, known), 0.0) if known else {}  # an entry may have lost its delay
+            for name, seconds in (gone | _delays(frontier, scope)).items():
                 await frontier.set_delay(name, seconds, DelaySource.ALLOWLIST)
             return scope
 

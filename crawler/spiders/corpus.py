@@ -15,9 +15,9 @@ from scrapy import Spider
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.model import Candidate, Lease, PutStatus
+from crawler.frontier.model import SITEMAP_PRIORITY, Candidate, Lease, PutStatus
 from crawler.frontier.scope import AdmissionReason
-from crawler.frontier.seeds import SITEMAP_PRIORITY, SeedPlan, sitemap_candidates
+from crawler.frontier.seeds import SeedPlan, sitemap_candidates
 from crawler.frontier.sowing import SharedScope, join_scope, judged
 from crawler.frontier.tracking import extended_policy
 from crawler.frontier.traps import trap_reason

@@ -1,5 +1,7 @@
 """The allowlist file: what it says, and that every error names its line."""
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,13 @@ def test_the_example_in_the_documentation_is_read_in_full() -> None:
     assert (law.discovery, law.reviewer, law.line) == ("sitemap", "Corpus team", 19)
     assert (docs.licence, docs.discovery, docs.tracking) == ("Apache-2.0", "links", ("ref", "theme"))
     assert plan_seeds(allowlist=str(EXAMPLE), clock=lambda: 1_795_305_600.0).warnings == []
+
+
+def test_the_documentation_explains_every_key() -> None:
+    page = (EXAMPLE.parents[1] / "seeds.md").read_text("utf-8")
+    table = page.partition("| key | value |")[2].partition("\n\n")[0]
+    documented = {name for row in table.splitlines() for name in re.findall(r"`([a-z_]+)`", row.split("|")[1:2][0])}
+    assert documented - {"license"} == {f.name for f in dataclasses.fields(AllowlistEntry) if f.compare}
 
 
 def test_a_plain_list_needs_no_wrapping() -> None:
@@ -159,6 +168,14 @@ def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
 )
 def test_a_file_that_is_no_allowlist_says_what_was_expected(text: str, problem: str) -> None:
     assert problems(text)[0].startswith(problem)
+
+
+def test_all_that_an_entry_lacks_is_said_at_once() -> None:
+    assert [problem.split()[1] for problem in problems("- {domain: a.org}\n- {teir: A}\n")] == [
+        "tier:",
+        "licence:",
+        "teir:",
+    ]
 
 
 def test_a_tag_in_the_file_is_text_and_never_an_object() -> None:

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.model import Candidate
+from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
 from crawler.frontier.seeds import (
     MAX_PROBLEMS,
-    SEED_PRIORITY,
-    SITEMAP_PRIORITY,
     SeedError,
     page_priority,
     plan_seeds,
