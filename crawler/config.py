@@ -73,6 +73,17 @@ def _check_min_scores(value: tuple[str, ...]) -> str | None:
     return None
 
 
+def _check_tracking(value: tuple[str, ...]) -> str | None:
+    """Pairs of domain and query parameter; a parameter alone belongs to the domain before it."""
+    for at, pair in enumerate(value):
+        domain, colon, name = pair.rpartition(":")
+        named = bool(name) and pair.isascii() and not any(c in "&=#?/" or c.isspace() for c in name)
+        placed = domain.replace(".", "").replace("-", "").isalnum() if colon else at > 0
+        if not (named and placed):
+            return f"expected a domain and its parameters, such as example.org:foo,bar,example.net:baz, not {pair!r}"
+    return None
+
+
 _RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "refinedweb_lines")
 
 
@@ -120,6 +131,9 @@ class FrontierConfig:
     depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
     max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
+    tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
+                                               "domain: example.org:foo,bar,example.net:baz",
+                                               check=_check_tracking)  # fmt: skip
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
     max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)

@@ -29,6 +29,7 @@ class DropReason(StrEnum):
     HOLD_ROBOTS_UNREACHABLE = "hold_robots_unreachable"  # doubt means no, for now: stays in the frontier
     HOLD_RATE_LIMITED = "hold_rate_limited"  # 429/503 with Retry-After beyond the end of this run
     HOLD_CONTROL_FILE = "hold_control_file"  # an unreadable opt-out file
+    HOLD_PAUSED = "hold_paused"  # its domain was paused by hand
     # --- fetch -------------------------------------------------------------------------------------------------------
     GONE = "gone"  # 404, 410, or past X-Robots-Tag unavailable_after
     HTTP_ERROR = "http_error"  # any other status that is not 2xx, after the last try
@@ -207,6 +208,7 @@ class Document:
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    links_too_long: int = 0  # left out of `links`: longer than a URL may be
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body
@@ -222,7 +224,8 @@ class Document:
 
 ON_THE_WAY = frozenset(
     {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
-    | {"links", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree", "exchange"}
+    | {"links", "links_too_long", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree"}
+    | {"exchange"}
 )
 RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
 """Names of the record, in the order they are written."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from scrapy.commands import ScrapyCommand
 
 from crawler.config import ConfigError
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.overview import act, overview, with_frontier
+from crawler.frontier.tending import Order, act, status, with_frontier
 from crawler.runtime import load
 
 
@@ -22,31 +21,39 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Shown by `scrapy frontier -h`."""
-        return "[--json] status | pause | resume | drain | requeue held|later|dead | purge SCOPE"
+        return "status | pause | resume | drain | requeue held|later|dead | purge [--domain D] [--reason R] [--yes] …"
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
         return "Look after a running crawl: status, pause, resume, drain, requeue, purge"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """`--json` for machines."""
+        """What narrows an action, and how the status is shown."""
         super().add_options(parser)
-        parser.add_argument("--json", action="store_true", help="print the status as one JSON object")
+        parser.add_argument("--domain", default="", metavar="D", help="one domain: of every action but drain")
+        parser.add_argument("--reason", default="", metavar="R", help="of requeue: a part of the latest reason")
+        parser.add_argument("--yes", action="store_true", help="of purge: yes, forget these URLs")
+        parser.add_argument("--top", type=int, default=None, metavar="N", help="of status: longest queues; 0 = all")
+        parser.add_argument("--json", action="store_true", help="of status: one JSON object")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the answer of the action."""
         assert self.settings is not None
-        action, what = (*args, "status", None)[:2] if not args else (args[0], " ".join(args[1:]) or None)
+        action, what, domain = args[0] if args else "status", " ".join(args[1:]), opts.domain
+        if action == "purge" and what and not domain:
+            what, domain = "", what
+        looks = opts.json or opts.top is not None
+        order = Order(action, what, domain, opts.reason, opts.yes, looks)
         try:
+            order.check()
             config = load(self.settings)
-            if action == "status" and what is None:
-                view = with_frontier(config, overview)
-                answer = json.dumps(view.as_json()) if opts.json else str(view)
+            if action == "status":
+                answer = status(config, domain, opts.top, as_json=opts.json)
             else:
-                answer = with_frontier(config, lambda frontier: act(frontier, str(action), what))
+                answer = with_frontier(config, lambda frontier: act(frontier, order))
         except ConfigError as error:
             self._complain(error.problems)
-        except (FrontierError, ValueError) as error:
+        except (FrontierError, ValueError, LookupError) as error:
             self._complain([str(error)])
         else:
             sys.stdout.write(answer + "\n")

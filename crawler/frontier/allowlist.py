@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class AllowlistEntry:
     wait_selector: str | None = None
     discovery: str = "sitemap"
     profile: str = "prose"
+    tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
+    line: int = field(default=0, compare=False, repr=False)  # in the file, for messages; not stored
 
     @property
     def expires_at(self) -> float:
@@ -144,6 +146,13 @@ def _pattern(text: str) -> str:
     return normal_escapes(text)
 
 
+def _parameter(text: str) -> str:
+    name = normal_escapes(text.strip()).lower()
+    if not name or len(name) > 100 or any(c in "&=?#" for c in text) or any(c.isspace() for c in text.strip()):
+        raise ValueError("expected the name of a query parameter, such as ref")
+    return name
+
+
 def _one_of(*choices: str) -> Callable[[str], str]:
     def check(text: str) -> str:
         if text not in choices:
@@ -167,7 +176,12 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
     "discovery": _one_of("sitemap", "links"),
     "profile": _one_of("prose", "legal", "technical"),
 }
-_LISTS: dict[str, Callable[[str], str]] = {"sitemaps": _sitemap, "include": _pattern, "exclude": _pattern}
+_LISTS: dict[str, Callable[[str], str]] = {
+    "sitemaps": _sitemap,
+    "include": _pattern,
+    "exclude": _pattern,
+    "tracking": _parameter,
+}
 _ALIASES = {"license": "licence"}
 _REQUIRED = ("domain", "tier", "licence")
 _KEYS = (*_SCALARS, *_LISTS, *_ALIASES)
@@ -201,16 +215,13 @@ class _Reader:
         if not self.problems and not nodes:
             self.problems.append(f"{self.name}:1: no domains: expected a list of entries, each starting '- domain:'")
         entries: dict[str, AllowlistEntry] = {}
-        lines: dict[str, int] = {}
         for node in nodes:
             entry = self._entry(node, defaults)
             if entry is not None and entry.domain in entries:
-                self._problem(
-                    node, f"domain: {entry.domain} stands in line {lines[entry.domain]} already: merge the two"
-                )
+                first = entries[entry.domain].line
+                self._problem(node, f"domain: {entry.domain} stands in line {first} already: merge the two")
             elif entry is not None:
                 entries[entry.domain] = entry
-                lines[entry.domain] = node.start_mark.line + 1
         return list(entries.values())
 
     def _top(self, root: yaml.Node | None) -> tuple[list[yaml.Node], _Values]:
@@ -224,7 +235,9 @@ class _Reader:
         nodes: list[yaml.Node] = []
         defaults: _Values = {}
         for key, node in root.value:
-            if key.value == "domains" and isinstance(node, yaml.SequenceNode):
+            if not isinstance(key, yaml.ScalarNode):
+                self._problem(key, "a key has to be a plain word")
+            elif key.value == "domains" and isinstance(node, yaml.SequenceNode):
                 nodes = node.value
             elif key.value == "defaults" and isinstance(node, yaml.MappingNode):
                 defaults = self._mapping(node)
@@ -240,16 +253,20 @@ class _Reader:
         before = len(self.problems)
         written = self._mapping(node)
         values = {**defaults, **written}
+        sound = len(self.problems) == before  # a misspelt key is not missing as well
         for key in _REQUIRED:
-            if key not in values and len(self.problems) == before:
+            if key not in values and sound:
                 self._problem(node, f"{key}: missing; every entry needs {', '.join(_REQUIRED)}")
-        return AllowlistEntry(**values) if len(self.problems) == before else None
+        line = node.start_mark.line + 1
+        return AllowlistEntry(**values, line=line) if len(self.problems) == before else None
 
     def _mapping(self, node: yaml.MappingNode) -> _Values:
         values: _Values = {}
         for key_node, value_node in node.value:
             key = _ALIASES.get(str(key_node.value), str(key_node.value))
-            if key in values:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problem(key_node, "a key has to be a plain word")
+            elif key in values:
                 self._problem(key_node, f"{key}: given twice")
             elif key not in _SCALARS and key not in _LISTS:
                 self._problem(key_node, f"{key[:50]}: unknown key{_did_you_mean(key)}")

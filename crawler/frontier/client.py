@@ -24,12 +24,13 @@ from crawler.frontier.model import Batch, Clock, Counts, Lease, Limits, Mode, Re
 from crawler.frontier.outcomes import Outcomes
 from crawler.frontier.packing import unpack
 from crawler.frontier.traps import trap_reason
+from crawler.frontier.upkeep import Upkeep
 from crawler.frontier.visits import Visits
 
 _PRIORITY = 2**40  # queue score = sequence - priority * this
 
 
-class Frontier(Intake, Outcomes, Visits, Leftovers):
+class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds
@@ -126,30 +127,6 @@ class Frontier(Intake, Outcomes, Visits, Leftovers):
         args = [ms(self.limits.patience)]
         answers = await asyncio.gather(*(self._run("status", shard, args) for shard in range(self.limits.shards)))
         return _sum([_counts(answer) for answer in answers])
-
-    async def set_mode(self, mode: Mode) -> None:
-        """Pause, resume or drain the crawl, for all workers."""
-        redis = self.connection.redis
-        for shard in range(self.limits.shards):
-            key = self.prefix(shard) + "st"
-            await self.connection.patiently(lambda key=key: redis.hset(key, "mode", mode.value))  # type: ignore[misc]
-
-    async def requeue(self, what: str) -> int:
-        """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased".
-
-        "leased" is for a frontier whose workers are all known to be gone: it does not wait for their leases to expire.
-
-        Returns how many.
-        """
-        total = 0
-        for shard in range(self.limits.shards):
-            while moved := await self._run("requeue", shard, [what, 500]):
-                total += moved
-        return total
-
-    async def purge(self, scope: str) -> int:
-        """Forget what is queued for a scope and take nothing new for it. Returns how many URLs went."""
-        return int(await self._run("purge", self.shard_of_scope(scope), [scope]))
 
 
 def _counts(row: list[Any]) -> Counts:

@@ -48,6 +48,12 @@ class Fault(IntEnum):
     LOAD = 2  # 429 or 503 without a time to come back: the host's, and all workers slow down
 
 
+SITEMAP_PRIORITY = 1_000
+"""Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
+SEED_PRIORITY = 100
+"""Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
@@ -164,6 +170,9 @@ class Limits:
     breaker_longest: float = 3600.0
     slowdown: float = 60.0
 
+
+FOREVER = 253_402_300_799.0
+"""9999-12-31T23:59:59Z in epoch seconds: until when a scope is paused that nobody resumes."""
 
 Revive = Callable[[], Awaitable[None]]
 """Called while the server does not answer; may start it again."""

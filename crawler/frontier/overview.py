@@ -1,39 +1,46 @@
-"""A running crawl from the outside: what `scrapy frontier` shows and does."""
+"""A running crawl from the outside: what `scrapy frontier status` reads. Nothing here writes.
+
+Scopes are found in the frontier's own indexes, never by a scan over the server's keys: the cost grows with the scopes
+of this crawl, not with its URLs or with the crawls beside it.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypeVar
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.model import Counts, Mode
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.wiring import frontier_folder, limits_of
+from crawler.frontier.model import Counts
+from crawler.frontier.packing import shard_of
 
-if TYPE_CHECKING:
-    from crawler.config import Config
-
-T = TypeVar("T")
-
-_WINDOW = 60.0  # seconds that the fetchable figure looks ahead
-ACTIONS = ("status", "pause", "resume", "drain", "requeue", "purge")
-REQUEUE = ("held", "later", "dead")
+_WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
+_RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
+_PAGE = 250  # scopes a call: the server answers nobody else while a script runs
+_SCAN = 1000
+_LETTERS = 10_000  # dead letters read for their reasons
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """One politeness scope: URLs in its queue, requests under way, seconds until its next turn, why it is blocked."""
+    """One politeness scope. Times in seconds from now; `failed` are dead letters."""
 
     scope: str
-    queued: int
-    busy: int
-    next_in: float
-    blocked: str
+    queued: int  # `waiting` included
+    waiting: int  # with a pause of their own, after a failed try
+    leased: int
+    busy: int  # requests under way
+    held: int
+    done: int
+    failed: int
+    delay: float
+    next_in: float  # until its next turn; 0 = now
+    ready_for: float  # how long its turn has come already
+    blocked_for: float
+    blocked: str  # why; empty where it is not
+    paused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,112 +48,158 @@ class Overview:
     """How a crawl stands.
 
     `fetchable` is the figure to scale workers by: how many of the queued URLs politeness allows to be fetched within a
-    minute, however many workers there are. One deep host does not ask for two hundred workers.
+    minute, however many workers there are. One deep host does not ask for two hundred workers. `rate` is URLs finished
+    a second over the last minute, by all workers. `oldest_ready` is how long the scope that waits longest has been
+    ready, None where none is. `reasons` are the latest reasons of the first dead letters, most frequent first.
     """
 
     crawl: str
     counts: Counts
     fetchable: int
+    rate: float
+    oldest_ready: float | None
+    hosts: int
     scopes: tuple[ScopeView, ...]  # longest queues first
+    reasons: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        c = self.counts
-        lines = [
-            f"crawl {self.crawl}: {c.mode}",
-            f"  queued {c.queued} ({c.waiting} of them far in the future)   leased {c.leased}   on hold {c.held}",
-            f"  done {c.done}   dead {c.dead}   purged {c.purged}   seen {c.seen}",
-            f"  fetchable within a minute: {self.fetchable}",
-        ]
-        lines += [f"  {s.queued:>9}  {s.scope}{_remark(s)}" for s in self.scopes[:20]]
-        if len(self.scopes) > 20:
-            lines.append(f"  … and {len(self.scopes) - 20} more")
-        return "\n".join(lines)
 
+async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Overview:
+    """Look at every scope, or with `domain` (a politeness scope) at one; `top` keeps the longest queues only.
 
-def _remark(s: ScopeView) -> str:
-    parts = [f"{s.busy} under way"] if s.busy else []
-    parts += [f"next turn in {s.next_in:.0f} s"] if s.next_in >= 1 else []
-    parts += [f"blocked: {s.blocked}"] if s.blocked else []
-    return f"  ({', '.join(parts)})" if parts else ""
-
-
-async def overview(frontier: Frontier) -> Overview:
-    """Look at every queue. Reads only; costs one scan over the keys of the crawl."""
-    views: list[ScopeView] = []
-    for shard in range(frontier.limits.shards):
-        prefix = frontier.prefix(shard)
-        keys = frontier.connection.redis.scan_iter(prefix + "q:*", count=1000)
-        views += [await _view(frontier, prefix, key.decode()[len(prefix) + 2 :]) async for key in keys]
-    views.sort(key=lambda v: (-v.queued, v.scope))
-    return Overview(frontier.crawl, await frontier.counts(), sum(_fetchable(v, frontier) for v in views), tuple(views))
-
-
-async def _view(frontier: Frontier, prefix: str, scope: str) -> ScopeView:
-    redis = frontier.connection.redis
-    due = await redis.zscore(prefix + "next", scope)
-    blocked = await redis.zscore(prefix + "blocked", scope)
-    still = blocked is not None and blocked / 1000 > frontier.now()
-    reason = (await redis.hget(prefix + "why", f"{scope}\t") or b"").decode() if still else ""
-    return ScopeView(
-        scope=scope,
-        queued=await redis.zcard(f"{prefix}q:{scope}"),
-        busy=int(await redis.hget(prefix + "busy", scope) or 0),
-        next_in=max(0.0, (due or 0) / 1000 - frontier.now()),
-        blocked=reason,
-    )
-
-
-def _fetchable(view: ScopeView, frontier: Frontier) -> int:
-    if not frontier.limits.delay:
-        return view.queued
-    return min(view.queued, math.ceil(max(0.0, _WINDOW - view.next_in) / frontier.limits.delay))
-
-
-async def act(frontier: Frontier, action: str, what: str | None) -> str:
-    """One of ACTIONS but `status`; returns the sentence that says what was done. Raises: ValueError."""
-    if action in ("pause", "resume", "drain"):
-        mode = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}[action]
-        await frontier.set_mode(mode)
-        return {
-            Mode.PAUSE: "paused: workers finish what they have and wait",
-            Mode.RUN: "running",
-            Mode.DRAIN: "draining: workers finish what they have and end",
-        }[mode]
-    if action == "requeue" and what in REQUEUE:
-        return f"{await frontier.requeue(what)} URLs went back into their queues"
-    if action == "purge" and what:
-        return f"{await frontier.purge(what)} URLs of {what} are gone; new ones are refused"
-    raise ValueError(
-        f"expected one of: {' | '.join(ACTIONS[:4])} | requeue {'|'.join(REQUEUE)} | purge SCOPE (a domain as status "
-        "lists it)"
-    )
-
-
-def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T:
-    """Run `work` against the crawl's frontier, joining or starting its embedded server where REDIS_URL is unset.
-
-    Raises: FrontierError, also where CORPUS_DIR holds no frontier.
+    Raises: LookupError where the crawl knows nothing of `domain`.
     """
+    views: list[ScopeView] = []
+    ready: list[float] = []
+    for shard in _shards(frontier, domain):
+        shelf = _Shelf(frontier, frontier.prefix(shard), shard)
+        views += await shelf.views(domain)
+        ready += await shelf.ready_since()
+    if domain and not any(_is_known(view) for view in views):
+        raise LookupError(f"{domain}: nothing known of it in the crawl {frontier.crawl}")
+    views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
+    age = frontier.now() - min(ready) if ready else -1.0
+    return Overview(
+        crawl=frontier.crawl,
+        counts=await frontier.counts(),
+        fetchable=sum(_fetchable(view) for view in views),
+        rate=await _rate(frontier),
+        oldest_ready=age if age >= 0 else None,
+        hosts=len(views),
+        scopes=tuple(views[:top] if top else views),
+        reasons=await _reasons(frontier, domain),
+    )
 
-    async def main(url: str) -> T:
-        frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
-        await frontier.open()
-        try:
-            return await work(frontier)
-        finally:
-            await frontier.close()
 
-    with ExitStack() as stack:
-        url = config.crawl.redis_url
-        if url is None:
-            folder = frontier_folder(config)
-            if not folder.is_dir():
-                raise FrontierError(
-                    f"{folder} holds no frontier: set CORPUS_DIR to the folder of a crawl, or REDIS_URL"
-                )
-            url = stack.enter_context(EmbeddedServer(folder))
-        return asyncio.run(main(url))
+class _Shelf:
+    """One shard of the frontier, read."""
+
+    def __init__(self, frontier: Frontier, prefix: str, shard: int) -> None:
+        self._frontier = frontier
+        self._redis = frontier.connection.redis
+        self._prefix = prefix
+        self._shard = shard
+
+    async def views(self, domain: str) -> list[ScopeView]:
+        leased = Counter([payload.split(b"\t", 2)[1].decode() async for _, payload in self._hscan("lease")])
+        held, waiting = await self._parked("held"), await self._parked("later")
+        names = iter([domain] if domain else sorted({*leased, *held, *waiting, *(await self._names())}))
+        found: list[ScopeView] = []
+        while part := list(islice(names, _PAGE)):
+            rows = await self._frontier.run_script("overview", self._shard, part)
+            found += [
+                self._view(name, row, leased[name], held[name], waiting[name])
+                for name, row in zip(part, rows, strict=True)
+            ]
+        return found
+
+    async def ready_since(self) -> list[float]:
+        """The time since when the scope that waits longest has been ready; empty where none is."""
+        first = await self._redis.zrange(self._prefix + "ready", 0, 0, withscores=True)
+        return [score / 1000 for _, score in first]
+
+    def _view(self, scope: str, row: list[int | bytes], leased: int, held: int, waiting: int) -> ScopeView:
+        now = self._frontier.now()
+        queued, busy, due, delay, ready, shut, why, paused, done, failed = (
+            item.decode() if isinstance(item, bytes) else item for item in row
+        )
+        return ScopeView(
+            scope=scope,
+            queued=int(queued) + waiting,
+            waiting=waiting,
+            leased=leased,
+            busy=int(busy),
+            held=held,
+            done=int(done),
+            failed=int(failed),
+            delay=int(delay) / 1000,
+            next_in=max(0.0, int(due) / 1000 - now),
+            ready_for=max(0.0, now - int(ready) / 1000) if ready else 0.0,
+            blocked_for=max(0.0, int(shut) / 1000 - now),
+            blocked=str(why),
+            paused=bool(paused),
+        )
+
+    async def _names(self) -> set[str]:
+        names = {scope.decode() for key in ("ready", "blocked") async for scope in self._zscan(key)}
+        return names | {scope.decode() for key in ("busy", "done", "failed") async for scope, _ in self._hscan(key)}
+
+    async def _parked(self, key: str) -> Counter[str]:
+        return Counter([entry.split(b"\t", 1)[0].decode() async for entry in self._zscan(key)])
+
+    async def _zscan(self, key: str) -> AsyncIterator[bytes]:
+        seen: set[bytes] = set()  # a scan may answer an entry twice
+        async for entry, _ in self._redis.zscan_iter(self._prefix + key, count=_SCAN):
+            if entry not in seen:
+                seen.add(entry)
+                yield entry
+
+    async def _hscan(self, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
+        seen: set[bytes] = set()
+        async for name, value in self._redis.hscan_iter(self._prefix + key, count=_SCAN):
+            if name not in seen:
+                seen.add(name)
+                yield name, value
+
+
+async def _rate(frontier: Frontier) -> float:
+    """URLs finished a second, over the last minute and the part of a slot that has passed."""
+    now, total = frontier.now(), 0
+    current = int(now // _RING_SECONDS)
+    for shard in range(frontier.limits.shards):
+        names = [f"lately{slot}" for slot in range(_RING)]
+        for record in await frontier.connection.redis.hmget(frontier.prefix(shard) + "st", names):
+            slot, _, count = (record or b"0:0").decode().partition(":")
+            total += int(count) if current - _RING < int(slot) <= current else 0
+    return total / (_WINDOW + now % _RING_SECONDS)
+
+
+async def _reasons(frontier: Frontier, domain: str) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    looked = 0
+    for shard in _shards(frontier, domain):
+        async for key, why in frontier.connection.redis.hscan_iter(frontier.prefix(shard) + "dead", count=_SCAN):
+            looked += 1
+            if not domain or key.partition(b"\t")[0].decode() == domain:
+                found[why.decode().rpartition("\n")[2]] += 1
+            if looked >= _LETTERS:
+                return dict(found.most_common())
+    return dict(found.most_common())
+
+
+def _shards(frontier: Frontier, domain: str) -> list[int]:
+    return [shard_of(domain, frontier.limits.shards)] if domain else list(range(frontier.limits.shards))
+
+
+def _is_known(view: ScopeView) -> bool:
+    return any((view.queued, view.leased, view.held, view.done, view.failed, view.blocked_for, view.paused))
+
+
+def _fetchable(view: ScopeView) -> int:
+    at_hand = view.queued - view.waiting
+    if not view.delay:
+        return at_hand if view.next_in <= _WINDOW else 0
+    return min(at_hand, math.ceil(max(0.0, _WINDOW - view.next_in) / view.delay))

@@ -22,7 +22,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
 from crawler.frontier.custody import Custody
-from crawler.frontier.door import Door
+from crawler.frontier.door import Door, door_key
 from crawler.frontier.errors import FrontierMisconfigured
 from crawler.frontier.flights import Flight, Flights
 from crawler.frontier.gate import PolitenessGate, PutBack
@@ -38,7 +38,7 @@ from crawler.frontier.wiring import frontier_folder, frontier_url, limits_of
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from typing import Self
 
     from scrapy import Spider
@@ -65,6 +65,7 @@ class Scheduler(BaseScheduler):
     _turns: Turns
     _inbox: Inbox
     _revisits: Revisits
+    _canonical: Callable[[str], str | None]
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
@@ -118,7 +119,7 @@ class Scheduler(BaseScheduler):
         Inside the flight of a lease (a redirect, a retry) the frontier decides too: the same URL is a failed try,
         another one is a new URL with the old one in its chain. False: it is not a plain GET of an http(s) URL.
         """
-        url = canonicalize(request.url) if request.method == "GET" and not request.body else None
+        url = self._canonical(request.url) if request.method == "GET" and not request.body else None
         if url is None:
             log.warning("refused %s %s: the frontier keeps plain GET requests only", request.method, request.url[:200])
             return False
@@ -215,6 +216,7 @@ class Scheduler(BaseScheduler):
             trap=trap_reason,
         )
         self._spider = spider
+        self._canonical = getattr(spider, "canonical", canonicalize)
         try:
             await self.frontier.open()
         except BaseException:
@@ -245,8 +247,8 @@ class Scheduler(BaseScheduler):
         """Open where the spider says which seeds it admits (`admits_seed(url) -> bool`)."""
         admits = getattr(spider, "admits_seed", None)
         pattern = self._crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
-        key = pattern % {"name": spider.name}
-        return None if admits is None else Door(self.frontier.connection, key, admits, self.put)
+        key = door_key(pattern, spider.name, self._config.crawl.crawl_id)
+        return None if admits is None else Door(self.frontier.connection, key, admits, self.put, self._canonical)
 
     async def _close(self) -> None:
         if not self._opened:

@@ -15,7 +15,8 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from crawler.frontier.allowlist import AllowlistEntry
-from crawler.frontier.urls import host_and_path, host_of
+from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
+from crawler.frontier.urls import canonicalize, host_and_path, host_of
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
 FORMAT = 1
@@ -62,9 +63,11 @@ class Scope:
     robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
     entries: tuple[AllowlistEntry, ...] = ()
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
+    policy: QueryPolicy = field(default=DEFAULT_POLICY, repr=False, compare=False)  # the worker's; entries add to it
     _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
     _twins: dict[str, _Found] = field(init=False, repr=False, compare=False)  # example.org for an entry www.example.org
     _by_sitemap: dict[str, AllowlistEntry] = field(init=False, repr=False, compare=False)
+    _policy: QueryPolicy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in _HOST_FIELDS:
@@ -76,6 +79,8 @@ class Scope:
         twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
         object.__setattr__(self, "_twins", twins)
         object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
+        tracking = {_bare(entry.domain): frozenset(entry.tracking) for entry in self.entries if entry.tracking}
+        object.__setattr__(self, "_policy", self.policy.extended(tracking) if tracking else self.policy)
 
     def admits(self, url: str, *, via: Via) -> Admission:
         """May this canonical URL enter the frontier? `via` says how it was found."""
@@ -109,6 +114,24 @@ class Scope:
         if self.clock() >= entry.expires_at:
             return Admission(False, AdmissionReason.LICENCE_EXPIRED, entry)
         return Admission(True, AdmissionReason.ALLOWLISTED, entry)
+
+    def refusal_of(self, url: str, kind: str = "page") -> Admission | None:
+        """The answer of an allowlist entry that no longer lets in a URL which is queued; None where none objects.
+
+        Asked at lease time: a licence may have expired since, and paths may have been excluded.
+        """
+        admission = self.admits_sitemap(url) if kind == "sitemap" else self.admits(url, via="seed")
+        return None if admission.ok or admission.entry is None else admission
+
+    def canonical(self, url: str, base: str | None = None) -> str | None:
+        """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
+        return canonicalize(url, base, policy=self._policy)
+
+    def name_of(self, url: str) -> str:
+        """What this crawl calls a URL that is canonical already: the same, less the parameters it does not count."""
+        if "?" not in url or self._policy is DEFAULT_POLICY:
+            return url
+        return self.canonical(url) or url
 
     def licence_of(self, url: str) -> tuple[str | None, str | None]:
         """Licence tag and tier ("A", "B") to stamp on a record; (None, None) where no allowlist entry speaks."""
@@ -152,7 +175,7 @@ class Scope:
     def merge(self, other: Scope) -> Scope:
         """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
         hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
-        return Scope(**hosts, entries=self.entries + other.entries, clock=self.clock)
+        return Scope(**hosts, entries=self.entries + other.entries, clock=self.clock, policy=self.policy)
 
     def to_json(self) -> str:
         """Canonical JSON: equal scopes give equal text."""
@@ -161,7 +184,9 @@ class Scope:
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str | bytes, clock: Callable[[], float] = time.time) -> Scope:
+    def from_json(
+        cls, text: str | bytes, clock: Callable[[], float] = time.time, policy: QueryPolicy = DEFAULT_POLICY
+    ) -> Scope:
         """What `to_json` wrote. Raises ScopeError on anything else."""
         try:
             values = json.loads(text)
@@ -174,7 +199,7 @@ class Scope:
             ) from None
         if written_by != FORMAT:
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
-        return cls(**hosts, entries=entries, clock=clock)
+        return cls(**hosts, entries=entries, clock=clock, policy=policy)
 
     def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""
@@ -201,14 +226,20 @@ class Scope:
 
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
-_LISTS = ("sitemaps", "include", "exclude")
+_LISTS = ("sitemaps", "include", "exclude", "tracking")
 _NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
-_ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry)}
+_ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's
 
 
 def _site(host: str) -> str:
     """A host and its www. twin are one site: redirects between the two are the rule."""
     return host.removeprefix("www.")
+
+
+def _bare(host: str) -> str:
+    """A domain as `QueryPolicy` looks it up: without port, covering what the entry covers."""
+    head, _, port = host.rpartition(":")
+    return _site(head if head and port.isdigit() else host)
 
 
 def _strings(values: Iterable[Any]) -> list[str]:

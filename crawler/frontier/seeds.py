@@ -10,24 +10,22 @@ import difflib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
 from crawler.frontier import paths
 from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, read_allowlist
-from crawler.frontier.model import Candidate
+from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
 from crawler.frontier.sitemaps import Sitemap, SitemapEntry
+from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.frontier.urls import canonicalize, host_of, politeness_scope, printable
 
 MAX_PROBLEMS = 20
 MAX_LINE = 10_000
 BATCH = 1_000
-
-SITEMAP_PRIORITY = 1_000  # lists before pages: the whole queue is then ordered by what they say
-SEED_PRIORITY = 100  # links have 0
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _DISCOVERY = ("links", "sitemap")
@@ -80,10 +78,12 @@ def plan_seeds(
     discovery: str | None = None,
     *,
     clock: Callable[[], float] = time.time,
+    policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
     """Check the arguments of `scrapy crawl corpus` and `scrapy seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
+    `policy` is the worker's own list of parameters that name no page.
     With none of the four the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises SeedError that lists every problem with file, line, what was expected and what to do.
     """
@@ -92,14 +92,15 @@ def plan_seeds(
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
     entries = planner.allowlist(allowlist)
-    covered = Scope(entries=tuple(entries), clock=clock)
+    covered = Scope(entries=tuple(entries), clock=clock, policy=policy)
     file_hosts, file_count = planner.seed_file(seeds, covered)
     planner.check_covered("url", pages, covered)
     if planner.problems:
         raise SeedError(planner.listing())
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
     few += chain.from_iterable(_entry_candidates(entry) for entry in entries if clock() < entry.expires_at)
-    scope = _host_scope(file_hosts.union(map(host_of, pages)), set(map(host_of, lists)), discovery).merge(covered)
+    hosts = _host_scope(file_hosts.union(map(host_of, pages)), set(map(host_of, lists)), discovery)
+    scope = replace(hosts.merge(covered), clock=clock, policy=policy)
     file = Path(seeds) if seeds else None
     return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
 
@@ -179,11 +180,12 @@ class _Planner:
             for problem in error.problems:
                 self.problem(problem)
             return []
+        self.check_tier(argument, entries)
         expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
         for entry in entries:
             if not any(_entry_candidates(entry)):
                 self.problem(
-                    f"{argument}: {entry.domain}: include and exclude leave no folder to start links from: "
+                    f"{argument}:{entry.line}: {entry.domain}: include and exclude leave no folder to start from: "
                     "list a sitemap or include a folder such as /docs/"
                 )
         if len(expired) == len(entries):
@@ -194,10 +196,23 @@ class _Planner:
             self.warnings.append(f"{argument}: expired, nothing is fetched: {_some(expired)}")
         return entries
 
+    def check_tier(self, argument: str, entries: list[AllowlistEntry]) -> None:
+        """This version has no browser: what needs one is refused, because its text would be missing unnoticed."""
+        for entry in entries:
+            if entry.js == "always":
+                self.problem(
+                    f"{argument}:{entry.line}: {entry.domain}: js: always needs a browser, which this version does not "
+                    "have: write js: auto to take the pages as they are served, or leave the domain out"
+                )
+        idle = [f"wait_selector ({entry.domain})" for entry in entries if entry.wait_selector]
+        idle += [f"profile ({entry.domain})" for entry in entries if entry.profile != "prose"]
+        if idle:
+            self.warnings.append(f"{argument}: without effect in this version: {_some(idle)}")
+
     def check_covered(self, name: str, pages: Iterable[str], covered: Scope) -> None:
         """A seed on a domain of the allowlist must be one the allowlist lets in."""
         for page in pages:
-            admission = covered.admits(page, via="seed")
+            admission = covered.admits(covered.name_of(page), via="seed")
             if admission.entry is not None and not admission.ok:
                 reason = admission.reason.replace("_", " ")
                 self.problem(f"{name}: {page}: the allowlist says no ({reason}): change its entry for "

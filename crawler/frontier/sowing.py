@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, PutStatus
+from crawler.frontier.model import Candidate, Clock, PutStatus
 from crawler.frontier.politeness import ALLOWLIST
-from crawler.frontier.scope import Admission, Scope
+from crawler.frontier.scope import Admission, Scope, Via
 from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
+from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy, extended_policy
 
 if TYPE_CHECKING:
     from crawler.config import Config
 
+REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed elsewhere
 ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
 
 
@@ -42,7 +45,7 @@ class Sown:
         return f"{self.added} added, {self.seen} known before, {self.refused.total()} refused" + (why and f" ({why})")
 
 
-def plan_of(arguments: Mapping[str, str]) -> SeedPlan:
+def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
     """`plan_seeds` from `-a NAME=VALUE` pairs. Raises SeedError, also for unknown names and for no seeds at all."""
     problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
     if not problems and not set(arguments) & set(ARGUMENTS[:4]):
@@ -50,21 +53,35 @@ def plan_of(arguments: Mapping[str, str]) -> SeedPlan:
     if problems:
         raise SeedError(problems)
     known: dict[str, Any] = dict(arguments)
-    return plan_seeds(**known)
+    return plan_seeds(**known, policy=policy)
 
 
 class SharedScope:
     """The scope as all workers have it, for a worker that runs for days while `scrapy seed` adds rules elsewhere."""
 
-    def __init__(self, frontier: Frontier, scope: Scope) -> None:
+    def __init__(self, frontier: Frontier, scope: Scope, monotonic: Clock = time.monotonic) -> None:
         self._frontier = frontier
+        self._monotonic = monotonic
+        self._read_at = monotonic()
+        self._text = scope.to_json()
         self.scope = scope
 
     async def covering(self, url: str) -> Scope:
-        """The scope to judge this leased page and its links by: read again where the one at hand has no rule for it."""
-        if not self.scope.knows(url) and (stored := await self._frontier.scope_get()) is not None:
-            self.scope = Scope.from_json(stored, clock=self.scope.clock)
+        """The scope to judge this leased page and its links by.
+
+        Read again where the one at hand has no rule for the page, and once a minute: a licence may have been renewed or
+        withdrawn meanwhile.
+        """
+        if not self.scope.knows(url) or self._monotonic() - self._read_at >= REREAD_SECONDS:
+            await self._read()
         return self.scope
+
+    async def _read(self) -> None:
+        self._read_at = self._monotonic()
+        stored = await self._frontier.scope_get()
+        if stored is not None and stored != self._text:
+            self.scope = Scope.from_json(stored, clock=self.scope.clock, policy=self.scope.policy)
+            self._text = stored
 
 
 async def join_scope(frontier: Frontier, added: Scope) -> Scope:
@@ -78,10 +95,12 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             if not first:
                 continue
             stored = await frontier.scope_get()
-            scope = Scope.from_json(stored, clock=added.clock).merge(added) if stored else added
+            known = Scope.from_json(stored, clock=added.clock, policy=added.policy) if stored else None
+            scope = known.merge(added) if known else added
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
-            for name, seconds in _delays(frontier, scope).items():
+            gone = dict.fromkeys(_delays(frontier, known), 0.0) if known else {}  # an entry may have lost its delay
+            for name, seconds in (gone | _delays(frontier, scope)).items():
                 await frontier.set_delay(name, seconds, ALLOWLIST)
             return scope
 
@@ -92,8 +111,8 @@ async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
     result = Sown()
     for batch in plan.batches():
         wanted = []
-        for candidate in batch:
-            admission = _admission(scope, candidate)  # a stored allowlist may be stricter than the arguments
+        for given in batch:
+            candidate, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
             if admission.ok:
                 wanted.append(candidate)
             else:
@@ -113,7 +132,7 @@ def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, l
 
     Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
     """
-    plan = plan_of(arguments)
+    plan = plan_of(arguments, extended_policy(config.frontier.tracking_params))
     return asyncio.run(_sow_into_server(config, plan)), plan.warnings
 
 
@@ -131,10 +150,19 @@ async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
             await frontier.close()
 
 
-def _admission(scope: Scope, candidate: Candidate) -> Admission:
-    if candidate.kind == "sitemap":
-        return scope.admits_sitemap(candidate.url)
-    return scope.admits(candidate.url, via="seed")
+def judged(scope: Scope, candidate: Candidate, via: Via) -> tuple[Candidate, Admission]:
+    """The scope's answer about a candidate, and the candidate as the frontier takes it.
+
+    That is under its name in this crawl and, where its allowlist entry has one, with a page cap.
+    """
+    if candidate.kind == "sitemap":  # a list is no page: it counts for no cap, and its name is the site's own
+        return candidate, scope.admits_sitemap(candidate.url)
+    url = scope.name_of(candidate.url)
+    admission = scope.admits(url, via=via)
+    cap = (admission.entry.max_pages or 0) if admission.entry else 0
+    if url != candidate.url or cap != candidate.cap:
+        candidate = replace(candidate, url=url, cap=cap)
+    return candidate, admission
 
 
 def _delays(frontier: Frontier, scope: Scope) -> dict[str, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 
 def _names(text: str) -> frozenset[str]:
@@ -102,6 +103,20 @@ class QueryPolicy:
 
 
 DEFAULT_POLICY = QueryPolicy()
+
+
+@lru_cache(maxsize=8)
+def extended_policy(pairs: tuple[str, ...]) -> QueryPolicy:
+    """The default policy and FRONTIER_TRACKING_PARAMS: `example.org:foo` names a domain, `bar` after it one more."""
+    found: dict[str, set[str]] = {}
+    domain = ""
+    for pair in pairs:
+        head, colon, name = pair.rpartition(":")
+        domain = head.lower() if colon else domain
+        found.setdefault(domain, set()).add(name)
+    if not found:
+        return DEFAULT_POLICY
+    return DEFAULT_POLICY.extended({domain: frozenset(names) for domain, names in found.items()})
 
 
 def _name_of(part: str) -> str:

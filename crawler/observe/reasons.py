@@ -18,6 +18,7 @@ MEANING: dict[DropReason, str] = {
     R.HOLD_ROBOTS_UNREACHABLE: "robots.txt cannot be fetched. Doubt means no, for now: a later run tries again.",
     R.HOLD_RATE_LIMITED: "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
     R.HOLD_CONTROL_FILE: "An opt-out file cannot be read: a later run tries again.",
+    R.HOLD_PAUSED: "Its domain was paused by hand (`scrapy frontier pause --domain`) until it is resumed.",
     R.GONE: "404 or 410, or the page's own unavailable_after date has passed.",
     R.HTTP_ERROR: "Any other status that is not 2xx, after the last try.",
     R.DOWNLOAD_FAILED: "Network, TLS or time-out, after the last try.",

@@ -99,6 +99,8 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
     if summary.licences:
         yield _title("Licences", summary.licences), _count_table(summary.licences, "green")
+    if summary.left_out:
+        yield "Links left out, counted on every page", _count_table(summary.left_out, "yellow")
     yield f"Files in {summary.where}", _folder_table(summary)
 
 

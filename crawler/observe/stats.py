@@ -14,6 +14,18 @@ RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 REQUESTS = "downloader/request_count"
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, not_sent_bytes, waiting, next_at
+LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
+"""Links that were counted only, by what stopped them; each name is followed by /kind."""
+
+
+def left_out(counters: Mapping[str, Any]) -> dict[str, int]:
+    """Links that were not taken, by "trap: calendar", "cap: depth", "outside: off_scope", most first."""
+    found: dict[str, int] = {}
+    for name, count in counters.items():
+        area, _, kind = name.rpartition("/")
+        if area in LEFT_OUT and count:
+            found[f"{LEFT_OUT[area]}: {kind}"] = int(count)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def rejected_by(stats: Mapping[str, Any]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 from crawler.document import DropReason
 from crawler.observe.reasons import ORDER
 from crawler.observe.recrawl import Recrawl, recrawl_of
-from crawler.observe.stats import RESPONSE_BYTES, RESPONSES
+from crawler.observe.stats import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.journal import PART
 from crawler.storage.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
 
@@ -71,6 +71,7 @@ class Summary:
     recrawl: Recrawl | None = None  # the latest run, where it was one
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
 
     @property
     def judged(self) -> int:
@@ -132,6 +133,7 @@ def summarise(corpus_dir: str) -> Summary:
         recrawl=recrawl_of(runs),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
+        left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
     )
 
 

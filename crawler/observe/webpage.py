@@ -85,9 +85,10 @@ def _tables(summary: Summary) -> Iterator[str]:
         ("Languages", summary.languages),
         ("Licences", summary.licences),
         ("Personal data, redacted (documents)", summary.pii_types),
+        ("Links left out, counted on every page", summary.left_out),
     ):
         if counts:
-            colour = "not" if counts is summary.rejected_domains else "kept"
+            colour = "not" if counts in (summary.rejected_domains, summary.left_out) else "kept"
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""
             yield f"<section><h2>{escape(title + more)}</h2>{_counts(counts, colour)}</section>"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Document
+from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
 from crawler.policy.decide import decide_headers
 from crawler.spiders.page import charset_of, rfc3339
@@ -22,9 +23,10 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     The page is judged as of the moment it was fetched. Where the headers say no, `verdict` is set and the stages leave
     the document alone.
     """
+    policy = extended_policy(config.frontier.tracking_params)
     doc = Document(
         url=response.url,
-        canonical_url=canonicalize(response.url) or response.url,
+        canonical_url=canonicalize(response.url, policy=policy) or response.url,
         domain=registrable_domain(response.url),
         crawled_at=rfc3339(response.fetched_at),
         http_status=response.status,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.model import FOREVER
 from crawler.frontier.scheduler import Scheduler, frontier_of
 from crawler.frontier.urls import registrable_domain
 from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
@@ -158,7 +159,8 @@ class Settlement:
                 return  # another worker that ended just now has said it
             async for url, why, until in frontier.frontier.held():
                 doc = self._blank(url)
-                await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+                when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
+                await self._reject(doc, Drop("policy", hold_reason(why), when))
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     async def _report_next_visits(self) -> None:

@@ -10,7 +10,7 @@ import gc
 from crawler.config import Config
 from crawler.document import Document
 from crawler.frontier.sitemaps import Sitemap, parse_sitemap
-from crawler.frontier.urls import canonicalize
+from crawler.frontier.urls import MAX_URL_LENGTH, canonicalize
 from crawler.stages.chain import Chain
 
 GC_THRESHOLDS = (50_000, 20, 100)
@@ -44,7 +44,9 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     """Run the named stages and bring the page's links into canonical form, unique and in page order."""
     assert _chain is not None, "start() runs before the first task"
     doc = _chain.run(doc, names)
-    doc.links = list(dict.fromkeys(url for link in doc.links if (url := canonicalize(link)) is not None))
+    found = [(link, canonicalize(link)) for link in doc.links]
+    doc.links_too_long += sum(url is None and len(link) > MAX_URL_LENGTH for link, url in found)
+    doc.links = list(dict.fromkeys(url for _, url in found if url is not None))
     return doc
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
 from crawler.frontier.sowing import plan_of
+from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.storage.errors import StorageError
 from crawler.storage.replay import expand
 
 
-def read_arguments(arguments: Mapping[str, Any]) -> SeedPlan:
+def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
     """The scope of the crawl and its seeds; empty where no argument is given (a worker that joins, a resumed crawl).
 
     Raises: SeedError listing unknown arguments and every problem with the known ones.
     """
-    return plan_of(arguments) if arguments else plan_seeds()
+    return plan_of(arguments, policy) if arguments else plan_seeds(policy=policy)
 
 
 def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
@@ -38,5 +39,5 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
     return str(arguments["archive"])
 
 
-CHECKS = {"corpus": read_arguments, "replay": read_replay_arguments}
+CHECKS: dict[str, Callable[[Mapping[str, Any]], object]] = {"corpus": read_arguments, "replay": read_replay_arguments}
 """What `scrapy crawl NAME` checks before it starts, by spider name."""

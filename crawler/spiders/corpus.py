@@ -9,18 +9,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.model import Candidate, Lease
+from crawler.frontier.model import SITEMAP_PRIORITY, Candidate, Lease, PutStatus
 from crawler.frontier.recrawl import Visit, content_hash, tell_history
-from crawler.frontier.seeds import SITEMAP_PRIORITY, SeedPlan, sitemap_candidates
-from crawler.frontier.sowing import SharedScope, join_scope
-from crawler.frontier.urls import canonicalize
+from crawler.frontier.scope import AdmissionReason
+from crawler.frontier.seeds import SeedPlan, sitemap_candidates
+from crawler.frontier.sowing import SharedScope, join_scope, judged
+from crawler.frontier.tracking import extended_policy
+from crawler.frontier.traps import trap_reason
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.pipelines.pool import StagePool, pool_of
@@ -59,7 +60,7 @@ class CorpusSpider(Spider):
         """
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
-        spider.plan = read_arguments(kwargs)
+        spider.plan = read_arguments(kwargs, extended_policy(spider.config.frontier.tracking_params))
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
@@ -79,6 +80,10 @@ class CorpusSpider(Spider):
         """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
         return bool(self._admitted([Candidate(url)], "seed"))
 
+    def canonical(self, url: str) -> str | None:
+        """What this crawl calls a URL; None where it is none. Every URL from outside passes here."""
+        return self.scope.canonical(url)
+
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
         await self._sow()
@@ -92,8 +97,9 @@ class CorpusSpider(Spider):
         client = self.frontier.frontier
         self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
         for batch in self.plan.batches():
-            await self._put(batch)
-            self._count("frontier/seeds", len(batch))
+            seeds = self._admitted(batch, "seed")  # a stored allowlist may be stricter than the arguments
+            await self._put(seeds)
+            self._count("frontier/seeds", len(seeds))
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
@@ -104,6 +110,8 @@ class CorpusSpider(Spider):
         tell_history(doc, lease.visit)
         if doc.verdict is None:
             doc = await self.pool.run(doc, self.hop)
+            if doc.links_too_long:
+                self._count("frontier/trapped/too_long", doc.links_too_long)
             await self.put_links(doc.links, lease)
         yield doc
 
@@ -146,7 +154,7 @@ class CorpusSpider(Spider):
             doc = document_of(failure.value.response, lease, self.config, scope)
         else:
             doc = blank_document(request, lease, self.config, scope)
-        target = redirect_of(failure, lease, self.config.policy.max_redirects)
+        target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
         if target is not None:
             doc.verdict = await self._follow(target, lease)
         else:
@@ -166,24 +174,27 @@ class CorpusSpider(Spider):
     async def put_links(self, links: Iterable[str], lease: Lease) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page."""
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
-        if (limit and depth > limit) or not self.scope.follows_links(lease.url):
+        if not self.scope.follows_links(lease.url):
             return
         found = [Candidate(url, priority=-depth, depth=depth) for url in links]
-        await self._put(self._admitted(found, "link"))
+        admitted = self._admitted(found, "link")
+        if limit and depth > limit:
+            self._count("frontier/capped/depth", len(admitted))
+        else:
+            await self._put(admitted)
 
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
-            named = [url for line in urls if (url := canonicalize(line)) is not None]
+            named = [url for line in urls if (url := self.canonical(line)) is not None]
             found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put(self._admitted(found, "sitemap"))
 
     def _admitted(self, candidates: Iterable[Candidate], via: Via) -> list[Candidate]:
         """The candidates that the scope lets in; the others are counted by reason."""
         admitted, excluded = [], Counter[str]()
-        for candidate in candidates:
-            ask = self.scope.admits_sitemap if candidate.kind == "sitemap" else partial(self.scope.admits, via=via)
-            admission = ask(candidate.url)
+        for given in candidates:
+            candidate, admission = judged(self.scope, given, via)
             if admission.ok:
                 admitted.append(candidate)
             else:
@@ -197,16 +208,26 @@ class CorpusSpider(Spider):
             return target
         chain = (*lease.redirects, lease.url)
         candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
-        if not self._admitted([candidate], "redirect"):
-            return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {target}"[:512])
+        candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
+        if not admission.ok:
+            self._count(f"scope/excluded/{admission.reason}")
+            expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
+            reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
+            return Drop("frontier", reason, f"redirects to {target}"[:512])
         await self._put([candidate])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
     async def _put(self, candidates: list[Candidate]) -> None:
         if not candidates:
             return
-        for status, count in Counter(await self.frontier.put(candidates)).items():
+        answers = await self.frontier.put(candidates)
+        for status, count in Counter(answers).items():
             self._count(f"frontier/put/{status}", count)
+        for candidate, status in zip(candidates, answers, strict=True):
+            if status is PutStatus.TRAPPED:
+                self._count(f"frontier/trapped/{trap_reason(candidate.url)}")
+            elif status is PutStatus.CAPPED:
+                self._count("frontier/capped/pages")
 
     def _count(self, key: str, n: int = 1) -> None:
         assert self.crawler.stats is not None

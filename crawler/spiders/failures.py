@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from crawler.document import Drop, DropReason
 from crawler.frontier.gate import Exhausted
 from crawler.frontier.model import Fault
-from crawler.frontier.urls import canonicalize
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from twisted.python.failure import Failure
 
     from crawler.frontier.model import Lease
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def redirect_of(failure: Failure, lease: Lease, limit: int) -> str | Drop | None:
-    """Where a redirect leads, as a canonical URL; a `Drop` where it leads nowhere; None where it is no redirect."""
+def redirect_of(
+    failure: Failure, lease: Lease, limit: int, canonical: Callable[[str], str | None]
+) -> str | Drop | None:
+    """Where a redirect leads, as `canonical` calls it; a `Drop` where it leads nowhere; None where there is none."""
     error = failure.value
     if not isinstance(error, Redirected):
         return None
-    target = canonicalize(error.target)
+    target = canonical(error.target)
     if target is None:
         return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {error.target}"[:512])
     chain = (*lease.redirects, lease.url)

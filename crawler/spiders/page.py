@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler import __version__
 from crawler.document import Document, Exchange
-from crawler.frontier.urls import canonicalize, registrable_domain
+from crawler.frontier.urls import registrable_domain
 
 if TYPE_CHECKING:
     from scrapy.http import Headers, Request, Response
@@ -25,7 +25,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     tag, tier = scope.licence_of(url)
     doc = Document(
         url=url,
-        canonical_url=canonicalize(url) or url,
+        canonical_url=scope.canonical(url) or url,
         domain=registrable_domain(url),
         crawled_at=rfc3339(fetched),
         license_tag=tag,

@@ -1,5 +1,7 @@
 """The allowlist file: what it says, and that every error names its line."""
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.frontier import paths
 from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
+from crawler.frontier.seeds import plan_seeds
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "allowlist.yaml"
 
@@ -32,9 +35,16 @@ def test_the_example_in_the_documentation_is_read_in_full() -> None:
         delay=2.0,
         max_pages=50_000,
     )
-    assert (law.discovery, law.profile, law.reviewer) == ("sitemap", "legal", "Corpus team")
-    assert (docs.licence, docs.discovery, docs.js) == ("Apache-2.0", "links", "always")
-    assert (docs.wait_selector, docs.profile) == ("main article", "technical")
+    assert (law.discovery, law.reviewer, law.line) == ("sitemap", "Corpus team", 19)
+    assert (docs.licence, docs.discovery, docs.tracking) == ("Apache-2.0", "links", ("ref", "theme"))
+    assert plan_seeds(allowlist=str(EXAMPLE), clock=lambda: 1_795_305_600.0).warnings == []
+
+
+def test_the_documentation_explains_every_key() -> None:
+    page = (EXAMPLE.parents[1] / "seeds.md").read_text("utf-8")
+    table = page.partition("| key | value |")[2].partition("\n\n")[0]
+    documented = {name for row in table.splitlines() for name in re.findall(r"`([a-z_]+)`", row.split("|")[1:2][0])}
+    assert documented - {"license"} == {f.name for f in dataclasses.fields(AllowlistEntry) if f.compare}
 
 
 def test_a_plain_list_needs_no_wrapping() -> None:
@@ -92,6 +102,41 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("date: 2026-02-30", "date: expected a date such as 2026-12-31, found '2026-02-30'"),
+        ("expires: 31.12.2026", "expires: expected a date such as 2026-12-31, found '31.12.2026'"),
+        ('reviewer: "a\\nb"', "reviewer: expected one line of text, found 'a\\nb'"),
+        ("wait_selector: ' '", "wait_selector: expected one line of text, found ' '"),
+        ("discovery: crawl", "discovery: expected one of sitemap, links, found 'crawl'"),
+        ("profile: poems", "profile: expected one of prose, legal, technical, found 'poems'"),
+        ("delay: fast", "delay: expected seconds between requests, from 0 to 3600, found 'fast'"),
+        ("delay: .nan", "delay: expected seconds between requests, from 0 to 3600, found '.nan'"),
+        ("max_pages: 1e3", "max_pages: expected a whole number of at least 1, found '1e3'"),
+        ("exclude: [docs]", "exclude: expected a path that starts with '/' such as /docs/ or /blog/*/comments, found "
+         "'docs'"),
+        ("include: {a: b}", "include: expected a single value, found a nested structure"),
+        ("include: ['" + "/*" * 17 + "']", "include: expected at most 1000 characters and 16 stars, found "
+         f"'{'/*' * 17}'"),
+        ("tracking: [a&b]", "tracking: expected the name of a query parameter, such as ref, found 'a&b'"),
+        ("tracking: ['']", "tracking: expected the name of a query parameter, such as ref, found ''"),
+        ("sitemaps: [ftp://a.org/s]", "sitemaps: expected an absolute http(s) URL, found 'ftp://a.org/s'"),
+        ("license: y", "licence: given twice"),
+        ("expire: 2026-12-31", "expire: unknown key; did you mean 'expires'?"),
+        ("max-pages: 5", "max-pages: unknown key; did you mean 'max_pages'?"),
+        ("[1, 2]: 5", "a key has to be a plain word"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_mistake_is_named_with_its_line(line: str, problem: str) -> None:
+    entry = "- domain: a.org\n  tier: A\n  licence: x\n"
+    assert problems(f"{entry}  {line}\n") == [f"list.yaml:4: {problem}"]
+    if problem.startswith(("lic", "[")) or "twice" in problem:
+        return
+    indented = entry.replace("- ", "  - ", 1).replace("\n  ", "\n    ")
+    assert problems(f"defaults:\n  {line}\ndomains:\n{indented}") == [f"list.yaml:2: {problem}"]
+
+
 @pytest.mark.parametrize("suffix", ["co.uk", "github.io", "com"])
 def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
     assert problems(f"- {{domain: {suffix}, tier: A, licence: x}}") == [
@@ -123,6 +168,14 @@ def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
 )
 def test_a_file_that_is_no_allowlist_says_what_was_expected(text: str, problem: str) -> None:
     assert problems(text)[0].startswith(problem)
+
+
+def test_all_that_an_entry_lacks_is_said_at_once() -> None:
+    assert [problem.split()[1] for problem in problems("- {domain: a.org}\n- {teir: A}\n")] == [
+        "tier:",
+        "licence:",
+        "teir:",
+    ]
 
 
 def test_a_tag_in_the_file_is_text_and_never_an_object() -> None:

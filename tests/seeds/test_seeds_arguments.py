@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.model import Candidate
+from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
 from crawler.frontier.seeds import (
     MAX_PROBLEMS,
-    SEED_PRIORITY,
-    SITEMAP_PRIORITY,
     SeedError,
     page_priority,
     plan_seeds,
@@ -110,8 +108,31 @@ def test_an_allowlist_whose_licences_have_all_expired_is_refused(tmp_path: Path)
 def test_an_entry_that_leaves_nowhere_to_start_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, '- {domain: a.org, tier: A, licence: x, discovery: links, include: ["/*.html"]}')
     assert problems(allowlist=path) == [
-        f"{path}: a.org: include and exclude leave no folder to start links from: list a sitemap or include a folder "
-        "such as /docs/"
+        f"{path}:1: a.org: include and exclude leave no folder to start from: list a sitemap or include a folder such "
+        "as /docs/"
+    ]
+
+
+def test_an_entry_that_needs_a_browser_is_refused_and_not_crawled_without(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "- {domain: a.org, tier: A, licence: x}\n- {domain: b.org, tier: A, licence: x, js: always}\n"
+        "- {domain: c.org, tier: A, licence: x, js: never}\n",
+    )
+    assert problems(allowlist=path) == [
+        f"{path}:2: b.org: js: always needs a browser, which this version does not have: write js: auto to take the "
+        "pages as they are served, or leave the domain out"
+    ]
+
+
+def test_keys_that_nothing_acts_on_yet_are_said_to_be_idle(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "- {domain: a.org, tier: A, licence: x, wait_selector: main}\n"
+        "- {domain: b.org, tier: A, licence: x, profile: legal}\n",
+    )
+    assert plan_seeds(allowlist=path).warnings == [
+        f"{path}: without effect in this version: wait_selector (a.org), profile (b.org)"
     ]
 
 

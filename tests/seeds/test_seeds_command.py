@@ -14,6 +14,7 @@ import pytest
 from crawler.frontier.allowlist import AllowlistEntry
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.overview import overview
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.frontier.seeds import SeedError, plan_seeds
 from crawler.frontier.server import EmbeddedServer
@@ -174,6 +175,24 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
     short, long = with_frontier(server, crawl, scenario, Limits(delay=1.0))
     assert short <= 1.0
     assert 25.0 < long <= 30.0
+
+
+def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_txt_does(server: str, crawl: str) -> None:
+    async def scenario(frontier: Frontier) -> None:
+        await join_scope(frontier, Scope(entries=(AllowlistEntry("a.org", "A", "x", delay=30.0),)))
+        await frontier.set_delay("a.org", 5.0, "robots")
+        assert await delay_of(frontier) == 30.0
+        await join_scope(frontier, Scope())  # a worker that joins brings no entries of its own
+        assert await delay_of(frontier) == 30.0
+        await join_scope(frontier, Scope(entries=(AllowlistEntry("a.org", "A", "x"),)))
+        assert await delay_of(frontier) == 5.0
+
+    async def delay_of(frontier: Frontier) -> float:
+        await frontier.put([Candidate("https://a.org/")])
+        (view,) = (await overview(frontier, domain="a.org")).scopes
+        return view.delay
+
+    with_frontier(server, crawl, scenario)
 
 
 def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:

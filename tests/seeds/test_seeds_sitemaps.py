@@ -92,6 +92,13 @@ def test_byte_order_marks_do_no_harm(encoding: str) -> None:
     assert urls(parse_sitemap(xml.encode(encoding), URL)) == ["https://e.org/%C3%BC"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_read_with_and_without_a_byte_order_mark(encoding: str) -> None:
+    xml = '<?xml version="1.0" encoding="UTF-16"?><urlset><url><loc>https://e.org/ü</loc></url></urlset>'
+    assert urls(parse_sitemap(xml.encode(encoding), URL)) == ["https://e.org/%C3%BC"]
+    assert urls(parse_sitemap(gzip.compress(xml.encode(encoding)), URL)) == ["https://e.org/%C3%BC"]
+
+
 def test_an_encoding_in_the_xml_declaration_is_honoured() -> None:
     xml = '<?xml version="1.0" encoding="ISO-8859-1"?><urlset><url><loc>https://e.org/\xfc</loc></url></urlset>'
     assert urls(parse_sitemap(xml.encode("latin-1"), URL)) == ["https://e.org/%C3%BC"]
@@ -145,11 +152,22 @@ def test_bad_lines_are_listed_up_to_a_limit_and_counted() -> None:
 def test_a_file_with_entities_of_its_own_is_refused(encoding: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("stolen")
-    for entity in (f'SYSTEM "{secret.as_uri()}"', '"&x;&x;"'):
-        xml = f"<!DOCTYPE u [<!ENTITY e {entity}>]><urlset><url><loc>https://e.org/&e;</loc></url></urlset>"
+    for entity in (f'e SYSTEM "{secret.as_uri()}"', 'e "&x;&x;"', f'% p SYSTEM "{secret.as_uri()}"> %p; <!ENTITY e ""'):
+        xml = f"<!DOCTYPE u [<!ENTITY {entity}>]><urlset><url><loc>https://e.org/&e;</loc></url></urlset>"
         found = parse_sitemap(xml.encode(encoding), URL)
         assert found.entries == []
         assert found.problems == ["declares entities of its own: refused"]
+
+
+def test_nothing_is_included_from_elsewhere(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("https://e.org/stolen")
+    include = f'<xi:include href="{secret.as_uri()}" parse="text"/>'
+    found = read(
+        f'<urlset xmlns:xi="http://www.w3.org/2001/XInclude">{include}<url><loc>{include}</loc></url>'
+        "<url><loc>https://e.org/1</loc></url></urlset>"
+    )
+    assert urls(found) == ["https://e.org/1"]
 
 
 def test_a_dtd_is_never_loaded() -> None:
@@ -166,6 +184,8 @@ def test_a_dtd_is_never_loaded() -> None:
         (b"\n<HTML lang=en>", "an HTML page, expected a sitemap"),
         (b"<config><a/></config>", "expected urlset, sitemapindex, rss, feed or a list of URLs"),
         (b"Not Found", "line 1: expected an http(s) URL, found 'Not Found'"),
+        (b'{"error": 404}', "line 1: expected an http(s) URL, found '{\"error\": 404}'"),
+        (b"PK\x03\x04", "line 1: expected an http(s) URL, found 'PK\\x03\\x04'"),
     ],
 )
 def test_what_is_no_sitemap_says_so(body: bytes, problem: str) -> None:

@@ -1,9 +1,13 @@
 """URLs made without end are recognised, and ordinary ones are not."""
 
+import inspect
+import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from crawler.frontier import traps
 from crawler.frontier.traps import trap_reason
 
 TODAY = date(2026, 11, 22)
@@ -53,6 +57,14 @@ def test_a_trap_is_named(url: str, reason: str) -> None:
 )
 def test_an_ordinary_url_is_no_trap(url: str) -> None:
     assert trap_reason(url, today=TODAY) is None
+
+
+def test_the_documentation_names_every_rule() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "seeds.md").read_text("utf-8")
+    section = page.partition("## Traps")[2].partition("\n## ")[0]
+    rules = {"too_long", "too_deep", "repeated_segment", "too_many_parameters", "calendar"}
+    assert rules <= set(re.findall(r"`([a-z_]+)`", section))
+    assert rules == set(re.findall(r'return "([a-z_]+)"', inspect.getsource(traps.trap_reason)))
 
 
 def test_without_a_date_the_rule_takes_today() -> None:

@@ -3,7 +3,7 @@
 -- Returns per token 1, or 0 where the lease had expired: then nothing happens.
 local tokens, answers = {}, {}
 for i = 5, #ARGV, 4 do tokens[#tokens + 1] = ARGV[i] end
-local found, settled = read_leases(tokens), {}
+local found, settled, finished = read_leases(tokens), {}, 0
 for i, token in ipairs(tokens) do
   local lease = found[i]
   if lease and not settled[token] then
@@ -18,10 +18,14 @@ for i, token in ipairs(tokens) do
       count('done', 1)
       if ARGV[4 * i + 4] ~= '' then remember(ARGV[4 * i + 4], lease.scope, rest) end
     end
+    tally(lease.wire == 'd' and 'failed' or 'done', lease.scope, 1)
+    finished = finished + 1
     if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
   end
   answers[i] = lease and 1 or 0
 end
 forget(tokens)
+save_tallies()
+finished_lately(finished)
 save()
 return answers

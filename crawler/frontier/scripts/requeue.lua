@@ -1,26 +1,51 @@
 -- REQUEUE: bring URLs back into their queues. ARGV 5 what: due (held, its time has come) | held | later | dead |
--- leased (all workers are gone)  6 at most n.
--- Returns how many. A dead URL starts again with all its tries.
-local what, n = ARGV[5], num(ARGV[6])
+-- leased (all workers are gone)  6 at most n  7 cursor  8 scope or ''  9 part of the latest reason or ''
+-- Returns how many, and the cursor to go on with ('0' = through). A dead URL starts again with all its tries; one of a
+-- purged scope stays dead, because its queue would not take it.
+local what, n, cursor, only, part = ARGV[5], num(ARGV[6]), ARGV[7], ARGV[8], ARGV[9]
 local moved = 0
+local function wanted(scope, why)
+  if only ~= '' and scope ~= only then return false end
+  if part == '' then return true end
+  local latest = string.match(why or '', '([^\n]*)$')
+  return string.find(string.lower(latest), string.lower(part), 1, true) ~= nil
+end
+local function revive(key, why)
+  local scope, rest = string.match(key, '^([^\t]*)\t(.*)$')
+  if not wanted(scope, why) or call('SISMEMBER', PURGED, scope) == 1 then return end
+  if call('HDEL', DEAD, key) == 0 then return end  -- a scan may answer an entry twice
+  count('queued', 1)
+  tally('failed', scope, -1)
+  push(scope, call('HINCRBY', ST, 'sequence', 1), rest)
+  moved = moved + 1
+end
+local function bring_back(key, entry)
+  local scope, _, member = string.match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
+  if only ~= '' and scope ~= only then return end
+  local _, _, rest = split(member)
+  if part ~= '' and not wanted(scope, call('HGET', WHY, scope .. '\t' .. rest)) then return end
+  if not call('ZSCORE', key, entry) then return end
+  unpark(key, {entry})
+  moved = moved + 1
+end
 if what == 'dead' then
-  local found = call('HSCAN', DEAD, '0', 'COUNT', n)[2]
-  for i = 1, #found, 2 do
-    local scope, rest = string.match(found[i], '^([^\t]*)\t(.*)$')
-    call('HDEL', DEAD, found[i])
-    count('queued', 1)
-    push(scope, call('HINCRBY', ST, 'sequence', 1), rest)
-    moved = moved + 1
-  end
+  local page = call('HSCAN', DEAD, cursor, 'COUNT', n)
+  cursor = page[1]
+  for i = 1, #page[2], 2 do revive(page[2][i], page[2][i + 1]) end
 elseif what == 'leased' then
   local tokens = call('ZRANGE', LEASES, 0, n - 1)
   reclaim(tokens)
-  moved = #tokens
+  moved, cursor = #tokens, #tokens < n and '0' or '1'
+elseif what == 'due' then
+  local entries = call('ZRANGEBYSCORE', HELD, '-inf', now, 'LIMIT', 0, n)
+  unpark(HELD, entries)
+  moved, cursor = #entries, #entries < n and '0' or '1'
 else
   local key = what == 'later' and LATER or HELD
-  local entries = call('ZRANGEBYSCORE', key, '-inf', what == 'due' and now or '+inf', 'LIMIT', 0, n)
-  unpark(key, entries)
-  moved = #entries
+  local page = call('ZSCAN', key, cursor, 'COUNT', n)
+  cursor = page[1]
+  for i = 1, #page[2], 2 do bring_back(key, page[2][i]) end
 end
+save_tallies()
 save()
-return moved
+return {moved, cursor}

@@ -1,0 +1,81 @@
+"""What `scrapy frontier status` prints: an `Overview` as text for a person, fit for logs and mails."""
+
+from __future__ import annotations
+
+from crawler.frontier.overview import Overview, ScopeView
+
+ROWS = 20
+_HEAD = ("queued", "leased", "done", "failed", "on hold", "delay", "next turn", "domain", "remarks")
+_LEFT = 2  # columns that are text: the last ones
+_UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
+
+
+def render(view: Overview, *, hint: bool = True) -> str:
+    """The whole status. `hint` ends a shortened table with a line that says how to see the rest."""
+    lines = [*_totals(view), ""]
+    lines += _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
+    if hint and (more := view.hosts - len(view.scopes)) > 0:
+        lines.append(f"… and {more} more: --top 0 shows all, --domain one, --json everything for a program")
+    return "\n".join(lines)
+
+
+def humane(seconds: float) -> str:
+    """A duration as people say it, two units at most: `0.5 s`, `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`."""
+    if seconds < 10:
+        return f"{round(seconds, 1):g} s"
+    whole = round(seconds)
+    for size, name, small, small_name in _UNITS:
+        if whole >= size:
+            big, rest = divmod(whole, size)
+            return f"{big} {name}" + (f" {rest // small} {small_name}" if rest // small and big < 100 else "")
+    return f"{whole} s"
+
+
+def _totals(view: Overview) -> list[str]:
+    c = view.counts
+    far = f" ({c.waiting:,} of them not soon)" if c.waiting else ""
+    oldest = "" if view.oldest_ready is None else f", the oldest of them ready for {humane(view.oldest_ready)}"
+    lines = [
+        f"crawl {view.crawl}: {c.mode}",
+        f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
+        f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} domains   seen {c.seen:,}"
+        + (f"   purged {c.purged:,}" if c.purged else ""),
+        f"  {view.fetchable:,} may be fetched within a minute{oldest}",
+    ]
+    if view.reasons:
+        lines.append(
+            "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
+        )
+    return lines
+
+
+def _row(s: ScopeView) -> tuple[str, ...]:
+    numbers = (f"{n:,}" if n else "-" for n in (s.queued, s.leased, s.done, s.failed, s.held))
+    return (*numbers, humane(s.delay), _next_turn(s), s.scope, _remarks(s))
+
+
+def _next_turn(s: ScopeView) -> str:
+    if s.paused or not (s.queued - s.waiting or s.next_in):
+        return "-"
+    return f"in {humane(s.next_in)}" if s.next_in >= 0.05 else "now"
+
+
+def _remarks(s: ScopeView) -> str:
+    parts = ["paused"] if s.paused else []
+    if s.blocked_for and not s.paused:
+        parts.append(f"blocked for {humane(s.blocked_for)}: {s.blocked or 'no reason given'}")
+    if s.waiting:
+        parts.append(f"{s.waiting:,} try again later")
+    return ", ".join(parts)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    first_text = len(widths) - _LEFT
+    return [
+        "  ".join(
+            cell.ljust(width) if at >= first_text else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
