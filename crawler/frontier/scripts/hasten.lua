@@ -12,5 +12,6 @@ for i = 5, #ARGV, 2 do
     end
   end
 end
+save_tallies()
 save()
 return moved

@@ -22,5 +22,6 @@ for _, place in ipairs(places) do
   end
   if soonest then call('ZADD', DUE, integer(soonest), place) else call('ZREM', DUE, place) end
 end
+save_tallies()
 save()
 return {moved, #places == n and 1 or 0}

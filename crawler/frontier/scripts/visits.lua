@@ -75,6 +75,7 @@ local function bring_back(n, hash, entry, scope, rest)
   call('HSET', vkey(n), hash, 'p' .. string.sub(entry, 2))
   count('parked', -1)
   count('done', -1)
+  tally('done', scope, -1)
   count('queued', 1)
   local priority = string.byte(rest) == 109 and 1000 or 0
   push(scope, integer(call('HINCRBY', ST, 'sequence', 1) - priority * 1099511627776), rest)
