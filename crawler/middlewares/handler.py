@@ -1,7 +1,8 @@
 """On every connection: Scrapy's HTTP/1.1 handler, which drops one to a forbidden address before a byte is sent.
 
 The resolver has checked the address already; this is the second lock, on what the socket is really connected to. The
-same place bounds the head of a response, which Twisted reads without a limit.
+same place bounds the head of a response, which Twisted reads without a limit, and sees to it that a request is sent
+once: whether and when to try again is the frontier's to say.
 """
 
 from __future__ import annotations
@@ -69,3 +70,4 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._pool._factory = guarded_factory(rules_of(config_of(crawler)))
+        self._pool.retryAutomatically = False  # Twisted would send a request again at once, past the politeness gate
