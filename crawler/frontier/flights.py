@@ -12,6 +12,9 @@ from crawler.frontier.model import Lease, Wire
 if TYPE_CHECKING:
     from scrapy import Request
 
+SENT_AT = "sent_at"
+"""Key in `request.meta` under which the download handler says when (`time.monotonic()`) a request was written out."""
+
 
 @dataclass(slots=True, eq=False)
 class Flight:

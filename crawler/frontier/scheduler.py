@@ -321,6 +321,7 @@ class Scheduler(BaseScheduler):
 
     def _on_answer(self, request: Request) -> None:
         """The request is over: its host may be asked again while the page is still worked on."""
+        self._turns.left(request)
         lease = request.meta.get("lease")
         flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None or flight.settling or flight.sent_at is None:
