@@ -1,7 +1,12 @@
-"""Worker processes that come and go: started, killed, replaced, counted, and cleared away at the end."""
+"""Worker processes that come and go: started, killed, replaced, counted, and cleared away at the end.
+
+Most of what a worker costs at its start is the import of its libraries, and a campaign starts hundreds. `Warm` forks
+workers from a process that has imported them; from there on it is the same command line in a process of its own.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -10,9 +15,91 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
+
+from crawler.stages.chain import STAGE_MODULES
 
 Command = Callable[[str], list[str]]
-"""The command line of the worker of this name."""
+"""The scrapy command line of the worker of this name."""
+
+
+LIBRARIES = (
+    "scrapy.cmdline",
+    "scrapy.crawler",
+    "crawler.spiders.corpus",
+    "crawler.pipelines.settlement",
+    "bench._warm",
+)
+"""What a warm start has imported besides the stages. No reactor: each worker installs its own."""
+
+
+class Running(Protocol):
+    """What is used of a process."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """The exit code; None while it runs."""
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+
+    def wait(self) -> object:
+        """Wait for its end."""
+
+
+Start = Callable[[list[str], Path, Path], Running]
+"""Start a scrapy command line: arguments, output file, folder."""
+
+
+def cold(arguments: list[str], output: Path, cwd: Path) -> Running:
+    """A new interpreter."""
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", "scrapy", *arguments],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+class Warm:
+    """A fork of a process that has imported the libraries. Not for workers that start processes themselves."""
+
+    def __init__(self, arguments: list[str], output: Path, cwd: Path) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([*LIBRARIES, *STAGE_MODULES])
+        self._process = context.Process(target=_become_scrapy, args=(arguments, str(output), str(cwd)))
+        self._process.start()
+        self.pid = self._process.pid or 0
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> object:
+        return self._process.join()
+
+
+def _become_scrapy(arguments: list[str], output: str, cwd: str) -> None:
+    os.setsid()
+    for source, targets in ((os.open(os.devnull, os.O_RDONLY), (0,)), (_output(output), (1, 2))):
+        for target in targets:
+            os.dup2(source, target)
+    os.chdir(cwd)
+    sys.path.insert(0, cwd)
+    sys.argv = ["scrapy", *arguments]
+    from scrapy.cmdline import execute
+
+    execute()
+
+
+def _output(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
 
 
 @dataclass
@@ -20,7 +107,7 @@ class Worker:
     """One process in a session of its own, and where its output goes."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Running
     output: Path
     killed: bool = False
 
@@ -32,6 +119,7 @@ class Fleet:
     command: Command
     folder: Path  # output files
     cwd: Path
+    begin: Start = cold
     workers: list[Worker] = field(default_factory=list)
 
     def __enter__(self) -> Fleet:
@@ -46,15 +134,7 @@ class Fleet:
 
     def start(self, name: str) -> Worker:
         output = self.folder / f"{name}-{len(self.workers)}.log"
-        with output.open("wb") as file:
-            process = subprocess.Popen(
-                self.command(name),
-                cwd=self.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        process = self.begin(self.command(name), output, self.cwd)
         worker = Worker(name, process, output)
         self.workers.append(worker)
         return worker
@@ -101,11 +181,6 @@ def _signal(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
     except ProcessLookupError:
         return
-
-
-def scrapy(*arguments: str) -> list[str]:
-    """A scrapy command line with this Python."""
-    return [sys.executable, "-m", "scrapy", *arguments]
 
 
 def settings(**values: object) -> list[str]:

@@ -27,7 +27,7 @@ from pathlib import Path
 import redis
 
 from bench import _audit
-from bench._fleet import Fleet, Worker, scrapy, settings
+from bench._fleet import Fleet, Warm, Worker, cold, settings
 from bench._site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
 from bench._target import Target, served
 from crawler.config import from_mapping
@@ -86,11 +86,11 @@ class Outcome:
 def draw(seed: str, expected: int) -> Plan:
     """The plan of a seed; `expected` requests reach the site when nothing goes wrong."""
     rng = random.Random(seed)
-    blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(2, 5))]
+    blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
     blows += [
         Blow(rng.randint(1, expected), True, away=rng.choice((0.0, 0.5, 2.0))) for _ in range(rng.choice((1, 1, 2)))
     ]
-    return Plan(rng.choice(FLEETS), int(rng.random() < 0.2), tuple(sorted(blows, key=lambda blow: blow.at)))
+    return Plan(rng.choice(FLEETS), int(rng.random() < 0.1), tuple(sorted(blows, key=lambda blow: blow.at)))
 
 
 class Campaign:
@@ -124,11 +124,12 @@ class _Run:
 
     # --- ours --------------------------------------------------------------------------------------------------------
     def ours(self) -> Outcome:
-        with Fleet(self._our_command, self.folder / "logs", PROJECT) as fleet:
+        begin = Warm if self.plan.stage_workers == 0 else cold
+        with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
             self._live(fleet, RUN_SECONDS, _found_no_server)
             for worker in fleet.failed():
                 if not _found_no_server(worker):
-                    self._blame(f"worker {worker.name} ended with {worker.process.returncode}: see {worker.output}")
+                    self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
         corpus = self.folder / "corpus"
@@ -138,7 +139,7 @@ class _Run:
         return self.outcome
 
     def _our_command(self, name: str) -> list[str]:
-        command = scrapy("crawl", "corpus", "-a", f"url={','.join(self.site.seeds)}")
+        command = ["crawl", "corpus", "-a", f"url={','.join(self.site.seeds)}"]
         return command + settings(
             REDIS_URL=self.url,
             CORPUS_DIR=self.folder / "corpus",
@@ -158,7 +159,7 @@ class _Run:
         )
 
     def _verify(self, corpus: Path) -> None:
-        command = scrapy("dataset", "verify", "--fix", str(corpus))
+        command = [sys.executable, "-m", "scrapy", "dataset", "verify", "--fix", str(corpus)]
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
         if done.returncode:
             self._blame(f"verify --fix ended with {done.returncode}: {done.stdout} {done.stderr}")
@@ -185,7 +186,7 @@ class _Run:
     def peer(self) -> Outcome:
         with contextlib.closing(redis.Redis.from_url(self.url)) as client:
             client.rpush("peer:start_urls", *self.site.seeds)
-        with Fleet(self._peer_command, self.folder / "logs", self.folder) as fleet:
+        with Fleet(self._peer_command, self.folder / "logs", self.folder, Warm) as fleet:
             self._live(fleet, PEER_SECONDS, lambda _: True)
         lines = [line for path in self.folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines(True)]
         lost, doubled = _audit.peer_losses(self.site, lines)
@@ -194,7 +195,7 @@ class _Run:
         return self.outcome
 
     def _peer_command(self, name: str) -> list[str]:
-        command = scrapy("runspider", str(PEER), "-a", f"hosts={','.join(self.target.hosts)}")
+        command = ["runspider", str(PEER), "-a", f"hosts={','.join(self.target.hosts)}"]
         command += ["-a", f"output={self.folder / name}.jsonl"]
         return command + settings(
             REDIS_URL=self.url,

@@ -24,7 +24,7 @@ from pathlib import Path
 import redis
 
 from bench._audit import by_host, most_at_once
-from bench._fleet import Fleet, scrapy, settings
+from bench._fleet import Fleet, Warm, settings
 from bench._prose import prose
 from bench._site import hosts_of, page_html
 from bench._target import RESET, Answer, Target, Visit, served
@@ -111,7 +111,8 @@ def run_ours(setting: Setting, workers: int, folder: Path, target: Target) -> No
 
         def command(name: str) -> list[str]:
             sitemaps = ",".join(f"{target.base(host)}/sitemap.xml" for host in target.hosts)
-            return scrapy("crawl", "corpus", "-a", f"sitemap={sitemaps}") + settings(
+            arguments = ["crawl", "corpus", "-a", f"sitemap={sitemaps}"]
+            return arguments + settings(
                 REDIS_URL=url,
                 CORPUS_DIR=folder / "corpus",
                 WORKER_ID=name,
@@ -129,7 +130,7 @@ def run_ours(setting: Setting, workers: int, folder: Path, target: Target) -> No
             )
 
         asyncio.run(_set_mode(url, Mode.PAUSE))
-        with Fleet(command, folder / "logs", PROJECT) as fleet:
+        with Fleet(command, folder / "logs", PROJECT, Warm) as fleet:
             _start_all(fleet, workers)
             asyncio.run(_set_mode(url, Mode.RUN))
             _wait_for_end(fleet)
@@ -147,8 +148,9 @@ def run_peer(setting: Setting, workers: int, folder: Path, target: Target) -> No
     with EmbeddedServer(folder / "server") as url, contextlib.closing(redis.Redis.from_url(url)) as client:
 
         def command(name: str) -> list[str]:
-            arguments = ["-a", f"hosts={','.join(target.hosts)}", "-a", f"output={folder / name}.jsonl"]
-            return scrapy("runspider", str(PEER), *arguments) + settings(
+            arguments = ["runspider", str(PEER), "-a", f"hosts={','.join(target.hosts)}"]
+            arguments += ["-a", f"output={folder / name}.jsonl"]
+            return arguments + settings(
                 REDIS_URL=url,
                 DOWNLOAD_DELAY=setting.delay,
                 CONCURRENT_REQUESTS_PER_DOMAIN=setting.concurrency,
@@ -156,7 +158,7 @@ def run_peer(setting: Setting, workers: int, folder: Path, target: Target) -> No
                 LOG_LEVEL="INFO",
             )
 
-        with Fleet(command, folder / "logs", folder) as fleet:
+        with Fleet(command, folder / "logs", folder, Warm) as fleet:
             _start_all(fleet, workers)
             client.rpush("peer:start_urls", *(f"{target.base(host)}/index.html" for host in target.hosts))
             _wait_for_end(fleet)
