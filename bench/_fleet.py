@@ -127,6 +127,8 @@ class Fleet:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for worker in self.alive:
+            worker.process.kill()
         for worker in self.workers:
             for pid in survivors(worker.process.pid):
                 _signal(pid, signal.SIGKILL)
