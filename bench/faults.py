@@ -43,6 +43,7 @@ RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
 NO_SERVER = ("error: no Redis or Valkey answers", "error: the duplicate index does not answer")
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
+MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
 CONTROL_FILES = 4  # robots.txt and opt-out files a host
 FLEETS = (3, 3, 3, 4, 4, 5, 6, 8)  # how many workers a run may have
 JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
@@ -57,6 +58,7 @@ class Blow:
     victim: float = 0.0  # 0 to 1: which of the living workers
     same_name: bool = False  # the replacement takes the dead worker's WORKER_ID
     away: float = 0.0  # seconds until the server is started again
+    torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,13 @@ def draw(seed: str, expected: int) -> Plan:
     """The plan of a seed; `expected` requests reach the site when nothing goes wrong."""
     rng = random.Random(seed)
     blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
-    blows += [
-        Blow(rng.randint(1, expected), True, away=rng.choice((0.0, 0.5, 2.0))) for _ in range(rng.choice((1, 1, 2)))
-    ]
+    blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
     return Plan(rng.choice(FLEETS), int(rng.random() < 0.1), tuple(sorted(blows, key=lambda blow: blow.at)))
+
+
+def _server_blow(rng: random.Random, expected: int) -> Blow:
+    torn = rng.choice((0, rng.randint(1, MOST_TORN)))
+    return Blow(rng.randint(1, expected), True, away=rng.choice((0.5, 2.0) if torn else (0.0, 0.5, 2.0)), torn=torn)
 
 
 class Campaign:
@@ -229,17 +234,20 @@ class _Run:
 
     def _strike(self, blow: Blow, fleet: Fleet) -> None:
         if blow.server:
-            self._kill_server(blow.away)
+            self._kill_server(blow)
             return
         victim = fleet.alive[int(blow.victim * len(fleet.alive))]
         fleet.kill(victim)
         fleet.start(victim.name if blow.same_name else f"w{len(fleet.workers)}")
         self.outcome.worker_kills += 1
 
-    def _kill_server(self, away: float) -> None:
+    def _kill_server(self, blow: Blow) -> None:
         with contextlib.closing(redis.Redis.from_url(self.url)) as client:
             os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
-        time.sleep(away)  # the length of the outage
+        if blow.torn:
+            (file,) = (self.folder / "server" / "appendonlydir").glob("*.incr.aof")
+            os.truncate(file, max(0, file.stat().st_size - blow.torn))
+        time.sleep(blow.away)  # the length of the outage
         EmbeddedServer(self.folder / "server").ensure()
         self.outcome.server_kills += 1
 
@@ -266,7 +274,7 @@ async def _rest_of(url: str) -> list[str]:
 
 def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     """One run on one line."""
-    blows = " ".join(f"{blow.at}{'S' if blow.server else ''}" for blow in plan.blows)
+    blows = " ".join(f"{blow.at}{'S' if blow.server else ''}{'T' if blow.torn else ''}" for blow in plan.blows)
     what = "found {} lost {} doubled {}" if peer else "kept {} rejected {} surplus {}"
     counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"

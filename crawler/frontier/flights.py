@@ -22,6 +22,7 @@ class Flight:
 
     lease: Lease
     slot: int  # ms; the latest politeness slot that belongs to this lease
+    epoch: int = 0  # of the server when the lease arrived (`Connection.epoch`)
     slot_used: bool = False
     request: Request | None = None  # None until the engine took it
     sent_at: float | None = None  # epoch seconds; None: nothing went over the wire
@@ -49,9 +50,9 @@ class Flights:
     def __iter__(self) -> Iterator[Flight]:
         return iter(list(self._by_token.values()))
 
-    def add(self, lease: Lease) -> None:
+    def add(self, lease: Lease, epoch: int = 0) -> None:
         """A lease arrived."""
-        self._by_token[lease.token] = Flight(lease, lease.slot)
+        self._by_token[lease.token] = Flight(lease, lease.slot, epoch)
         self.ready.append(lease)
 
     def get(self, token: str) -> Flight | None:

@@ -8,6 +8,7 @@ retried, held, put back, or, when the spider closes, released; an inspection cat
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from collections import OrderedDict
@@ -22,6 +23,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
+from crawler.frontier.connection import ServerRestarted
 from crawler.frontier.custody import Custody
 from crawler.frontier.door import Door
 from crawler.frontier.errors import FrontierMisconfigured
@@ -72,6 +74,7 @@ class Scheduler(BaseScheduler):
         self._flights = Flights()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._known: OrderedDict[int, None] = OrderedDict()
+        self._known_in = 0  # epoch of the server that knows them
         self._acks: Batcher[tuple[str, Wire | None], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send_puts, most=64)
@@ -128,11 +131,14 @@ class Scheduler(BaseScheduler):
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
+        epoch = self._forget_after_restart()
         hashes = [url_hash(c.url) for c in candidates]
-        fresh = [c for c, h in zip(candidates, hashes, strict=True) if h not in self._known]
+        known = [h in self._known for h in hashes]
+        fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
-        result = [PutStatus.SEEN if h in self._known else next(answers, PutStatus.SEEN) for h in hashes]
-        self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
+        result = [PutStatus.SEEN if k else next(answers, PutStatus.SEEN) for k in known]
+        if epoch == self.frontier.connection.epoch:
+            self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
         if PutStatus.QUEUED in result:
             self._supply.stir()
         return result
@@ -316,7 +322,8 @@ class Scheduler(BaseScheduler):
             self._hand_out_as_exhausted(lease, "orphaned")
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
-        self._flights.add(replace(lease, exhausted=True, reasons=(*lease.reasons, reason)))
+        lost = replace(lease, exhausted=True, reasons=(*lease.reasons, reason))
+        self._flights.add(lost, self.frontier.connection.epoch)
         self._supply.wake_engine()
 
     def _on_answer(self, request: Request) -> None:
@@ -335,7 +342,26 @@ class Scheduler(BaseScheduler):
 
     # --- small things ------------------------------------------------------------------------------------------------
     async def _send_acks(self, items: list[tuple[str, Wire | None]]) -> list[bool]:
-        return await self.frontier.settle(items)
+        """Acknowledge what the server that handed it out still vouches for; what it may have forgotten is done again.
+
+        A page's links reach the server before the page is acknowledged. Where the server was restarted in between they
+        may have gone with the last second of its file, and only the page can bring them back.
+        """
+        connection = self.frontier.connection
+        epoch = connection.epoch
+        current = [item for item in items if self._epoch_of(item[0], epoch) == epoch]
+        settled: dict[str, bool] = {}
+        with contextlib.suppress(ServerRestarted), connection.only_in(epoch):
+            settled = dict(zip((item[0] for item in current), await self.frontier.settle(current), strict=True))
+        for token, wire in items:
+            if token not in settled:
+                await self.frontier.nack(token, None, "", counted=False, wire=wire)
+                self._count("redone")
+        return [settled.get(item[0], True) for item in items]
+
+    def _epoch_of(self, token: str, usual: int) -> int:
+        flight = self._flights.get(token)
+        return usual if flight is None else flight.epoch
 
     async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
         await self.frontier.finish(items)
@@ -345,6 +371,14 @@ class Scheduler(BaseScheduler):
     async def _send_puts(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
         answers = iter(await self.frontier.put([candidate for part in lists for candidate in part]))
         return [[next(answers) for _ in part] for part in lists]
+
+    def _forget_after_restart(self) -> int:
+        """What a server answered before it crashed, it may have forgotten. Returns its epoch."""
+        epoch = self.frontier.connection.epoch
+        if epoch != self._known_in:
+            self._known.clear()
+            self._known_in = epoch
+        return epoch
 
     def _remember(self, hashes: Any) -> None:
         for h in hashes:
