@@ -6,7 +6,9 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +40,7 @@ _OUTAGE = (
 _WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
 _CONNECT_SECONDS = 5.0
+_meant_for: ContextVar[int | None] = ContextVar("_meant_for", default=None)
 
 
 @cache
@@ -62,11 +65,18 @@ def shown(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+class ServerRestarted(Exception):  # noqa: N818  # an event, and the caller's to deal with
+    """The server was started again meanwhile: what it had answered last may be gone."""
+
+
 class Connection:
     """Calls scripts and commands; while the server is away every call waits and tries again with growing pauses.
 
     Scripts are written so that running one twice after an unknown outcome loses nothing. `revive` is awaited while the
     server is away and may start it again. `now` is the time all workers agree on: the server's, unless injected.
+
+    `epoch` grows when another server process answers than before: after a crash the last second of what the one before
+    had answered may be lost. (Not on a cluster, whose clients connect in their own way.)
     """
 
     def __init__(self, url: str, *, now: Clock | None = None, revive: Revive | None = None) -> None:
@@ -74,6 +84,8 @@ class Connection:
         self._revive = revive
         self._offset = 0.0
         self._fixed_clock = now
+        self.epoch = 0
+        self._process = b""
         address = "redis" + url.removeprefix("valkey") if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
             address,
@@ -81,6 +93,7 @@ class Connection:
             retry=Retry(NoBackoff(), 0),
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=30.0,
+            redis_connect_func=self._connected,
         )
         pool = self.redis.connection_pool
         pool.connection_class = type("PackedConnection", (_PackedInC, pool.connection_class), {})
@@ -155,12 +168,37 @@ class Connection:
         text, sha = script_source(name)
 
         async def call() -> Any:
+            self._check_epoch()
             try:
                 return await self.redis.evalsha(sha, 1, prefix, *args)
             except redis_errors.NoScriptError:
                 return await self.redis.eval(text, 1, prefix, *args)
 
         return await self.patiently(call)
+
+    @contextmanager
+    def only_in(self, epoch: int) -> Iterator[None]:
+        """Scripts in this block run in that epoch or not at all. Raises: ServerRestarted."""
+        token = _meant_for.set(epoch)
+        try:
+            yield
+        finally:
+            _meant_for.reset(token)
+
+    async def _connected(self, connection: Any) -> None:
+        """Every new connection finds out which process it leads to before anything is sent over it."""
+        await connection.on_connect()
+        await connection.send_command("INFO", "server")
+        lines = bytes(await connection.read_response()).splitlines()
+        process = next((line for line in lines if line.startswith(b"run_id:")), b"")
+        if self._process not in (b"", process):
+            self.epoch += 1
+        self._process = process
+        self._check_epoch()
+
+    def _check_epoch(self) -> None:
+        if _meant_for.get() not in (None, self.epoch):
+            raise ServerRestarted
 
     async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Await `call` until the server answers; errors that are not an outage are raised at once."""

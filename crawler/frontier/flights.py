@@ -12,6 +12,9 @@ from crawler.frontier.model import Lease, Wire
 if TYPE_CHECKING:
     from scrapy import Request
 
+SENT_AT = "sent_at"
+"""Key in `request.meta` under which the download handler says when (`time.monotonic()`) a request was written out."""
+
 
 @dataclass(slots=True, eq=False)
 class Flight:
@@ -19,6 +22,7 @@ class Flight:
 
     lease: Lease
     slot: int  # ms; the latest politeness slot that belongs to this lease
+    epoch: int = 0  # of the server when the lease arrived (`Connection.epoch`)
     slot_used: bool = False
     request: Request | None = None  # None until the engine took it
     sent_at: float | None = None  # epoch seconds; None: nothing went over the wire
@@ -46,9 +50,9 @@ class Flights:
     def __iter__(self) -> Iterator[Flight]:
         return iter(list(self._by_token.values()))
 
-    def add(self, lease: Lease) -> None:
+    def add(self, lease: Lease, epoch: int = 0) -> None:
         """A lease arrived."""
-        self._by_token[lease.token] = Flight(lease, lease.slot)
+        self._by_token[lease.token] = Flight(lease, lease.slot, epoch)
         self.ready.append(lease)
 
     def get(self, token: str) -> Flight | None:

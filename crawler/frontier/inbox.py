@@ -25,6 +25,7 @@ class Inbox:
         self._refill = refill
         self._remembered = remembered
         self._known: OrderedDict[int, None] = OrderedDict()
+        self._known_in = 0  # epoch of the server that knows them
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
 
     @property
@@ -38,12 +39,14 @@ class Inbox:
 
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
+        epoch = self._forget_after_restart()
         hashes = [url_hash(c.url) for c in candidates]
         fresh = [i for i, h in enumerate(hashes) if h not in self._known]  # now: others put while we wait
         result = [PutStatus.SEEN] * len(hashes)
         for i, answer in zip(fresh, await self._puts([candidates[i] for i in fresh]) if fresh else (), strict=True):
             result[i] = answer
-        self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
+        if epoch == self._frontier.connection.epoch:
+            self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
         if PutStatus.QUEUED in result:
             self._refill()
         return result
@@ -51,6 +54,14 @@ class Inbox:
     async def _send(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
         answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
         return [[next(answers) for _ in part] for part in lists]
+
+    def _forget_after_restart(self) -> int:
+        """What a server answered before it crashed, it may have forgotten. Returns its epoch."""
+        epoch = self._frontier.connection.epoch
+        if epoch != self._known_in:
+            self._known.clear()
+            self._known_in = epoch
+        return epoch
 
     def _remember(self, hashes: Iterable[int]) -> None:
         for h in hashes:

@@ -8,6 +8,7 @@ retried, held, put back, or, when the spider closes, released; an inspection cat
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from dataclasses import replace
@@ -21,6 +22,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
+from crawler.frontier.connection import ServerRestarted
 from crawler.frontier.custody import Custody
 from crawler.frontier.door import Door, door_key
 from crawler.frontier.errors import FrontierMisconfigured
@@ -327,11 +329,13 @@ class Scheduler(BaseScheduler):
             self._hand_out_as_exhausted(lease, "orphaned")
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
-        self._flights.add(replace(lease, exhausted=True, reasons=(*lease.reasons, reason)))
+        lost = replace(lease, exhausted=True, reasons=(*lease.reasons, reason))
+        self._flights.add(lost, self.frontier.connection.epoch)
         self._supply.wake_engine()
 
     def _on_answer(self, request: Request) -> None:
         """The request is over: its host may be asked again while the page is still worked on."""
+        self._turns.left(request)
         lease = request.meta.get("lease")
         flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None or flight.settling or flight.sent_at is None:
@@ -345,7 +349,26 @@ class Scheduler(BaseScheduler):
 
     # --- small things ------------------------------------------------------------------------------------------------
     async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
-        return await self.frontier.settle(items)
+        """Acknowledge what the server that handed it out still vouches for; what it may have forgotten is done again.
+
+        A page's links reach the server before the page is acknowledged. Where the server was restarted in between they
+        may have gone with the last second of its file, and only the page can bring them back.
+        """
+        connection = self.frontier.connection
+        epoch = connection.epoch
+        current = [item for item in items if self._epoch_of(item[0], epoch) == epoch]
+        settled: dict[str, bool] = {}
+        with contextlib.suppress(ServerRestarted), connection.only_in(epoch):
+            settled = dict(zip((item[0] for item in current), await self.frontier.settle(current), strict=True))
+        for token, wire, _ in items:
+            if token not in settled:
+                await self.frontier.nack(token, None, "", counted=False, wire=wire)
+                self._count("redone")
+        return [settled.get(item[0], True) for item in items]
+
+    def _epoch_of(self, token: str, usual: int) -> int:
+        flight = self._flights.get(token)
+        return usual if flight is None else flight.epoch
 
     async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
         await self.frontier.finish(items)

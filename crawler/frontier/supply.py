@@ -87,8 +87,9 @@ class Supply:
                 continue
             if self._door is not None:
                 await self._door.take()
+            epoch = self._frontier.connection.epoch
             batch = await self._frontier.recall(await self._frontier.lease(room))
-            self._accept(batch)
+            self._accept(batch, epoch)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._flights.take_unstarted())
 
@@ -98,9 +99,9 @@ class Supply:
             return 0
         return self._config.max_inflight - len(engine.downloader.active) - len(self._flights.ready)
 
-    def _accept(self, batch: Batch) -> None:
+    def _accept(self, batch: Batch, epoch: int) -> None:
         for lease in batch.leases:
-            self._flights.add(lease)
+            self._flights.add(lease, epoch)
         if batch.leases and self._crawler.stats is not None:
             self._crawler.stats.inc_value("frontier/leased", len(batch.leases))
         if batch.counts is not None:

@@ -1,7 +1,8 @@
 """Whose turn is it at this host? What the gate before the wire asks, answered for this worker's requests.
 
 A lease brings one politeness slot. Whoever sends the first request of the flight uses it, be it the page or the
-robots.txt in front of it; every further request waits for a slot of its own.
+robots.txt in front of it; every further request waits for a slot of its own. A turn is permission to send now; what
+counts for the next one is when the request was really sent, which a busy machine or a slow connection may delay.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
+from crawler.frontier.flights import SENT_AT
 from crawler.frontier.gate import Exhausted, PutBack
 from crawler.frontier.model import Lease
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
 _FRESH = 0.05  # share of its delay for which a slot lasts; used later it could fall together with the next one
 _FRESH_SECONDS = 0.1  # at most
+_REMEMBERED = 10_000  # scopes
 
 
 class Turns:
@@ -31,6 +34,7 @@ class Turns:
         self._frontier = frontier
         self._flights = flights
         self._tickets: dict[str, float] = {}
+        self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
 
     async def wait(self, url: str) -> None:
         """Wait until one extra request may go to the URL's host; it has to follow at once. Raises: PutBack."""
@@ -48,10 +52,24 @@ class Turns:
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
         if not self._owns_fresh_slot(flight):
-            at, flight.slot = await self._frontier.claim(flight.lease.scope, 0 if flight.slot_used else flight.slot)
-            await self._sleep_until(at)
+            flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
+
+    def left(self, request: Request) -> None:
+        """The request is over: from now on the moment at which it was sent counts, not that of its turn."""
+        sent_at = request.meta.get(SENT_AT)
+        if sent_at is None:
+            return  # it never reached the wire
+        at = self._frontier.now() - (time.monotonic() - sent_at)
+        lease = request.meta.get("lease")
+        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        if flight is not None:
+            flight.sent_at = max(at, flight.sent_at or at)
+            return
+        if len(self._extras) >= _REMEMBERED:
+            self._extras.clear()
+        self._extras[self._frontier.scope_of(request.url)] = at
 
     async def _turn_of_stranger(self, url: str) -> None:
         scope = self._frontier.scope_of(url)
@@ -63,8 +81,14 @@ class Turns:
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
                 return
-        at, _ = await self._frontier.claim(scope, 0)
-        await self._sleep_until(at)
+        await self._await_slot(scope, 0)
+
+    async def _await_slot(self, scope: str, own: int) -> int:
+        """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
+        at, slot = await self._frontier.claim(scope, own)
+        delay = slot / 1000 - at
+        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay))
+        return slot
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
         if flight.slot_used:

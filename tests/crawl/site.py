@@ -1,55 +1,17 @@
 """A known site on a loopback address: every page, link and request is ours to count.
 
-The prose is made by a first-order Markov chain over the demo web's own (CC0) articles, seeded per page: long enough,
-distinct, and readable enough for the quality rules.
+The prose is our own (`bench/_prose.py`), seeded per page.
 """
 
 from __future__ import annotations
 
-import random
 import re
 import threading
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
-from pathlib import Path
 
-DEMO = Path(__file__).resolve().parents[2] / "demo" / "sites"
-
-
-@cache
-def _chain() -> tuple[dict[str, list[str]], list[str]]:
-    follows: dict[str, list[str]] = defaultdict(list)
-    starts = []
-    for path in sorted(DEMO.rglob("*.md")):
-        if "/de/" in str(path) or "/fr/" in str(path):
-            continue
-        for sentence in re.findall(r"[A-Z][a-z][^.\n|<>\[\]{}*#@=:]{30,}\.", path.read_text(encoding="utf-8")):
-            words = sentence.split()
-            starts.append(words[0])
-            for a, b in pairwise(words):
-                follows[a].append(b)
-    return dict(follows), starts
-
-
-def prose(seed: object, words: int = 260) -> list[str]:
-    """Paragraphs of about `words` words in all, the same for the same seed."""
-    follows, starts = _chain()
-    rng = random.Random(str(seed))
-    paragraphs, total = [], 0
-    while total < words:
-        sentences = []
-        for _ in range(5):
-            sentence = [rng.choice(starts)]
-            while not sentence[-1].endswith(".") and len(sentence) < 40:
-                sentence.append(rng.choice(follows.get(sentence[-1], ["end."])))
-            sentences.append(" ".join(sentence).rstrip(".,;") + ".")
-            total += len(sentence)
-        paragraphs.append(" ".join(sentences))
-    return paragraphs
+from bench._prose import prose
 
 
 @dataclass

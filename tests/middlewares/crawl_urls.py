@@ -18,11 +18,12 @@ import scrapy
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerProcess
 
+from crawler.frontier.flights import SENT_AT
 from crawler.middlewares import defaults
 from crawler.middlewares.signals import robots_sitemaps
 
 JOB: dict[str, Any] = {}
-REPORT: dict[str, Any] = {"outcomes": {}, "delays": [], "sitemaps": [], "turns": []}
+REPORT: dict[str, Any] = {"outcomes": {}, "delays": [], "sitemaps": [], "turns": [], "sent": []}
 
 
 class MemoryFrontier:
@@ -93,6 +94,7 @@ class OutcomeSpider(scrapy.Spider):
             yield scrapy.Request(url, callback=self.parse, errback=self.failed, dont_filter=True)
 
     def parse(self, response):
+        self._note_sending(response.request)
         REPORT["outcomes"][response.request.url] = {
             "outcome": "page",
             "status": response.status,
@@ -101,7 +103,12 @@ class OutcomeSpider(scrapy.Spider):
             **_evidence(response.request),
         }
 
+    def _note_sending(self, request):
+        if SENT_AT in request.meta:
+            REPORT["sent"].append(request.url)
+
     def failed(self, failure):
+        self._note_sending(failure.request)
         error = failure.value
         entry = {"outcome": type(error).__name__, "message": str(error), **_evidence(failure.request)}
         for name in ("until", "authority", "not_before", "host_wide", "target", "permanent"):

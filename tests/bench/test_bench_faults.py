@@ -1,0 +1,139 @@
+"""The fault campaign sees what it is there to see, and one small run of it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import http.client
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from bench import _audit, faults
+from bench._site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
+from bench._target import RESET, Answer, Visit, served
+from crawler.config import from_mapping
+from demo.outputs import CorpusRecords
+
+SITE = KnownSite(
+    answers={},
+    seeds=("a",),
+    fates={"a": KEPT, "b": "gone"},
+    mirrors=(frozenset({"m1", "m2"}),),
+    forbidden=frozenset({"http://127.0.0.9:1/private"}),
+)
+
+
+def corpus(kept: str, *rejected: tuple[str, str]) -> CorpusRecords:
+    return CorpusRecords(
+        [{"url": url, "canonical_url": url} for url in kept.split()],
+        [{"url": url, "canonical_url": url, "reason": reason} for url, reason in rejected],
+    )
+
+
+WHOLE = corpus("a m2", ("b", "gone"), ("m1", "exact_duplicate"))
+
+
+def test_a_whole_corpus_has_no_violation() -> None:
+    assert _audit.accounts(SITE, WHOLE) == []
+
+
+@pytest.mark.parametrize(
+    ("records", "complaint"),
+    [
+        (corpus("m2", ("b", "gone"), ("m1", "exact_duplicate")), "1 lost: a"),
+        (corpus("a a m2", ("b", "gone"), ("m1", "exact_duplicate")), "1 more than once: a ['kept', 'kept']"),
+        (corpus("a m2", ("b", "http_error"), ("m1", "exact_duplicate")), "1 wrong verdict: b http_error, not gone"),
+        (corpus("a m2 x", ("b", "gone"), ("m1", "exact_duplicate")), "1 unknown: x"),
+        (corpus("a m1 m2", ("b", "gone")), "mirrors ['m1', 'm2'] ended as ['kept', 'kept']"),
+    ],
+)
+def test_each_way_to_lose_or_double_a_url_is_named(records: CorpusRecords, complaint: str) -> None:
+    assert complaint in _audit.accounts(SITE, records)
+
+
+def test_a_document_that_is_called_a_copy_of_itself_or_of_nothing_is_named() -> None:
+    own = {"url": "a", "canonical_url": "a", "reason": "exact_duplicate", "dup_of": "a"}
+    nothing = {"url": "b", "canonical_url": "b", "reason": "near_duplicate", "dup_of": "z"}
+    assert _audit.duplicates(CorpusRecords([], [own, nothing])) == [
+        "1 a duplicate of itself: a",
+        "2 a duplicate of nothing that was kept: a of a, b of z",
+    ]
+
+
+def test_text_that_must_not_be_on_the_disk_is_found_in_packed_files(tmp_path: Path) -> None:
+    for folder in _audit.FOLDERS:
+        (tmp_path / folder).mkdir()
+    (tmp_path / "shards" / "x.jsonl.zst").write_bytes(zstandard.compress(b"fine") + zstandard.compress(SECRET.encode()))
+    (tmp_path / "archive" / "x.warc.gz").write_bytes(gzip.compress(b"fine") + gzip.compress(SECRET.encode()))
+    visits = [Visit("127.0.0.9", "/private", 0.0)]
+    assert _audit.silence(SITE, tmp_path, visits, 1) == [
+        "1 asked for although disallowed: http://127.0.0.9:1/private",
+        "2 text of an opted-out page in: archive/x.warc.gz, shards/x.jsonl.zst",
+    ]
+
+
+def test_requests_that_are_too_close_or_too_many_at_a_time_are_named() -> None:
+    visits = [Visit("h", "/1", 0.0, end=0.5), Visit("h", "/2", 0.4, end=0.6), Visit("i", "/3", 0.41, end=0.42)]
+    assert _audit.politeness(visits, 0.3, 2) == []
+    assert _audit.politeness(visits, 0.45, 1) == [
+        "h: /2 400 ms after /1, expected at least 450 ms",
+        "h: 2 requests at a time, at most 1 allowed",
+    ]
+
+
+def test_the_peers_losses_and_surplus_lines_are_counted_and_half_a_line_is_none() -> None:
+    lines = ['{"url": "a"}\n', '{"url": "a"}\n', '{"url": "m1"}\n', '{"url": "m2"']
+    assert _audit.peer_losses(SITE, lines) == (1, 1)
+
+
+def test_a_page_breaks_the_connection_as_often_as_it_says_and_the_log_knows(tmp_path: Path) -> None:
+    with served(hosts_of(1, 90)) as target:
+        target.sites = {"127.0.0.90": {"/": Answer(b"hello", first=(RESET, 503))}}
+        answers = []
+        for _ in range(3):
+            client = http.client.HTTPConnection("127.0.0.90", target.port, timeout=10)
+            try:
+                client.request("GET", "/", headers={"User-Agent": "test"})
+                answers.append(client.getresponse().status)
+            except ConnectionError:
+                answers.append(RESET)
+            finally:
+                client.close()
+        assert target.wait_for(3, 10)
+    assert answers == [RESET, 503, 200]
+    assert [(visit.status, visit.agent) for visit in target.visits] == [(RESET, "test"), (503, "test"), (200, "test")]
+    assert all(visit.end is not None and visit.end >= visit.start for visit in target.visits)
+
+
+def test_a_plan_depends_on_its_seed_alone_and_kills_workers_and_the_server() -> None:
+    plans = [faults.draw(f"1/{number}", 300) for number in range(50)]
+    assert plans == [faults.draw(f"1/{number}", 300) for number in range(50)]
+    assert {plan.workers for plan in plans} == {3, 4, 5, 6, 8}
+    for plan in plans:
+        assert {blow.server for blow in plan.blows} == {True, False}
+        assert list(plan.blows) == sorted(plan.blows, key=lambda blow: blow.at)
+
+
+def test_texts_of_the_known_site_are_kept_by_the_stages_and_different() -> None:
+    needed = texts_needed(2, 3)
+    texts = asyncio.run(choose_texts(needed, from_mapping(faults.JUDGING)))
+    assert len(set(texts)) == needed
+    site = build({host: f"http://{host}:1" for host in hosts_of(2)}, 3, texts)
+    assert len(site.pages) == needed + 1, "the mirror is one text on two pages"
+    assert site.forbidden < site.urls
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="127.0.0.0/8 and /proc: needs Linux")
+def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_everything(tmp_path: Path) -> None:
+    blows = (
+        faults.Blow(5, False, 0.0, True),  # in the middle of robots.txt and opt-out files
+        faults.Blow(18, True, away=0.3),
+        faults.Blow(30, False, 0.9),
+    )
+    campaign = faults.prepare(2, 6, tmp_path)
+    _, outcome = campaign.run("", plan=faults.Plan(3, 0, blows))
+    assert outcome.violations == []
+    assert (outcome.worker_kills, outcome.server_kills) == (2, 1)
+    assert outcome.kept == 23

@@ -1,0 +1,107 @@
+"""A server that was killed may have forgotten its last second: what depended on it is done again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import redis
+
+from crawler.config import from_mapping
+from crawler.frontier.client import Frontier
+from crawler.frontier.connection import ServerRestarted
+from crawler.frontier.model import Candidate, Limits, PutStatus
+from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.server import EmbeddedServer
+
+PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
+
+
+@pytest.fixture
+def server(tmp_path: Path):
+    """A server that has everything in its file before it answers."""
+    embedded = EmbeddedServer(tmp_path / "server")
+    with contextlib.closing(redis.Redis.from_url(embedded.start())) as client:
+        client.config_set("appendfsync", "always")
+    yield embedded
+    embedded.stop()
+
+
+def file_of(server: EmbeddedServer) -> Path:
+    (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
+    return file
+
+
+def kill(server: EmbeddedServer) -> None:
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
+
+
+def with_frontier(server: EmbeddedServer, scenario) -> None:
+    async def run() -> None:
+        frontier = Frontier(server.url, "restart", Limits(delay=0.0, concurrency=4))
+        await frontier.open()
+        try:
+            await scenario(frontier)
+        finally:
+            await frontier.close()
+
+    asyncio.run(run())
+
+
+def test_another_process_at_the_same_address_is_another_epoch_and_a_lost_connection_is_not(server):
+    async def scenario(frontier):
+        with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+            client.client_kill_filter(_type="normal", skipme=True)
+        await frontier.counts()
+        assert frontier.connection.epoch == 0
+        kill(server)
+        server.ensure()
+        await frontier.counts()
+        assert frontier.connection.epoch == 1
+
+    with_frontier(server, scenario)
+
+
+def test_what_is_meant_for_one_epoch_does_not_happen_in_the_next(server):
+    async def scenario(frontier):
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        kill(server)
+        server.ensure()
+        with pytest.raises(ServerRestarted), frontier.connection.only_in(0):
+            await frontier.ack([(lease.token, None)])
+        counts = await frontier.counts()
+        assert (counts.leased, counts.done) == (1, 0)
+
+    with_frontier(server, scenario)
+
+
+def test_a_page_whose_links_went_with_the_last_second_is_not_acknowledged_but_done_again(server):
+    async def scenario(frontier):
+        scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
+        scheduler.frontier, scheduler._supply = frontier, SimpleNamespace(stir=lambda: None)
+        await scheduler.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        scheduler._flights.add(lease, frontier.connection.epoch)
+        before = file_of(server).stat().st_size
+        assert await scheduler.put([CHILD]) == [PutStatus.QUEUED]
+        kill(server)
+        os.truncate(file_of(server), before)
+        server.ensure()
+        await scheduler.settle(lease.token)
+        assert (await frontier.counts()).done == 0
+        (again,) = (await frontier.lease(1)).leases
+        assert (again.url, again.attempt) == (lease.url, 1), "it was no failure of the page"
+        scheduler._flights.add(again, frontier.connection.epoch)
+        assert await scheduler.put([CHILD]) == [PutStatus.QUEUED], "remembered from the server before"
+        await scheduler.settle(again.token)
+        counts = await frontier.counts()
+        assert (counts.done, counts.queued, counts.leased) == (1, 1, 0)
+
+    with_frontier(server, scenario)

@@ -1,0 +1,68 @@
+"""A turn is permission to send; the distance to the next request counts from when the request was really sent."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from scrapy import Request
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.flights import SENT_AT, Flights
+from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.turns import Turns
+
+HOST = "http://127.0.0.1:8000"
+
+
+def test_a_page_that_went_out_late_delays_the_next_one(frontier_run, clock):
+    async def scenario(frontier):
+        flights = Flights()
+        turns = Turns(frontier, flights)
+        await frontier.put([Candidate(f"{HOST}/a"), Candidate(f"{HOST}/b")])
+        (lease,) = (await frontier.lease(1)).leases
+        flights.add(lease)
+        request = Request(lease.url, meta={"lease": lease})
+        await turns.turn(request)
+        clock.advance(0.7)  # the connection took its time
+        request.meta[SENT_AT] = time.monotonic()
+        turns.left(request)
+        flight = flights.get(lease.token)
+        await frontier.finish([(lease.token, flight.wire(frontier.now()))])
+        clock.advance(0.9)
+        assert (await frontier.lease(1)).leases == (), "a second has passed since the turn, not since the request"
+        clock.advance(0.15)
+        assert len((await frontier.lease(1)).leases) == 1
+
+    frontier_run(scenario, delay=1.0)
+
+
+def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_url, crawl_name):
+    async def run() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.3))
+        await frontier.open()
+        flights = Flights()
+        turns = Turns(frontier, flights)
+        await frontier.put([Candidate(f"{HOST}/a")])
+        (lease,) = (await frontier.lease(1)).leases
+        flights.add(lease)
+        robots = Request(f"{HOST}/robots.txt")
+        await turns.wait(robots.url)
+        await turns.turn(robots)
+        await asyncio.sleep(0.2)  # on its way to the wire: the passing of time is what is tested
+        robots.meta[SENT_AT] = time.monotonic()
+        turns.left(robots)
+        await turns.turn(Request(lease.url, meta={"lease": lease}))
+        assert time.monotonic() - robots.meta[SENT_AT] >= 0.295
+        await frontier.close()
+
+    asyncio.run(run())
+
+
+def test_a_request_that_never_reached_the_wire_changes_nothing(frontier_run):
+    async def scenario(frontier):
+        turns = Turns(frontier, Flights())
+        turns.left(Request(f"{HOST}/robots.txt"))
+        await turns.wait(f"{HOST}/robots.txt")  # at once: nothing is known of the host
+
+    frontier_run(scenario, delay=1.0)
