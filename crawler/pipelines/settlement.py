@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -157,11 +158,13 @@ class Settlement:
                 return  # another worker that ended just now has said it
             async for url, why, until in frontier.frontier.held():
                 doc = self._blank(url)
-                await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+                reason, cause = hold_reason(why)
+                detail = f"tried again from {rfc3339(until)} on{': ' + cause if cause else ''}"
+                await self._reject(doc, Drop("policy", reason, detail))
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     def _blank(self, url: str) -> Document:
-        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url))
+        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(time.time()))
         doc.crawl_id, doc.worker_id = self._config.crawl.crawl_id, self._config.crawl.worker_id
         return doc
 
@@ -197,9 +200,13 @@ class Settlement:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-def hold_reason(why: str) -> DropReason:
-    """The hold reason in a frontier's notes (one a line, newest last); `hold_rate_limited` where none names one."""
+def hold_reason(why: str) -> tuple[DropReason, str]:
+    """The hold reason in a frontier's notes (one a line, newest last) and what was said about it.
+
+    `hold_rate_limited` where no note names a reason.
+    """
     for line in reversed(why.splitlines()):
-        if line.startswith("hold_") and line in DropReason._value2member_map_:
-            return DropReason(line)
-    return DropReason.HOLD_RATE_LIMITED
+        reason, _, cause = line.partition(": ")
+        if reason.startswith("hold_") and reason in DropReason._value2member_map_:
+            return DropReason(reason), cause
+    return DropReason.HOLD_RATE_LIMITED, ""

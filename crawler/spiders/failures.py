@@ -43,7 +43,7 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
     error = failure.value
     if isinstance(error, Held):
         logger.info("on hold: %s", error)
-        await frontier.hold(lease.token, error.until, error.drop.reason.value)
+        await frontier.hold(lease.token, error.until, f"{error.drop.reason}: {error.drop.detail}")
         return None
     if isinstance(error, TryLater):
         if error.host_wide and error.not_before is not None:
