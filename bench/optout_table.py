@@ -1,4 +1,4 @@
-"""Crawls the test web of opt-outs and failures with this crawler and with stock Scrapy, and writes docs/policy-table.md.
+"""Crawls the test web of opt-outs and failures, with this crawler and stock Scrapy, and writes docs/policy-table.md.
 
     python -m bench.optout_table          measure both, write the page
     python -m bench.optout_table --ours   measure this crawler only; exit code 1 where it deviates from the table
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import scrapy
@@ -135,7 +136,7 @@ def _cell(outcome: str) -> str:
 
 def _merged(cells: list[str]) -> list[str]:
     """A profile that ends like the one before it is a ditto mark."""
-    return [cells[0], *("″" if cell == before else cell for before, cell in zip(cells, cells[1:], strict=False))]
+    return [cells[0], *("″" if cell == before else cell for before, cell in pairwise(cells))]
 
 
 def _refused() -> int:
@@ -160,11 +161,11 @@ def stock_column(page: str) -> dict[str, str]:
 
 INTRODUCTION = """# Policy on the wire, measured
 
-Written by `python -m bench.optout_table`; do not edit. One site on a loopback address for each line ({cases} of them), one
-page on it, crawled for real by `scrapy crawl corpus` under each profile and by a plain Scrapy 2.19 spider with
+Written by `python -m bench.optout_table`; do not edit. One site on a loopback address for each line ({cases} of them),
+one page on it, crawled for real by `scrapy crawl corpus` under each profile and by a plain Scrapy 2.19 spider with
 ROBOTSTXT_OBEY. What was requested is read from the server's log. `tests/policy_wire` crawls the same web and holds this
 crawler to every cell, to the decision records behind them, and to this: of a page that was stopped, no word stands
-anywhere in CORPUS_DIR (archives and shards unpacked, the frontier's files included) or in the log at its most talkative.
+anywhere in CORPUS_DIR (archives and shards unpacked, the frontier's files included) or in the log at level DEBUG.
 
 - *not requested*: the page was never asked for. *Stopped on the headers*: the connection was closed before the body was
   sent. *Stopped on the body*: read (a page that overrules its header, a meta), and dropped before anything was written.

@@ -65,11 +65,8 @@ class CorpusCrawl:
     @cached_property
     def everything(self) -> bytes:
         """Every byte on the disk, compressed files unpacked, and the log."""
-        parts = [self.log.encode()]
-        for path in sorted(self.folder.rglob("*")):
-            if path.is_file():
-                parts.append(unpacked(path))
-        return b"\n".join(parts)
+        files = [unpacked(path) for path in sorted(self.folder.rglob("*")) if path.is_file()]
+        return b"\n".join([self.log.encode(), *files])
 
 
 def unpacked(path: Path) -> bytes:

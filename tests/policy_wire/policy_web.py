@@ -1,4 +1,4 @@
-"""A web of loopback addresses: every address of 127.0.0.0/8 is a site whose answers, or misbehaviour, a test declares."""
+"""A web of loopback addresses: every address of 127.0.0.0/8 is a site that answers, or misbehaves, as declared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What a site sends. `@here@` and `@there@` in headers and small bodies become the base URLs of the case's sites."""
+    """What a site sends. `@here@` and `@there@` in headers and small bodies become base URLs of the case's sites."""
 
     status: int = 200
     body: bytes = b""
