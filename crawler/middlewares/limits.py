@@ -15,6 +15,7 @@ from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 
 from crawler.document import Drop, DropReason
+from crawler.middlewares import codings
 from crawler.middlewares._meta import is_control_file, is_page
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
@@ -93,9 +94,9 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         """Raises: Denied."""
         if is_control_file(request):
             request.meta["download_maxsize"] = MAX_PLAIN_CONTROL_FILE
-        codings = b",".join(response.headers.getlist("Content-Encoding")).count(b",") + 1
-        if codings > MAX_CODINGS:
-            raise _undecodable(f"{codings} content codings")
+        count = b",".join(response.headers.getlist("Content-Encoding")).count(b",") + 1
+        if count > MAX_CODINGS:
+            raise _undecodable(f"{count} content codings")
         try:
             plain = super().process_response(request, response)
         except IgnoreRequest as error:
@@ -107,6 +108,10 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         if coding not in {"", "identity"}:
             raise _undecodable(f"unknown content coding {escaped(coding, 50)}")
         return plain
+
+    @staticmethod
+    def _decode(body: bytes, encoding: bytes, max_size: int) -> bytes:
+        return codings.decode(body, encoding, max_size)
 
 
 def media_type(headers: Headers) -> str:

@@ -55,6 +55,7 @@ class PolicyWeb(ThreadingHTTPServer):
         self.sites: dict[str, Routes] = {}
         self.names: dict[str, dict[bytes, bytes]] = {}
         self.asked: dict[str, list[str]] = defaultdict(list)  # address → paths
+        self.connected: list[str] = []  # addresses, one for each connection that arrived
         self.unread: set[str] = set()  # addresses whose patient page was hung up on before its body
         self.closing = threading.Event()
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -86,6 +87,10 @@ class PolicyWeb(ThreadingHTTPServer):
             b"@forbidden@": self.base(FORBIDDEN).encode(),
         }
         return here
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        self.connected.append(request.getsockname()[0])
+        return True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that hang up are part of the tests."""
