@@ -14,7 +14,7 @@ MAX_TAG_BYTES = 65_536
 """Bytes a tag may have, embedded payloads apart (design page 03)."""
 
 MAX_TAGS = 400_000
-"""Start and end tags a page may have: lxml needs some 400 bytes for each element, so 10 MB of `<p>a` would be a gigabyte."""
+"""Start and end tags a page may have: an element costs lxml some 400 bytes, 10 MB of `<p>a` would cost a gigabyte."""
 
 # Possessive quantifiers: every byte is consumed once. A quote without an end can fail at most once for each kind of
 # quote, because no further quote of that kind follows it.

@@ -131,7 +131,7 @@ CASES = (
     Hostile("brotli bomb", brotli_bomb, ("too_large",)),
     Hostile("zstd bomb", zstd_bomb, ("too_large",)),
     Hostile("deflate bomb", deflate_bomb, ("too_large",)),
-    Hostile("a hundred content codings", lambda: page(b"x", Content_Encoding=", ".join(["gzip"] * 100)), ("undecodable",)),
+    Hostile("100 content codings", lambda: page(b"x", Content_Encoding=", ".join(["gzip"] * 100)), ("undecodable",)),
     Hostile("torn gzip", torn_gzip, ("undecodable",)),
     Hostile("gzip that is none", lambda: page(html(article("no gzip")), Content_Encoding="gzip"), ("undecodable",)),
     Hostile("1 GB, announced", announced(2**30, b"<html>" + b" " * 65_536), ("too_large",)),

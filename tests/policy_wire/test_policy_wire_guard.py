@@ -1,4 +1,4 @@
-"""The network guard in a whole crawl: whatever leads to a closed address, in whatever spelling, no connection arrives."""
+"""The network guard in a whole crawl: whatever leads to a closed address, in whatever spelling, nothing arrives."""
 
 from __future__ import annotations
 
