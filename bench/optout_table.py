@@ -45,6 +45,7 @@ def measure_ours(folder: Path, profile: str) -> Measured:
     with PolicyWeb() as web:
         urls = {case: case.declare(web, profile) for case in CASES}
         settings = {"OPTOUT_PROFILE": profile, "DOWNLOAD_TIMEOUT": TIMEOUT_SECONDS}
+        settings["OPTOUT_NOTED_FILES"] = "ai-policy.json,llms.txt"
         done = crawl(folder / "corpus", list(urls.values()), web.port, **settings)
         outcomes = {case: _outcome(case, url, web, done) for case, url in urls.items()}
         return Measured(done, urls, web.asked, outcomes)

@@ -110,3 +110,4 @@ _DECODERS: dict[bytes, Callable[[bytes, int], bytes]] = {
     b"br": _brotli,
     b"zstd": _zstd,
 }
+KNOWN = frozenset(_DECODERS)

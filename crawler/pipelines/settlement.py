@@ -20,6 +20,7 @@ from crawler.frontier.urls import registrable_domain
 from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
 from crawler.pipelines.pool import PoolError, StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.policy.counts import PolicyCounts
 from crawler.runtime import config_of
 from crawler.spiders.page import rfc3339
 from crawler.storage.errors import StorageError
@@ -57,6 +58,7 @@ class Settlement:
         self._sink = sink
         self._pool = pool
         self._config = config_of(crawler)
+        self._policy = PolicyCounts()
         sink.on_failure.append(self._stop)
 
     @classmethod
@@ -139,6 +141,8 @@ class Settlement:
             self._stop(error)
             return
         self._count(f"outcome/rejected/{verdict.stage}/{verdict.reason}", doc)
+        for key in self._policy.keys(verdict, doc.domain):
+            self._crawler.stats.inc_value(key)
         if verdict.reason in UNREACHED:
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)

@@ -132,6 +132,17 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
 
 
+def test_a_crawl_delay_beyond_the_cap_skips_the_host_where_the_setting_says_so(web, crawl):
+    robots = web.reply(200, b"User-agent: *\nCrawl-delay: 999")
+    one = web.site("127.0.0.2", {"/robots.txt": robots, "/a": web.reply()})
+    two = web.site("127.0.0.3", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 3"), "/a": web.reply()})
+    outcomes = crawl([f"{one}/a", f"{two}/a"], ROBOTS_MAX_DELAY_SECONDS=60, ROBOTS_LONG_DELAY="skip")["outcomes"]
+    assert outcomes[f"{one}/a"]["reason"] == "robots_disallowed"
+    assert "999 s is above ROBOTS_MAX_DELAY_SECONDS (60)" in outcomes[f"{one}/a"]["detail"]
+    assert outcomes[f"{two}/a"]["outcome"] == "page"
+    assert "/a" not in web.asked(one)
+
+
 @pytest.mark.parametrize("age, outcome", [(86_400, "page"), (31 * 86_400, "Held")])
 def test_a_last_good_copy_serves_for_thirty_days(web, crawl, age, outcome):
     from crawler.policy.robots_fetch import Ages, Answer, judge

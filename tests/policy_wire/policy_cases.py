@@ -307,6 +307,9 @@ LICENCES = [
              signal=("rsl", "robots.txt", "/licence.xml", "disallow")),
     licensed("… permits, for free", "kept", rsl('<permits type="usage">ai-train</permits><payment type="free"/>'),
              signal=("rsl", "robots.txt", "/licence.xml", "allow")),
+    licensed("… permits, for free, and the page names the same licence", "kept",
+             rsl('<permits type="usage">ai-train</permits><payment type="free"/>'),
+             head=f'<link rel=license {RSL_TYPE} href="/licence.xml">', signal=("rsl", "meta", "/licence.xml", "unknown")),
     licensed("… permits, against payment", UNASKED, rsl('<permits type="usage">ai-train</permits><payment type="purchase"/>')),
     licensed("… permits and prohibits", UNASKED,
              rsl('<permits type="usage">all</permits><prohibits type="usage">ai-train</prohibits>')),
@@ -316,8 +319,6 @@ LICENCES = [
          headers=(("Link", f'</licence.xml>; rel="license"; {RSL_TYPE}'),), detail="rsl in header"),
     Case("rsl", "`<link rel=license>` names a licence that was not read", BODY, minimal="kept",
          head=f'<link rel=license {RSL_TYPE} href="/licence.xml">', detail="rsl in meta"),
-    Case("rsl", "`<link rel=license>` of another type (Creative Commons)", "kept",
-         head='<link rel=license href="https://creativecommons.org/licenses/by/4.0/">'),
 ]  # fmt: skip
 
 FILES = [
@@ -329,6 +330,19 @@ FILES = [
          files={"/trust.txt": plain("member=https://a.example\ndatatrainingallowed=no\n")},
          signal=("trust.txt", "well-known", "datatrainingallowed=no", "disallow")),
     Case("trust.txt", "`datatrainingallowed=yes`", "kept", files={"/trust.txt": plain("datatrainingallowed=yes\n")}),
+]  # fmt: skip
+
+CC = "https://creativecommons.org/licenses/by/4.0/"
+RECORDED = [
+    Case("recorded", "`/ai-policy.json`", "kept", files={"/ai-policy.json": Answer(body=b'{"training": "no"}')},
+         signal=("ai-policy", "well-known", '"training": "no"', "unknown")),
+    Case("recorded", "`/ai-policy.json` answers 500", "kept", files={"/ai-policy.json": Answer(500)}),
+    Case("recorded", "`/llms.txt`", "kept", files={"/llms.txt": plain("# A site\n> about tea\n")},
+         signal=("llms.txt", "well-known", "21 bytes, sha256 ", "unknown")),
+    Case("recorded", "`<link rel=license>` to Creative Commons", "kept", head=f'<link rel=license href="{CC}">',
+         signal=("creative-commons", "meta", CC, "unknown")),
+    Case("recorded", "`Link:` header to Creative Commons", "kept", headers=(("Link", f'<{CC}>; rel="license"'),),
+         signal=("creative-commons", "header", CC, "unknown")),
 ]  # fmt: skip
 
 STATUS = [
@@ -354,13 +368,14 @@ SECTIONS = {
     "rsl": "RSL licences",
     "ai.txt": "`/ai.txt`",
     "trust.txt": "`/trust.txt`",
+    "recorded": "Recorded, never obeyed (the two files with OPTOUT_NOTED_FILES)",
     "status": "Denials on the response line, and several statements together",
 }
 """Heading of each section, in the order of the page."""
 
 
 def _numbered() -> Iterator[Case]:
-    every = [*FETCH, *RULES, *AI_BOTS, *DIRECTIVES, *TDMREP, *PREFERENCES, *LICENCES, *FILES, *STATUS]
+    every = [*FETCH, *RULES, *AI_BOTS, *DIRECTIVES, *TDMREP, *PREFERENCES, *LICENCES, *FILES, *RECORDED, *STATUS]
     for number, case in enumerate(every):
         yield replace(case, number=number)
 

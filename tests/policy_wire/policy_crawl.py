@@ -84,8 +84,12 @@ def start_crawl(folder: Path, seeds: list[str], port: int, **settings: object) -
     folder.parent.mkdir(parents=True, exist_ok=True)
     file = folder.parent / f"{folder.name}-seeds.txt"
     file.write_text("\n".join(seeds) + "\n")
-    command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={file}"]
-    for name, value in {"CORPUS_DIR": folder, "NETWORK_PORTS": port, **SETTINGS, **settings}.items():
+    return _start("corpus", f"seeds={file}", {"CORPUS_DIR": folder, "NETWORK_PORTS": port, **SETTINGS, **settings})
+
+
+def _start(spider: str, argument: str, settings: dict[str, object]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "scrapy", "crawl", spider, "-a", argument]
+    for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
     return subprocess.Popen(
@@ -95,7 +99,17 @@ def start_crawl(folder: Path, seeds: list[str], port: int, **settings: object) -
 
 def crawl(folder: Path, seeds: list[str], port: int, **settings: object) -> CorpusCrawl:
     """The same, finished."""
-    process = start_crawl(folder, seeds, port, **settings)
+    return _finished(folder, start_crawl(folder, seeds, port, **settings))
+
+
+def replay(archive: Path, folder: Path, **settings: object) -> CorpusCrawl:
+    """Everything that a crawl has archived, judged again without a network."""
+    return _finished(
+        folder, _start("replay", f"archive={archive}/*.warc.gz", {"CORPUS_DIR": folder, **SETTINGS, **settings})
+    )
+
+
+def _finished(folder: Path, process: subprocess.Popen[str]) -> CorpusCrawl:
     try:
         _, log = process.communicate(timeout=150)
     finally:

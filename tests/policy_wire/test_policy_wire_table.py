@@ -8,9 +8,12 @@ from datetime import datetime
 import pytest
 
 from bench.optout_table import PAGE, measure_ours, render, stock_column
+from crawler.policy.signals.registry import DETECTORS
 from tests.policy_wire.policy_cases import CASES, PROFILES, Case
-from tests.policy_wire.policy_crawl import CorpusCrawl
+from tests.policy_wire.policy_crawl import CorpusCrawl, replay
 from tests.policy_wire.policy_web import FORBIDDEN
+
+RECORDED_ONLY = {"creative-commons", "ai-policy", "llms.txt"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -31,6 +34,11 @@ def test_every_case_ends_as_the_table_says_with_its_evidence_and_without_a_trace
         assert [(c.what, r["detail"]) for c, r in records.items() if c.detail and c.detail not in r["detail"]] == []
         assert [(c.what, r["optout_signals"]) for c, r in records.items() if not _shows(c, r)] == []
 
+    if profile == "strict":
+        again = replay(crawl.folder / "archive", tmp_path / "again", OPTOUT_PROFILE=profile)
+        assert _permissions(again.kept) == _permissions(crawl.kept)
+        assert again.rejected == {}
+
     assert _traces(crawl, {case for case in CASES if case.expected(profile) != "kept"}) == []
     assert len(_traces(crawl, {case for case in CASES if case.expected(profile) == "kept"})) > 10  # the search finds
 
@@ -40,11 +48,16 @@ def test_the_page_of_the_documentation_is_the_table_as_it_was_measured():
     assert render(stock_column(text)) == text
 
 
-def test_every_protocol_of_the_registry_has_a_case_that_refuses():
-    from crawler.policy.signals.registry import DETECTORS
-
+def test_every_protocol_of_the_registry_has_a_case_and_all_but_the_recorded_ones_a_case_that_refuses():
+    seen = {case.signal[0] for case in CASES if case.signal}
     refused = {case.signal[0] for case in CASES if case.signal and case.signal[3] == "disallow"}
-    assert {detector.name for detector in DETECTORS} <= refused
+    assert {detector.name for detector in DETECTORS} == seen
+    assert seen - refused == RECORDED_ONLY
+
+
+def _permissions(records: dict[str, dict[str, object]]) -> dict[str, list[object]]:
+    names = ("optout_signals", "robots_status", "robots_sha256", "robots_fetched_at", "text")
+    return {url: [record[name] for name in names] for url, record in records.items()}
 
 
 def _page_requests(paths: list[str]) -> list[str]:
