@@ -122,6 +122,16 @@ def test_a_decompression_bomb_in_robots_txt_holds_the_host(web, crawl):
     assert crawl([f"{base}/page"])["outcomes"][f"{base}/page"]["reason"] == "hold_robots_unreachable"
 
 
+def test_half_a_compressed_robots_txt_holds_the_host_and_a_whole_one_counts(web, crawl):
+    packed = gzip.compress(b"User-agent: *\nDisallow: /page\n" + b"# more\n" * 5_000)
+    coding = [("Content-Encoding", "gzip")]
+    torn = web.site("127.0.0.2", {"/robots.txt": web.reply(200, packed[:-20], coding), "/page": web.reply()})
+    whole = web.site("127.0.0.3", {"/robots.txt": web.reply(200, packed, coding), "/page": web.reply()})
+    outcomes = crawl([f"{torn}/page", f"{whole}/page"])["outcomes"]
+    assert outcomes[f"{torn}/page"]["reason"] == "hold_robots_unreachable"
+    assert outcomes[f"{whole}/page"]["reason"] == "robots_disallowed"
+
+
 def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spider(web, crawl):
     body = b"User-agent: *\nCrawl-delay: 5\nSitemap: /map.xml\nSitemap: https://other.example/map.xml\n"
     one = web.site("127.0.0.2", {"/robots.txt": web.reply(200, body), "/a": web.reply(), "/b": web.reply()})
