@@ -16,6 +16,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from crawler.document import Drop, DropReason, Signal
+from crawler.policy.headers import shown_url
 
 
 class Denied(IgnoreRequest):
@@ -68,4 +69,4 @@ class Redirected(IgnoreRequest):
     def __init__(self, target: str, permanent: bool) -> None:
         self.target = target
         self.permanent = permanent
-        super().__init__(f"redirected to {target[:200]!r}")
+        super().__init__(f"redirected to {shown_url(target)}")

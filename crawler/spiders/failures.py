@@ -9,6 +9,7 @@ from crawler.document import Drop, DropReason
 from crawler.frontier.gate import Exhausted
 from crawler.frontier.model import Fault
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.policy.headers import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def redirect_of(
         return None
     target = canonical(error.target)
     if target is None:
-        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {error.target}"[:512])
+        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(error.target)}")
     chain = (*lease.redirects, lease.url)
     if target in chain:
         return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])
@@ -47,7 +48,7 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
     error = failure.value
     if isinstance(error, Held):
         logger.info("on hold: %s", error)
-        await frontier.hold(lease.token, error.until, error.drop.reason.value)
+        await frontier.hold(lease.token, error.until, f"{error.drop.reason}: {error.drop.detail}")
         return None
     if isinstance(error, TryLater):
         if error.host_wide and error.not_before is not None:
