@@ -66,6 +66,7 @@ def distinct_units(units: Hashes, size: int) -> NDArray[np.int64]:
 
 
 def _hashed(units: list[str]) -> Hashes:
-    digest = xxhash.xxh3_64_intdigest
-    values = (digest(unit.encode("utf-8", "surrogatepass")) for unit in units)
-    return np.fromiter(values, np.uint64, count=len(units))
+    try:
+        return np.fromiter(map(xxhash.xxh3_64_intdigest, map(str.encode, units)), np.uint64, count=len(units))
+    except UnicodeEncodeError:  # half a surrogate pair has no UTF-8
+        return _hashed([unit.encode("utf-8", "replace").decode() for unit in units])

@@ -31,6 +31,8 @@ def tokens(text: str) -> tuple[list[str], str, int]:
     """
     plain = _plain(text)
     sample = plain[:_SAMPLE]
+    if sample.isascii():
+        return plain.split(), " ", 1
     half = len(_LETTER.findall(sample)) / 2
     if len(_IDEOGRAPHS.findall(sample)) > half:
         return list("".join(plain.split())), "", 1

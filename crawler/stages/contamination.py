@@ -50,7 +50,7 @@ class ContaminationStage:
     def __init__(self, config: Config) -> None:
         """Raises: EvalSetError where a set cannot be used."""
         self._config = config.decontamination
-        self._index = open_index(config) if self._config.eval_sets else None
+        self._index = np.asarray(open_index(config)) if self._config.eval_sets else None  # still mapped, not copied
         self._names = [made.name for made in find_sets(self._config.eval_sets)]
 
     def __call__(self, doc: Document) -> Document | Drop:
@@ -91,9 +91,9 @@ def _look_up(index: NDArray[np.uint64], hashes: Hashes) -> tuple[NDArray[np.int6
 
     In sorted order the searches stay close to one another in memory: a fifth of the time.
     """
-    order = np.argsort(hashes)
-    rows = np.minimum(np.searchsorted(index[0], hashes[order]), index.shape[1] - 1)
-    found = index[0][rows] == hashes[order]
+    known, order = index[0], np.argsort(hashes)
+    rows = np.minimum(np.searchsorted(known, hashes[order]), len(known) - 1)
+    found = known[rows] == hashes[order]
     hits, rows = order[found], rows[found]
     by_place = np.argsort(hits)
     return hits[by_place], index[1][rows[by_place]]
