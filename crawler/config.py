@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from crawler import eval_sets
 from crawler.setting import ConfigError, Getter, load_section, setting
 
 __all__ = ["ConfigError", "Getter", "setting"]
@@ -250,6 +251,21 @@ class PiiConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DecontaminationConfig:
+    """Does a text repeat an evaluation set? The digest takes the content of the sets, not their paths."""
+
+    eval_sets: tuple[str, ...] = setting("EVAL_SETS", (), "evaluation sets that no kept text may repeat: files (JSON lines, "
+                                         "JSON, text, Parquet), folders or globs; #column+column behind one names the "
+                                         "columns that count", check=eval_sets.problem_of, digest=False)  # fmt: skip
+    ngram: int = setting("DECONTAMINATION_NGRAM", 13, "words of a passage that counts as a repetition", minimum=5,
+                         maximum=64, digest=False)  # fmt: skip
+    min_overlap: int = setting("DECONTAMINATION_MIN_OVERLAP", 1, "different passages shared with one set from which a page "
+                               "is contaminated", minimum=1, digest=False)  # fmt: skip
+    max_examples: int = setting("DECONTAMINATION_MAX_EXAMPLES", 10, "a passage that stands in more examples is the set's "
+                                "template and is not searched", minimum=1, digest=False)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class DedupConfig:
     """The same text twice?"""
 
@@ -296,8 +312,10 @@ class Config:
     language: LanguageConfig
     quality: QualityConfig
     pii: PiiConfig
+    decontamination: DecontaminationConfig
     dedup: DedupConfig
     storage: StorageConfig
+    eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     digest: str = field(init=False, compare=False)
     """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
 
@@ -311,6 +329,8 @@ class Config:
             for f in fields(section)
             if f.metadata["digest"]
         }
+        if self.eval_digest:
+            values["EVAL_SETS"] = self.eval_digest
         blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
         return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
 
@@ -323,6 +343,7 @@ SECTIONS: dict[str, type[Any]] = {
     "language": LanguageConfig,
     "quality": QualityConfig,
     "pii": PiiConfig,
+    "decontamination": DecontaminationConfig,
     "dedup": DedupConfig,
     "storage": StorageConfig,
 }
@@ -346,6 +367,7 @@ def load(getter: Getter) -> Config:
     problems += _check_together(config)
     if problems:
         raise ConfigError(problems)
+    config = dataclasses.replace(config, eval_digest=_eval_digest(config.decontamination))
     if not config.crawl.worker_id:
         crawl = dataclasses.replace(config.crawl, worker_id=default_worker_id())
         config = dataclasses.replace(config, crawl=crawl)
@@ -361,6 +383,16 @@ def default_worker_id() -> str:
     """Unique on this host and short enough for file names: host name and process id."""
     host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname())[:40]
     return f"{host or 'worker'}-{os.getpid()}"
+
+
+def _eval_digest(config: DecontaminationConfig) -> str:
+    """Raises: ConfigError where a set cannot be read."""
+    try:
+        return eval_sets.digest_of(
+            config.eval_sets, ngram=config.ngram, min_overlap=config.min_overlap, max_examples=config.max_examples
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError([f"EVAL_SETS={','.join(config.eval_sets)!r}: {error}"]) from None
 
 
 def _check_together(config: Config) -> list[str]:

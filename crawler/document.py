@@ -81,6 +81,7 @@ class DropReason(StrEnum):
     REFINEDWEB_LINES = "refinedweb_lines"
     # --- personal data and duplicates --------------------------------------------------------------------------------
     PII_DENSITY = "pii_density"
+    CONTAMINATED = "contaminated"  # repeats an evaluation set; the detail names the set and the place in the text
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
 

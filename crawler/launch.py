@@ -24,6 +24,7 @@ from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
+from crawler.stages.contamination import check_eval_sets
 from crawler.stages.pii import check_models
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
@@ -51,7 +52,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
     if config is not None:
-        problems += check_models(config.pii)
+        problems += [*check_models(config.pii), *check_eval_sets(config)]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:

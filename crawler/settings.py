@@ -29,6 +29,7 @@ ITEM_PIPELINES = {
     "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not
     "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
     "crawler.pipelines.pii.PiiPipeline": 400,  # personal data becomes placeholders
+    "crawler.pipelines.contamination.ContaminationPipeline": 450,  # repeats an evaluation set
     "crawler.pipelines.dedup_exact.ExactDedupPipeline": 500,  # the same normalised text
     "crawler.pipelines.dedup_near.NearDedupPipeline": 600,  # MinHash, banding, verification
     "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk

@@ -9,7 +9,9 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.observe import render, report
+from crawler import runtime
+from crawler.config import ConfigError
+from crawler.observe import duplicates, render, report
 from crawler.storage.errors import StorageError
 
 HTML_SAMPLES = 10
@@ -41,15 +43,21 @@ class Command(ScrapyCommand):
             raise UsageError("expected one CORPUS_DIR, and N from 0 up")
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
         try:
-            found = report.read(args[0], samples=samples)
+            found = report.read(args[0], samples=samples, bands=self._bands())
             written = report.write(found) if opts.html else []
-        except StorageError as error:
+        except (StorageError, ConfigError) as error:
             sys.stderr.write(f"error: {error}\n")
             self.exitcode = 1
             return
         console = Console(soft_wrap=False)
-        render.show(found.summary, console)
+        render.show(found.summary, console, duplicates.sections(found.duplicates))
         if not opts.html:
             render.show_samples(found.samples, console)
         for path in written:
             console.print(f"written: {path}", soft_wrap=True, highlight=False)
+
+    def _bands(self) -> duplicates.Bands:
+        """The banding of the settings as they are now. Raises: ConfigError."""
+        assert self.settings is not None
+        dedup = runtime.load(self.settings).dedup
+        return duplicates.Bands(dedup.bands, dedup.rows, dedup.threshold)

@@ -65,6 +65,7 @@ MEANING: dict[DropReason, str] = {
     R.FINEWEB_LIST_RATIO: "FineWeb: too many line breaks for the number of words.",
     R.REFINEDWEB_LINES: "RefinedWeb: too much of the page consists of lines that look like navigation.",
     R.PII_DENSITY: "More than PII_MAX_DENSITY of the text is personal data.",
+    R.CONTAMINATED: "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
     R.EXACT_DUPLICATE: "The same normalised text is in the corpus already; dup_of names its page.",
     R.NEAR_DUPLICATE: "Almost the same text is in the corpus already; dup_of and dup_similarity say which, how close.",
 }

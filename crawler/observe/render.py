@@ -22,15 +22,15 @@ TOP = 10
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def show(summary: Summary, console: Console) -> None:
-    """Print the summary. Colours vanish by themselves where the output is no terminal."""
+def show(summary: Summary, console: Console, more: Iterable[tuple[str, RenderableType]] = ()) -> None:
+    """Print the summary and `more` sections. Colours vanish by themselves where the output is no terminal."""
     console.print()
     console.print(_headline(summary))
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
     if summary.recrawl is not None:
         console.print(_recrawl(summary.recrawl))
-    for title, body in _sections(summary):
+    for title, body in [*_sections(summary), *more]:
         console.print()
         console.print(Text(title, style="bold"))
         console.print(Padding(body, (0, 0, 0, 2)))

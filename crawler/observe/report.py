@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from crawler.observe import duplicates
+from crawler.observe.duplicates import Bands, Duplicates
 from crawler.observe.samples import Sample, pick
 from crawler.observe.summary import Summary, summarise
 from crawler.observe.webpage import page
@@ -18,17 +20,20 @@ class Report:
 
     summary: Summary
     samples: list[Sample]
+    duplicates: Duplicates
 
 
-def read(corpus_dir: str, *, samples: int = 0) -> Report:
+def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None) -> Report:
     """The report of a corpus. Raises: StorageError where there is none or a file is damaged."""
-    return Report(summarise(corpus_dir), pick(corpus_dir, samples) if samples else [])
+    summary = summarise(corpus_dir)
+    return Report(summary, pick(corpus_dir, samples) if samples else [], duplicates.read(summary, bands))
 
 
 def write(report: Report) -> list[str]:
     """Write `stats.json` and `report.html` into the corpus; returns where they are. Raises: StorageError."""
     place = Place(report.summary.where)
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    place.put("stats.json", orjson.dumps(report.summary.as_dict(), option=options))
-    place.put("report.html", page(report.summary, report.samples).encode())
+    numbers = report.summary.as_dict() | {"duplicates": report.duplicates.as_dict()}
+    place.put("stats.json", orjson.dumps(numbers, option=options))
+    place.put("report.html", page(report.summary, report.samples, duplicates.html(report.duplicates)).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]

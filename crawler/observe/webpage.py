@@ -23,7 +23,7 @@ _HISTOGRAM_TITLES = {
 }
 
 
-def page(summary: Summary, samples: Iterable[Sample] = ()) -> str:
+def page(summary: Summary, samples: Iterable[Sample] = (), duplicates: Iterable[str] = ()) -> str:
     """The report as a complete HTML document."""
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(", ".join(summary.crawls) or "corpus"),
@@ -31,7 +31,7 @@ def page(summary: Summary, samples: Iterable[Sample] = ()) -> str:
         share=_share(summary),
         legend=escape(_legend(summary)),
         figures="".join(_figures(summary)),
-        sections="\n".join([*_sections(summary), *_samples(samples)]),
+        sections="\n".join([*_sections(summary), *duplicates, *_samples(samples)]),
         footer=escape(_footer(summary)),
     )
 

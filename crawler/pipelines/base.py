@@ -63,6 +63,10 @@ class PiiDrop(StageDrop):
     """Too much personal data."""
 
 
+class ContaminationDrop(StageDrop):
+    """The text repeats an evaluation set."""
+
+
 class ExactDuplicateDrop(StageDrop):
     """The same text is in the corpus."""
 
@@ -82,6 +86,7 @@ DROPS: dict[str, type[StageDrop]] = {
     "language": LanguageDrop,
     "quality": QualityDrop,
     "pii": PiiDrop,
+    "contamination": ContaminationDrop,
     "exact": ExactDuplicateDrop,
     "near": NearDuplicateDrop,
 }

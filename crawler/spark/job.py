@@ -30,6 +30,7 @@ from crawler.spark.partition import (
     judge,
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
+from crawler.stages.contamination import check_eval_sets
 from crawler.stages.pii import check_models
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import versions
@@ -115,7 +116,7 @@ def configure(pairs: Sequence[str]) -> Config:
         config = from_mapping(values)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from None
-    if problems := [*problems, *check_models(config.pii)]:
+    if problems := [*problems, *check_models(config.pii), *check_eval_sets(config)]:
         raise ConfigError(problems)
     return config
 

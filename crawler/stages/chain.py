@@ -14,7 +14,16 @@ from typing import Protocol
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 
-STAGES: tuple[str, ...] = ("parse", "optout", "extraction", "language", "quality", "pii", "fingerprint")
+STAGES: tuple[str, ...] = (
+    "parse",
+    "optout",
+    "extraction",
+    "language",
+    "quality",
+    "pii",
+    "contamination",
+    "fingerprint",
+)
 """Names of the pure stages, in flow order. `ITEM_PIPELINES` is held to this order by a test."""
 
 STAGE_MODULES: tuple[str, ...] = (*(f"crawler.stages.{name}" for name in STAGES), "crawler.stages.pii_rules")
@@ -102,6 +111,7 @@ def _without_baggage(doc: Document) -> Document:
 
 
 def _builders() -> dict[str, Callable[[Config], Stage]]:
+    from crawler.stages.contamination import ContaminationStage
     from crawler.stages.extraction import ExtractionStage
     from crawler.stages.fingerprint import FingerprintStage
     from crawler.stages.language import LanguageStage
@@ -117,5 +127,6 @@ def _builders() -> dict[str, Callable[[Config], Stage]]:
         "language": lambda c: LanguageStage(c.language),
         "quality": lambda c: QualityStage(c.quality),
         "pii": lambda c: PiiStage(c.pii),
+        "contamination": ContaminationStage,
         "fingerprint": lambda c: FingerprintStage(c.dedup),
     }

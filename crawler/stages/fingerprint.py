@@ -17,6 +17,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.stages._units import tokens
 
 FINGERPRINT_VERSION = 1
 """Changes when any function below gives other values for the same text; an index refuses another version."""
@@ -28,12 +29,6 @@ _BATCH = 4096
 """Shingles hashed at once: bounds the memory of a text of any length to a few megabytes."""
 
 _PUNCTUATION = regex.compile(r"\p{P}+")
-_NUMBER = regex.compile(r"\p{Nd}+(?:[.,،٬٫]\p{Nd}+)*+")
-_MARKS = regex.compile(r"\p{Mn}+")
-_IDEOGRAPHS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
-_UNSPACED = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
-_LETTER = regex.compile(r"\p{L}")
-_SAMPLE = 2_000
 
 
 class FingerprintStage:
@@ -72,25 +67,6 @@ def exact_id(text: str) -> str:
     plain = _PUNCTUATION.sub("", unicodedata.normalize("NFC", text).lower())
     normal = " ".join((plain if plain.strip() else text).split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def tokens(text: str) -> tuple[list[str], str, int]:
-    """The units a text is compared by: (units, joiner, units for one word).
-
-    Words after datatrove's normalisation (lower case, numbers to 0, punctuation to space, no marks). Where most letters
-    belong to a script without spaces the units are characters: one for a word of Chinese or Japanese, whose characters
-    carry as much, two for a word of Thai, Lao, Khmer, Burmese or Tibetan. The script decides, not the identified
-    language, so that twins never get different units from a doubtful verdict.
-    """
-    plain = _PUNCTUATION.sub(" ", _NUMBER.sub("0", text.lower()))
-    plain = _MARKS.sub("", unicodedata.normalize("NFD", plain))
-    sample = plain[:_SAMPLE]
-    half = len(_LETTER.findall(sample)) / 2
-    if len(_IDEOGRAPHS.findall(sample)) > half:
-        return list("".join(plain.split())), "", 1
-    if len(_UNSPACED.findall(sample)) > half:
-        return list("".join(plain.split())), "", 2
-    return plain.split(), " ", 1
 
 
 def shingles(units: list[str], joiner: str, size: int) -> list[bytes]:

@@ -17,6 +17,11 @@ from crawler.storage.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, R
 from crawler.storage.shards import Entry
 
 Run = dict[str, Any]
+Lineage = dict[str, Any]
+"""Where a version of the corpus comes from: operation, reason, time, previous manifest, counts, files (old, new)."""
+
+REWRITER = "rewrite~"
+"""Begins the writer name of a rewrite (`storage/rewrite.py`). No crawl or worker id holds a tilde."""
 
 
 class Ledger:
@@ -30,6 +35,7 @@ class Ledger:
         self.files: dict[str, Entry] = {entry["path"]: entry for entry in content["files"]}
         self.runs: list[Run] = content["runs"]
         self.retired: list[Entry] = content.get("retired", [])
+        self.rewrite: Lineage | None = content.get("rewrite")
 
     def add(self, path: str, entry: Entry) -> None:
         """List a sealed file, published already."""
@@ -44,7 +50,14 @@ class Ledger:
     def save(self) -> None:
         """Make the ledger durable; `merge` makes it visible in the manifest."""
         files = [self.files[path] for path in sorted(self.files)]
-        content = {"writer": self.writer, "files": files, "runs": self.runs, "retired": self.retired}
+        content: dict[str, Any] = {
+            "writer": self.writer,
+            "files": files,
+            "runs": self.runs,
+            "retired": self.retired,
+        }
+        if self.rewrite:
+            content["rewrite"] = self.rewrite
         self._place.save_json(self._name, content)
 
     def next_number(self, folder: str, local_names: list[str]) -> int:
@@ -84,20 +97,36 @@ def merge(place: Place) -> dict[str, Any]:
 def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
     """The manifest of these ledgers; the same for any order of them."""
     present = [ledger for ledger in ledgers if ledger]
-    files = sorted((entry for ledger in present for entry in ledger["files"]), key=lambda entry: entry["path"])
+    listed = {entry["path"]: entry for ledger in present for entry in ledger["files"]}
+    lineage = sorted((ledger["rewrite"] for ledger in present if "rewrite" in ledger), key=lambda step: step["version"])
+    retired = [entry for ledger in present for entry in ledger.get("retired", [])] + _replaced(lineage, listed)
+    files = [listed[path] for path in sorted(listed)]
     runs = sorted(
         (run for ledger in present for run in ledger["runs"]), key=lambda run: (run["started"], run["worker_id"])
     )
     return {
         "format": FORMAT,
+        "version": 1 + len(lineage),
         "crawls": sorted({run["crawl_id"] for run in runs}),
         "config_digests": sorted({run["config_digest"] for run in runs}),
         "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
         | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
         "files": files,
-        "retired": sorted((e for ledger in present for e in ledger.get("retired", [])), key=lambda e: e["path"]),
+        "retired": sorted(retired, key=lambda entry: entry["path"]),
         "runs": runs,
+        "lineage": lineage,
     }
+
+
+def _replaced(lineage: list[Lineage], listed: dict[str, Entry]) -> list[Entry]:
+    """Take the files that rewrites replaced off the list, and answer them as retired."""
+    found = []
+    for step in (step for version in lineage for step in version["files"]):
+        if entry := listed.pop(step["old"], None):
+            removed = step["dropped"] + step["rejected"]
+            facts = {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
+            found.append(facts)
+    return found
 
 
 _COUNT_NAMES = {SHARDS: "kept", REJECTED: "rejected", ARCHIVE: "archived"}

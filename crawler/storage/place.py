@@ -19,10 +19,12 @@ from crawler.storage.errors import StorageError
 from crawler.storage.journal import replace_file
 
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
+REPLACED = "replaced"
+"""Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
-_OURS = {*FOLDERS, LEDGERS, MANIFEST}
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -161,6 +163,31 @@ class Place:
         """Remove the spool's copy of a published file."""
         if self.remote:
             (self.root / relative).unlink(missing_ok=True)
+
+    def discard_local(self, relative: str) -> None:
+        """Remove a file that grew here and is not wanted."""
+        (self.root / relative).unlink(missing_ok=True)
+
+    def move(self, relative: str, to: str) -> None:
+        """Give a file of the corpus another place; nothing to do where it has moved already. Raises: StorageError."""
+        with self._errors("move a file in"):
+            source, target = self._full(relative), self._full(to)
+            if self._fs.exists(source):
+                self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+                self._fs.mv(source, target)
+                self._fs.invalidate_cache()
+
+    def remove(self, relative: str) -> bool:
+        """Remove a file from the corpus and from the spool; False where there was none. Raises: StorageError."""
+        with self._errors("remove from"):
+            local = self.root / relative
+            existed = local.exists()
+            local.unlink(missing_ok=True)
+            if self.remote and self._fs.exists(self._full(relative)):
+                self._fs.rm_file(self._full(relative))
+                self._fs.invalidate_cache()
+                existed = True
+            return existed
 
     def _full(self, relative: str) -> str:
         return f"{self._base.rstrip('/')}/{relative}".rstrip("/") or "/"

@@ -14,7 +14,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from crawler.storage.journal import PART, cut_to_last_frame, disk, rename_durably
 from crawler.storage.locks import WriterLock
-from crawler.storage.manifest import Ledger, merge, moment
+from crawler.storage.manifest import REWRITER, Ledger, merge, moment
 from crawler.storage.place import ARCHIVE, FOLDERS, LEDGERS, Place
 from crawler.storage.shards import Entry, describe_shard, seal_shard
 from crawler.storage.warc import archive_entry
@@ -38,7 +38,7 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     """
     found: list[Recovered] = []
     for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place)):
-        if writer in skip:
+        if writer in skip or writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
             continue
         lock = lock_of(place, writer)
         if not lock.acquire():

@@ -8,20 +8,18 @@ manifest lists what they replace.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
-
-import orjson
 
 from crawler.storage.errors import StorageError
 from crawler.storage.journal import disk
 from crawler.storage.locks import WriterLock
 from crawler.storage.manifest import Ledger, merge
 from crawler.storage.place import ARCHIVE, SHARDS, Place
+from crawler.storage.reading import read_records
 from crawler.storage.records import Record
 from crawler.storage.recovery import local_names, lock_of, recover
+from crawler.storage.rewrite import tidy
 from crawler.storage.shards import Entry, read_lines, write_sealed
 
 Line = tuple[str, int]
@@ -95,8 +93,14 @@ def fix(place: Place, surplus: list[Line]) -> int:
 
 
 def finish_dead_writers(place: Place) -> int:
-    """Seal what crashed workers left behind, so that it can be checked; returns the number of files."""
-    return 0 if place.remote else len(recover(place))
+    """Seal what crashed workers left behind, so that it can be checked; returns the number of files.
+
+    What a crashed rewrite left is removed.
+    """
+    if place.remote:
+        return 0
+    tidy(place)
+    return len(recover(place))
 
 
 def _check_bytes(place: Place, entry: Entry) -> None:
@@ -113,22 +117,13 @@ def _check_bytes(place: Place, entry: Entry) -> None:
 
 def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim]) -> None:
     number = -1
-    for number, record in enumerate(_records(place, entry["path"])):
+    for number, record in enumerate(read_records(place, entry["path"])):
         if not isinstance(record, dict) or not record.get("url"):
             raise StorageError(f"line {number + 1} is not a record; restore the file from a copy")
         _claim(claims, record, entry, (entry["path"], number), findings)
     if number + 1 != entry["documents"]:
         raise StorageError(f"{number + 1} records instead of {entry['documents']}; restore the file from a copy")
     findings.documents += number + 1
-
-
-def _records(place: Place, path: str) -> Iterator[Any]:
-    with place.open(path) as file:
-        for number, line in enumerate(read_lines(file, path)):
-            try:
-                yield orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise StorageError(f"line {number + 1} is not JSON ({error}); restore the file from a copy") from None
 
 
 def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line, findings: Findings) -> None:

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
-OPTIONAL = {"pyspark"}  # imported where it is used; its tests skip with a reason
+OPTIONAL = {"pyspark", "pyarrow"}  # imported where it is used; its tests skip with a reason
 
 
 def requirements(name: str) -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_every_package_that_the_product_imports_is_required() -> None:
 
 
 def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-spark.txt")) == OPTIONAL <= imports("crawler/spark")
+    assert set(requirements("requirements-spark.txt")) == {"pyspark"} <= imports("crawler/spark")
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:

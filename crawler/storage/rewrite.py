@@ -1,0 +1,312 @@
+"""After the crawl: one new version of the corpus, in which records were changed, rejected or withdrawn.
+
+No listed file ever changes. Changed files get new names, a ledger of their own says which files they stand for, and the
+manifest counts one version up with the lineage. That ledger is saved in one step, so a crash leaves the old version or
+the new one; what it leaves beside them, `tidy` removes (`scrapy dataset verify --fix`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from crawler.storage.errors import StorageError
+from crawler.storage.locks import WriterLock
+from crawler.storage.manifest import REWRITER, Ledger, Lineage, merge, moment
+from crawler.storage.place import FOLDERS, LEDGERS, MANIFEST, REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.reading import read_records
+from crawler.storage.records import Record, encode
+from crawler.storage.recovery import lock_of, recover
+from crawler.storage.shards import Entry, ShardWriter, write_sealed
+
+REJECTED_FILE_BYTES = 512 * 2**20
+COMMIT_EVERY = 1_000
+"""Rejections held in memory before they go to the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Answer of a decision: the document leaves the shards, and this record of it goes to `rejected/`."""
+
+    record: Record
+
+
+Decision = Record | Rejection | None
+Decide = Callable[[Record], Decision]
+"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, or None (dropped without a
+trace). Called once for each record, in the order of `read_files` and of their lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did. version: that of the manifest now; counts are records; files: new files written."""
+
+    version: int
+    seen: int
+    changed: int
+    rejected: int
+    dropped: int
+    files: int
+
+
+@contextmanager
+def corpus_place(corpus_dir: str, spool_dir: str | None = None) -> Iterator[Place]:
+    """The corpus for a batch job: files for a remote one grow in `spool_dir`, else in a temporary folder.
+
+    Raises: StorageError where there is no corpus.
+    """
+    with ExitStack() as stack:
+        if "://" in corpus_dir and spool_dir is None:
+            spool_dir = stack.enter_context(TemporaryDirectory(prefix="corpus-spool-"))
+        place = Place(corpus_dir, spool_dir)
+        place.manifest()
+        yield place
+
+
+def read_files(place: Place, folders: Sequence[str] = (SHARDS,)) -> list[Entry]:
+    """The manifest's entries of the sealed files in these folders, in the order of their paths."""
+    return [entry for entry in place.manifest()["files"] if entry["kind"] in folders]
+
+
+def rewrite(
+    place: Place,
+    decide: Decide,
+    *,
+    reason: str,
+    by: str,
+    now: float,
+    folders: Sequence[str] = (SHARDS,),
+    keep_old: bool = True,
+) -> Rewritten:
+    """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
+
+    reason: why, for people; by: which operation; now: seconds since the epoch. Files without a change stay as they are;
+    where no record changes at all there is no new version. Replaced files move to `replaced/`, where the old manifest,
+    `manifest.NNNN.json`, finds them; with `keep_old=False` (a withdrawal) they are removed, and so are the replaced
+    files of every earlier version.
+
+    Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
+    """
+    with ExitStack() as stack:
+        _alone(place, stack)
+        manifest = merge(place)
+        version = manifest.get("version", 1) + 1
+        job = _Job(place, version, decide, len(manifest["files"]))
+        stack.callback(_held(place, job.writer).release)
+        tidy(place, skip=job.writer)
+        try:
+            for number, entry in enumerate(manifest["files"]):
+                if entry["kind"] in folders:
+                    job.file(number, entry)
+            job.finish()
+            result = job.result()
+            if not job.steps:
+                return Rewritten(version - 1, result.seen, 0, 0, 0, 0)
+            lineage = _lineage(place, job, reason=reason, by=by, now=now, keep_old=keep_old)
+            job.ledger.rewrite = lineage
+            job.ledger.save()  # from here on the new version stands
+        except BaseException:
+            job.abandon()
+            raise
+        _set_old_aside(place, lineage)
+        return result
+
+
+def tidy(place: Place, *, skip: str = "") -> int:
+    """Remove what crashed rewrites left: files of no version, and replaced files that were to go. Returns how many."""
+    removed = 0
+    for folder in (*FOLDERS, LEDGERS):
+        (place.root / folder).mkdir(parents=True, exist_ok=True)
+    for writer in sorted(_rewriters(place) - {skip}):
+        lock = lock_of(place, writer)
+        if not lock.acquire():
+            continue
+        try:
+            ledger = Ledger(place, writer)
+            removed += _remove_unlisted(place, ledger)
+            if ledger.rewrite:
+                removed += _set_old_aside(place, ledger.rewrite)
+        finally:
+            lock.release()
+    return removed
+
+
+class _Job:
+    """One rewrite while it runs: what it has seen, the files it wrote, and the ledger that will list them."""
+
+    def __init__(self, place: Place, version: int, decide: Decide, file_count: int) -> None:
+        self.writer = f"{REWRITER}{version:04d}"
+        self.ledger = Ledger(place, self.writer)
+        self.steps: list[dict[str, Any]] = []
+        self.seen = 0
+        self._place, self._decide, self._next = place, decide, file_count
+        self._version = version
+        self._rejected: ShardWriter | None = None
+        self._rejections = 0
+
+    def file(self, number: int, entry: Entry) -> None:
+        """Apply the decision to one file; a new one is written only where something changes."""
+        path = entry["path"]
+        folder, _, name = path.partition("/")
+        new = f"{folder}/{self.writer}-{number:06d}.{_format_of(name)}"
+        step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
+        written = write_sealed(self._place.root / new, self._lines(path, step))
+        if not (step["changed"] or step["rejected"] or step["dropped"]):
+            self._place.discard_local(new)
+            return
+        if step["documents"]:
+            self._publish(new, written)
+        else:
+            self._place.discard_local(new)
+            step["new"] = None
+        self.steps.append(step)
+
+    def finish(self) -> None:
+        """Seal the file of rejections."""
+        if self._rejected is not None:
+            self._rejected.seal()
+
+    def result(self) -> Rewritten:
+        """The counts so far."""
+        counts = {name: sum(step[name] for step in self.steps) for name in ("changed", "rejected", "dropped")}
+        return Rewritten(version=self._version, seen=self.seen, files=len(self.ledger.files), **counts)
+
+    def abandon(self) -> None:
+        """Take back what was written; the old version is untouched."""
+        if self._rejected is not None:
+            self._rejected.abandon()
+        self.ledger.files.clear()
+        _remove_unlisted(self._place, Ledger(self._place, self.writer))
+
+    def _lines(self, path: str, step: dict[str, Any]) -> Iterator[bytes]:
+        for record in read_records(self._place, path):
+            self.seen += 1
+            before = encode(record)
+            decision = self._decide(record)
+            if decision is None:
+                step["dropped"] += 1
+            elif isinstance(decision, Rejection):
+                step["rejected"] += 1
+                self._reject(decision.record, path)
+            else:
+                line = encode(decision)
+                step["changed"] += line != before
+                step["documents"] += 1
+                yield line
+
+    def _reject(self, record: Record, path: str) -> None:
+        if self._rejected is None:
+            self._rejected = ShardWriter(
+                self._place.root / REJECTED,
+                self.writer,
+                shard_format=_format_of(path.rpartition("/")[2]),
+                max_bytes=REJECTED_FILE_BYTES,
+                first_number=self._next,
+                on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry),
+            )
+        self._rejected.add(encode(record))
+        self._rejections += 1
+        if self._rejections % COMMIT_EVERY == 0:
+            self._rejected.commit()
+
+    def _publish(self, relative: str, entry: Entry) -> None:
+        self._place.publish(relative)
+        self.ledger.add(relative, entry)
+        self._place.forget_local(relative)
+
+
+def _alone(place: Place, stack: ExitStack) -> None:
+    """Finish what dead workers left, and keep every known writer from starting while the rewrite runs."""
+    for folder in (*FOLDERS, LEDGERS):
+        (place.root / folder).mkdir(parents=True, exist_ok=True)
+    if not place.remote:
+        recover(place)
+    manifest = place.manifest()
+    open_runs = [run["worker_id"] for run in manifest["runs"] if run["ended"] is None]
+    if open_runs:
+        raise StorageError(
+            f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
+            "crawl. End it, or run the same crawl command again to its end"
+        )
+    writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
+    for writer in sorted(writers):
+        stack.callback(_held(place, writer).release)
+
+
+def _held(place: Place, writer: str) -> WriterLock:
+    lock = lock_of(place, writer)
+    if not lock.acquire():
+        raise StorageError(f"{place.url}: {writer!r} is at work; a rewrite needs a finished crawl, so try again later")
+    return lock
+
+
+def _locked_names(place: Place) -> list[str]:
+    return [path.stem for path in (place.root / LEDGERS).glob("*.lock") if not path.name.startswith(".")]
+
+
+def _lineage(place: Place, job: _Job, *, reason: str, by: str, now: float, keep_old: bool) -> Lineage:
+    """Keep the old manifest under its number, and say where the new version comes from."""
+    with place.open(MANIFEST) as file:
+        old = file.read()
+    result = job.result()
+    name = f"manifest.{result.version - 1:04d}.json"
+    place.put(name, old)
+    return {
+        "version": result.version,
+        "operation": by,
+        "reason": reason,
+        "time": moment(now),
+        "previous": {"path": name, "sha256": hashlib.sha256(old).hexdigest()},
+        "kept_old": keep_old,
+        "counts": {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped},
+        "files": job.steps,
+    }
+
+
+def _rewriters(place: Place) -> set[str]:
+    """Names of all rewrites that left a ledger or a file."""
+    names = [name.removesuffix(".json") for name in place.listing(LEDGERS) if name.endswith(".json")]
+    names += [_writer_of(name) for folder in (SHARDS, REJECTED) for name in _all_names(place, folder)]
+    return {name for name in names if name.startswith(REWRITER)}
+
+
+def _remove_unlisted(place: Place, ledger: Ledger) -> int:
+    stray = [
+        f"{folder}/{name}"
+        for folder in (SHARDS, REJECTED)
+        for name in _all_names(place, folder)
+        if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in ledger.files
+    ]
+    return sum(place.remove(path) for path in stray)
+
+
+def _set_old_aside(place: Place, lineage: Lineage) -> int:
+    """Show the new version, then move the replaced files out of the way, or remove them with all earlier ones.
+
+    Safe to repeat. Returns how many were removed.
+    """
+    manifest = merge(place)
+    if lineage["kept_old"]:
+        for step in lineage["files"]:
+            place.move(step["old"], f"{REPLACED}/{step['old']}")
+        return 0
+    versions = [version for version in manifest["lineage"] if version["version"] <= lineage["version"]]
+    old = [step["old"] for version in versions for step in version["files"]]
+    return sum(place.remove(path) + place.remove(f"{REPLACED}/{path}") for path in old)
+
+
+def _all_names(place: Place, folder: str) -> set[str]:
+    local = place.root / folder
+    return {*place.listing(folder), *(path.name for path in (local.iterdir() if local.is_dir() else ()))}
+
+
+def _writer_of(name: str) -> str:
+    return name.lstrip(".").partition(".")[0].rpartition("-")[0]
+
+
+def _format_of(name: str) -> str:
+    return name[name.rindex(".jsonl") + 1 :]

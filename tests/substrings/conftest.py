@@ -1,0 +1,82 @@
+"""Corpora of made-up prose in which chosen passages stand more than once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from crawler.config import from_mapping
+from crawler.document import Document
+from crawler.storage.corpus import Corpus
+from crawler.storage.place import Place
+from crawler.storage.records import record_of
+from crawler.storage.shards import read_lines
+
+SYLLABLES = (
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "ha",
+    "je",
+    "ki",
+    "lo",
+    "mu",
+    "na",
+    "pe",
+    "qui",
+    "ra",
+    "so",
+    "tu",
+    "vo",
+    "we",
+)
+
+
+def prose(words: int, seed: int) -> str:
+    """Words that no other seed shares in the same order."""
+    chance = random.Random(seed)
+    return " ".join("".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(words))
+
+
+class Shelf:
+    """A corpus folder: fill it with texts, read them back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fill(self, *texts: str, **settings: object) -> Place:
+        made = {"CORPUS_DIR": str(self.path), "WORKER_ID": "w1"} | settings
+        corpus = Corpus(from_mapping(made), clock=lambda: 1_767_225_600.0)
+        corpus.open()
+        for number, text in enumerate(texts):
+            url = f"https://site{number % 2}.test/{number}"
+            doc = Document(url=url, canonical_url=url, domain=f"site{number % 2}.test", text=text, crawl_id="crawl")
+            doc.word_count, doc.char_count = len(text.split()), len(text)
+            corpus.keep(record_of(doc))
+        corpus.close()
+        return Place(str(self.path))
+
+    def records(self, folder: str = "shards") -> list[dict[str, object]]:
+        manifest = Place(str(self.path)).manifest()
+        paths = [entry["path"] for entry in manifest["files"] if entry["kind"] == folder]
+        found = [orjson.loads(line) for path in paths for line in read_lines(self.path / path)]
+        return sorted(found, key=lambda record: int(record["url"].rpartition("/")[2]))
+
+    def texts(self) -> list[str]:
+        return [str(record["text"]) for record in self.records()]
+
+
+@pytest.fixture
+def shelf(tmp_path) -> Shelf:
+    return Shelf(tmp_path / "corpus")
+
+
+@pytest.fixture(name="prose")
+def prose_fixture() -> Callable[[int, int], str]:
+    return prose
