@@ -1,4 +1,4 @@
-"""`scrapy dataset verify CORPUS_DIR`: is the corpus what its manifest says, and is each URL there exactly once?"""
+"""`scrapy dataset verify|select|exclude CORPUS_DIR`: is the corpus what its manifest says, and what is to be in it?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import _exclude, _select
+from crawler.config import ConfigError
+from crawler.frontier.allowlist import AllowlistError
+from crawler.runtime import load
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
 from crawler.storage.verify import Findings, finish_dead_writers, fix, verify
+
+_OPERATIONS = {"select": _select.select_subset, "exclude": _exclude.exclude}
 
 
 class Command(ScrapyCommand):
@@ -21,25 +27,38 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """What follows the command's name."""
-        return "verify [--fix] CORPUS_DIR"
+        return f"verify [--fix] CORPUS_DIR\n  {_select.SYNTAX}\n  {_exclude.SYNTAX}"
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus: hashes, counts, every line, each URL exactly once"
+        return "Check a corpus, compose a subset, withdraw domains or licences"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare --fix."""
         super().add_options(parser)
         parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
+        _select.add_options(parser)
+        _exclude.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where a file is damaged or a URL is there twice (and --fix was not given)."""
-        if len(args) != 2 or args[0] != "verify":
-            raise UsageError("expected: scrapy dataset verify CORPUS_DIR")
+        if len(args) != 2 or args[0] not in {"verify", *_OPERATIONS}:
+            raise UsageError("expected: scrapy dataset verify|select|exclude CORPUS_DIR")
         try:
-            self._verify(Place(args[1]), fixing=opts.fix)
-        except StorageError as error:
-            self._complain([str(error)])
+            if args[0] == "verify":
+                self._verify(Place(args[1]), fixing=opts.fix)
+            else:
+                self._operate(args[0], args[1], opts)
+        except (StorageError, ConfigError, AllowlistError) as error:
+            self._complain(getattr(error, "problems", [str(error)]))
+
+    def _operate(self, name: str, corpus_dir: str, opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        self.settings.set("CORPUS_DIR", corpus_dir, priority="cmdline")
+        config = load(self.settings)
+        problem = _OPERATIONS[name](Place(corpus_dir, config.storage.spool_dir), opts, config)
+        if problem:
+            self._complain([problem])
 
     def _verify(self, place: Place, *, fixing: bool) -> None:
         place.manifest()

@@ -13,6 +13,7 @@ _SCRAPY = "scrapy.downloadermiddlewares"
 
 COMPLIANCE: dict[str, int] = {
     f"{_HERE}.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
+    f"{_HERE}.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus
     f"{_HERE}.guard.GuardMiddleware": 100,  # requests, first: URL, identity; exceptions: refused addresses
     f"{_HERE}.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
     f"{_HERE}.limits.DecompressionMiddleware": 500,  # responses, last: bodies bounded after decompression

@@ -1,0 +1,90 @@
+"""`scrapy dataset exclude CORPUS_DIR`: a domain or a licence says no after the crawl; what was kept goes, for good."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from crawler.frontier.allowlist import AllowlistEntry, read_allowlist
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted
+from crawler.observe.withdrawn import announce, summary
+from crawler.pipelines.dedup_forgetting import forget
+from crawler.pipelines.dedup_index import DedupError
+from crawler.storage.place import Place
+from crawler.storage.withdrawal import Wish, find, withdraw
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+SYNTAX = "exclude --domain D[,D] | --licence TAG[,TAG] | --allowlist FILE  --reason TEXT [--yes] CORPUS_DIR"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `exclude`."""
+    group = parser.add_argument_group("exclude")
+    group.add_argument("--domain", metavar="D", default="", help="withdraw these domains with their subdomains")
+    group.add_argument("--licence", metavar="TAG", default="", help="withdraw what was kept under these licences")
+    group.add_argument("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
+    group.add_argument("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
+    group.add_argument("--yes", action="store_true", help="do it without asking: texts and raw pages are deleted")
+
+
+def exclude(place: Place, opts: argparse.Namespace, config: Config) -> str | None:
+    """Show what would go, ask, do it. Answers a problem, or None.
+
+    Raises: UsageError, AllowlistError, StorageError.
+    """
+    entries = read_allowlist(opts.allowlist) if opts.allowlist else None
+    wish = _wish(opts, entries)
+    crawls = place.manifest()["crawls"]
+    found = find(place, wish)
+    if entries is not None and not wish.refused:
+        wish = dataclasses.replace(wish, refused=ungranted(found.domains, entries))
+    sys.stdout.write(announce(found, place.url))
+    if not (opts.yes or _agreed()):
+        return "nothing was changed; add --yes to do it"
+    done = withdraw(place, wish, found, now=time.time())
+    queued, notes = _forget_elsewhere(config, crawls, done.refused, entries, done.urls)
+    sys.stdout.write(summary(done, found, queued, notes))
+    return None
+
+
+def _forget_elsewhere(
+    config: Config, crawls: list[str], refused: frozenset[str], entries: list[AllowlistEntry] | None, urls: list[str]
+) -> tuple[int, list[str]]:
+    try:
+        queued = block(config, crawls, refused, entries)
+        freed = forget(config, crawls, urls)
+    except (FrontierError, DedupError) as error:
+        return 0, [f"the frontier is as it was ({error}); the crawl refuses the domains all the same"]
+    return queued, [] if freed is None else [f"{freed:,} claims in the duplicate index are free again"]
+
+
+def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wish:
+    if not (opts.domain or opts.licence or opts.allowlist):
+        raise UsageError(f"expected: scrapy dataset {SYNTAX}")
+    if not (opts.reason or opts.allowlist):
+        raise UsageError("--reason is missing: it stays in the lineage of the corpus")
+    domains = {name: domain_named(name) for name in opts.domain.split(",") if name.strip()}
+    if wrong := [name for name, domain in domains.items() if domain is None]:
+        raise UsageError(f"--domain {wrong[0]}: expected a domain such as example.org")
+    named = frozenset(domain for domain in domains.values() if domain)
+    licences = frozenset(tag.strip() for tag in opts.licence.split(",") if tag.strip())
+    alone = named if not (licences or entries) else frozenset()
+    reason = opts.reason or "no longer granted by the allowlist"
+    if entries is None:
+        return Wish(reason, named, licences, refused=alone)
+    digest = hashlib.sha256(Path(opts.allowlist).read_bytes()).hexdigest()
+    return Wish(reason, named, licences, revoked_by(entries), f"allowlist sha256:{digest}", alone)
+
+
+def _agreed() -> bool:
+    return sys.stdin.isatty() and input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
