@@ -176,9 +176,9 @@ def _measures(found: Provenance) -> str:
     detectors = {name: version for policy in found.policies for name, version in policy["detectors"].items()}
     names = ", ".join(f"{name} version {version}" for name, version in sorted(detectors.items())) or "none recorded"
     return (
-        f"before and during collection, profile {profiles}: robots.txt, and each statement of these protocols: {names}. "
-        f"Any refusal wins, whatever another protocol allows; a control file that cannot be read stops its host. "
-        f"What was seen is kept with each record"
+        f"before and during collection, profile {profiles}: robots.txt, and each statement of these protocols: "
+        f"{names}. Any refusal wins, whatever another protocol allows; a control file that cannot be read stops its "
+        f"host. What was seen is kept with each record"
     )
 
 
