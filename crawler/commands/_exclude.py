@@ -47,7 +47,7 @@ def exclude(place: Place, opts: argparse.Namespace, config: Config) -> str | Non
     crawls = place.manifest()["crawls"]
     found = find(place, wish)
     if entries is not None and not wish.refused:
-        wish = dataclasses.replace(wish, refused=ungranted(found.domains, entries))
+        wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
     sys.stdout.write(announce(found, place.url))
     if not (opts.yes or _agreed()):
         return "nothing was changed; add --yes to do it"

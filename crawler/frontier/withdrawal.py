@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +43,24 @@ def revoked_by(entries: Iterable[AllowlistEntry]) -> Callable[[Record], bool]:
     return revoked
 
 
-def ungranted(domains: Iterable[str], entries: Iterable[AllowlistEntry]) -> frozenset[str]:
-    """Those of the registrable domains in which no entry of the allowlist grants anything any more."""
-    scope = Scope(entries=tuple(entries))
-    granted = [entry.domain for entry in scope.entries if scope.clock() < entry.expires_at]
-    return frozenset(d for d in domains if not any(name == d or name.endswith(f".{d}") for name in granted))
+def ungranted(pages: Iterable[Record], entries: Iterable[AllowlistEntry]) -> frozenset[str]:
+    """Where the allowlist grants nothing any more: the domains of these pages, or single hosts of a domain.
+
+    A host above or below a granted one is not named: its name would cover what is granted.
+    """
+    granted = [entry.domain for entry in entries if time.time() < entry.expires_at]
+
+    def lost(name: str) -> bool:
+        return not any(_within(name, domain) or _within(domain, name) for domain in granted)
+
+    known = list(pages)
+    domains = frozenset(page["domain"] for page in known if page["domain"] and lost(page["domain"]))
+    hosts = {host_of(page["canonical_url"]) for page in known}
+    return domains | {host for host in hosts if lost(host) and not any(_within(host, d) for d in domains)}
+
+
+def _within(host: str, domain: str) -> bool:
+    return host == domain or host.endswith(f".{domain}")
 
 
 def block(config: Config, crawls: Iterable[str], domains: frozenset[str], entries: list[AllowlistEntry] | None) -> int:
@@ -77,7 +91,7 @@ def without(scope: Scope, domains: frozenset[str], entries: list[AllowlistEntry]
     """The rules of a crawl without the withdrawn hosts and, where a newer allowlist is given, with its entries only."""
 
     def stays(host: str) -> bool:
-        return not any(host == d or host.endswith(f".{d}") for d in domains)
+        return not any(_within(host, domain) for domain in domains)
 
     hosts: dict[str, Any] = {
         name: frozenset(filter(stays, getattr(scope, name)))

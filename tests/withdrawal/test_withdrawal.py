@@ -239,7 +239,9 @@ def test_an_allowlist_revokes_what_it_no_longer_grants():
     }
     gone = {"a.example/old", "b.example/", "c.example/", "d.example/"}
     assert {url for url, answer in answers.items() if answer} == gone
-    assert ungranted(["a.example", "c.example", "d.example", "e.example"], entries) == {"c.example", "e.example"}
+    hosts = ("a.example", "c.example", "docs.d.example", "old.d.example", "d.example", "www.e.example")
+    pages = [{"canonical_url": f"https://{host}/", "domain": ".".join(host.split(".")[-2:])} for host in hosts]
+    assert ungranted(pages, entries) == {"c.example", "old.d.example", "e.example"}
 
 
 def test_the_rules_of_a_crawl_lose_withdrawn_hosts_and_revoked_entries():
