@@ -215,8 +215,6 @@ class DedupConfig:
     rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
     shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
     min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
-    bucket_bits: int = setting("DEDUP_BUCKET_BITS", 12, "the index spreads over 2^bits small hashes a band; raise it "
-                               "for very large corpora", minimum=4, maximum=24, digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
