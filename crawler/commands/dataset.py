@@ -8,6 +8,9 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import _index
+from crawler.config import ConfigError
+from crawler.runtime import load
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
 from crawler.storage.verify import Findings, finish_dead_writers, fix, verify
@@ -21,7 +24,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """What follows the command's name."""
-        return "verify [--fix] CORPUS_DIR"
+        return f"verify [--fix] CORPUS_DIR\n  {_index.SYNTAX}"
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
@@ -31,15 +34,30 @@ class Command(ScrapyCommand):
         """Declare --fix."""
         super().add_options(parser)
         parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
+        _index.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where a file is damaged or a URL is there twice (and --fix was not given)."""
+        if len(args) > 1 and args[0] == "index":
+            self._index(args[1:], opts)
+            return
         if len(args) != 2 or args[0] != "verify":
             raise UsageError("expected: scrapy dataset verify CORPUS_DIR")
         try:
             self._verify(Place(args[1]), fixing=opts.fix)
         except StorageError as error:
             self._complain([str(error)])
+
+    def _index(self, paths: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        if opts.into:
+            self.settings.set("DEDUP_REDIS_URL", opts.into, priority="cmdline")
+        try:
+            problem = _index.index(paths, opts, load(self.settings))
+        except ConfigError as error:
+            self._complain(error.problems)
+        else:
+            self._complain([problem] if problem else [])
 
     def _verify(self, place: Place, *, fixing: bool) -> None:
         place.manifest()
@@ -63,4 +81,4 @@ class Command(ScrapyCommand):
     def _complain(self, problems: list[str]) -> None:
         for problem in problems:
             sys.stderr.write(f"error: {problem}\n")
-        self.exitcode = 1
+        self.exitcode = 1 if problems else self.exitcode

@@ -115,7 +115,9 @@ class Questions:
     def __init__(self, config: DedupConfig) -> None:
         self.scheme = Scheme.of(config)
         self._min_shingles = config.min_shingles
+        self._short_shingles = config.short_shingles
         self._needed = needed_agreement(config.threshold, self.scheme.permutations)
+        self._needed_short = needed_agreement(config.short_threshold, self.scheme.permutations)
 
     def about(self, doc_id: str, signature: bytes, shingles: int) -> Question:
         """Raises: ValueError for a doc_id or a signature that `fingerprint.py` did not make."""
@@ -124,7 +126,8 @@ class Questions:
             raise ValueError(f"a doc_id is sha256: and 64 hex digits, got {doc_id[:80]!r}")
         if shingles < self._min_shingles:
             return Question(digest, b"", (), 0)
-        return Question(digest, signature[::4], band_hashes(signature, self.scheme), self._needed)
+        needed = self._needed_short if shingles < self._short_shingles else self._needed
+        return Question(digest, signature[::4], band_hashes(signature, self.scheme), needed)
 
 
 def band_hashes(signature: bytes, scheme: Scheme) -> tuple[int, ...]:

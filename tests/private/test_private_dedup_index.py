@@ -397,10 +397,24 @@ def test_pairs_become_candidates_as_often_as_the_s_curve_says(dedup_config):
         assert abs(hits / pairs - expected) < 4 * error, (target, hits / pairs, expected)
 
 
-def test_the_default_bands_find_nine_of_ten_pairs_at_the_default_threshold(dedup_config):
-    found = candidate_probability(dedup_config.threshold, dedup_config.bands, dedup_config.rows)
-    assert found == pytest.approx(0.924, abs=0.001)
+def test_the_default_bands_find_nine_of_ten_pairs_at_a_similarity_of_80_percent(dedup_config):
+    assert candidate_probability(0.8, dedup_config.bands, dedup_config.rows) == pytest.approx(0.924, abs=0.001)
     assert candidate_probability(0.8, 9, 13) == pytest.approx(0.399, abs=0.001)
+
+
+@both
+def test_a_short_text_is_a_near_duplicate_only_where_nearly_nothing_differs(kind, valkey_url, dedup_config):
+    """40 words: a scrap at the end is 0.97 similar, a word in the middle 0.76 to 0.8."""
+    words = prose(40, 21).split()
+    texts = [words, [*words, "scrap"], [*words[:20], "other", *words[21:]]]
+    docs = [fingerprint(" ".join(text), f"http://{n}.example/") for n, text in enumerate(texts)]
+
+    async def scenario(index):
+        return [await ask(index, doc) is None for doc in docs]
+
+    lenient = dataclasses.replace(dedup_config, threshold=0.6, short_shingles=0)
+    assert with_index(kind, valkey_url, dedup_config, scenario) == [True, False, True]
+    assert with_index(kind, valkey_url, lenient, scenario) == [True, False, False]
 
 
 def test_estimated_similarity_reaches_the_threshold_exactly_where_enough_positions_agree():
