@@ -16,8 +16,8 @@ from crawler.frontier.allowlist import AllowlistEntry, read_allowlist
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted
 from crawler.observe.withdrawn import announce, summary
-from crawler.pipelines.dedup_forgetting import forget
 from crawler.pipelines.dedup_index import DedupError
+from crawler.pipelines.dedup_upkeep import forget
 from crawler.storage.place import Place
 from crawler.storage.withdrawal import Wish, find, withdraw
 
@@ -62,10 +62,14 @@ def _forget_elsewhere(
 ) -> tuple[int, list[str]]:
     try:
         queued = block(config, crawls, refused, entries)
-        freed = forget(config, crawls, urls)
+        freed = sum(forget(_of_crawl(config, crawl), urls) for crawl in crawls)
     except (FrontierError, DedupError) as error:
-        return 0, [f"the frontier is as it was ({error}); the crawl refuses the domains all the same"]
-    return queued, [] if freed is None else [f"{freed:,} claims in the duplicate index are free again"]
+        return 0, [f"frontier or duplicate index are as they were ({error}); a crawl refuses the domains all the same"]
+    return queued, [f"{freed:,} claims in the duplicate index are free again"]
+
+
+def _of_crawl(config: Config, crawl_id: str) -> Config:
+    return dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, crawl_id=crawl_id))
 
 
 def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wish:

@@ -8,7 +8,7 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _exclude, _select
+from crawler.commands import _exclude, _index, _select
 from crawler.config import ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
@@ -27,7 +27,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """What follows the command's name."""
-        return f"verify [--fix] CORPUS_DIR\n  {_select.SYNTAX}\n  {_exclude.SYNTAX}"
+        return "\n  ".join(["verify [--fix] CORPUS_DIR", _select.SYNTAX, _exclude.SYNTAX, _index.SYNTAX])
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
@@ -39,11 +39,15 @@ class Command(ScrapyCommand):
         parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
         _select.add_options(parser)
         _exclude.add_options(parser)
+        _index.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where a file is damaged or a URL is there twice (and --fix was not given)."""
+        if len(args) > 1 and args[0] == "index":
+            self._index(args[1:], opts)
+            return
         if len(args) != 2 or args[0] not in {"verify", *_OPERATIONS}:
-            raise UsageError("expected: scrapy dataset verify|select|exclude CORPUS_DIR")
+            raise UsageError("expected: scrapy dataset verify|select|exclude CORPUS_DIR, or index PATH…")
         try:
             if args[0] == "verify":
                 self._verify(Place(args[1]), fixing=opts.fix)
@@ -59,6 +63,17 @@ class Command(ScrapyCommand):
         problem = _OPERATIONS[name](Place(corpus_dir, config.storage.spool_dir), opts, config)
         if problem:
             self._complain([problem])
+
+    def _index(self, paths: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        if opts.into:
+            self.settings.set("DEDUP_REDIS_URL", opts.into, priority="cmdline")
+        try:
+            problem = _index.index(paths, opts, load(self.settings))
+        except ConfigError as error:
+            self._complain(error.problems)
+        else:
+            self._complain([problem] if problem else [])
 
     def _verify(self, place: Place, *, fixing: bool) -> None:
         place.manifest()
@@ -82,4 +97,4 @@ class Command(ScrapyCommand):
     def _complain(self, problems: list[str]) -> None:
         for problem in problems:
             sys.stderr.write(f"error: {problem}\n")
-        self.exitcode = 1
+        self.exitcode = 1 if problems else self.exitcode

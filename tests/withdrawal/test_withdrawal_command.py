@@ -169,6 +169,7 @@ def test_a_withdrawn_domain_is_gone_and_no_later_crawl_or_replay_brings_it_back(
     domain = f"{LEAVES}:{web.server_address[1]}"
     done = scrapy(web, crawled, "dataset", "exclude", "--domain", domain, "--reason", "letter", "--yes", str(crawled))
     assert done.returncode == 0 and "2 documents and 2 raw pages are gone" in done.stdout, done.stderr
+    assert "2 claims in the duplicate index are free again" in done.stdout
     assert {url for url in kept(crawled) if LEAVES in url} == set()
 
     web.asked.clear()
