@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawler.document import RECORD_FIELDS
 from crawler.storage.place import Place
 from crawler.storage.selection import Selection, condition_of, select
 
@@ -37,7 +36,7 @@ def select_subset(place: Place, opts: argparse.Namespace, config: Config) -> str
     if not opts.out:
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")
     try:
-        conditions = tuple(condition_of(text, frozenset(RECORD_FIELDS)) for text in opts.where)
+        conditions = tuple(condition_of(text) for text in opts.where)
         selection = Selection(_set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions)
         target = Place(opts.out, config.storage.spool_dir)
         run = select(place, target, selection, max_bytes=config.storage.shard_max_bytes, now=time.time())

@@ -76,6 +76,8 @@ _REASONS = {
     DropReason.HOLD_ROBOTS_UNREACHABLE: "robots.txt cannot be read, so nothing of this host is fetched for now",
     DropReason.HOLD_CONTROL_FILE: "a file that may hold an opt-out cannot be read, so nothing is fetched for now",
     DropReason.HOLD_RATE_LIMITED: "the server asks to be left alone for now",
+    DropReason.WITHDRAWN: "its pages were withdrawn, and nothing is asked of it again",
+    DropReason.LICENCE_EXPIRED: "the allowlist no longer grants it",
     DropReason.NETWORK_FORBIDDEN: "the network guard refuses this address",
     DropReason.ACCESS_DENIED: "the server denies access, and a denial is never worked around",
     DropReason.GONE: "the page is gone",

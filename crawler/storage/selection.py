@@ -6,10 +6,12 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 from __future__ import annotations
 
 import hashlib
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import Ledger, Run, merge, moment, versions
 from crawler.storage.place import MANIFEST, SHARDS, Place
@@ -25,7 +27,7 @@ _TESTS = ("!=", ">=", "<=", "=", ">", "<")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One `--where` condition: a field of the record, how it is compared, with what."""
+    """One `--where` condition: a field of the record, how it is compared, with what (`condition_of` checks it)."""
 
     name: str
     test: str
@@ -83,21 +85,36 @@ class Selection:
         }
 
 
-def condition_of(text: str, names: frozenset[str]) -> Condition:
+def condition_of(text: str) -> Condition:
     """Read `word_count>=500` or `license_tier=A`. Raises: ValueError that says what was expected."""
     for test in _TESTS:
-        name, found, value = text.partition(test)
+        name, found, value = (part.strip() for part in text.partition(test))
         if found:
-            if name.strip() not in names:
-                raise ValueError(f"--where {text!r}: {name.strip()!r} is no field of the record (docs/record.md)")
-            return Condition(name.strip(), test, value.strip())
+            if name not in RECORD_FIELDS:
+                raise ValueError(f"--where {text!r}: {name!r} is no field of the record (docs/record.md)")
+            if _is_number(name) and not _reads_as_number(value):
+                raise ValueError(f"--where {text!r}: {name} holds numbers; expected one instead of {value!r}")
+            return Condition(name, test, value)
     raise ValueError(f"--where {text!r}: expected FIELD=VALUE, or one of != >= <= > <, such as word_count>=500")
+
+
+def _is_number(name: str) -> bool:
+    hint = typing.get_type_hints(Document)[name]
+    return not {int, float}.isdisjoint(typing.get_args(hint) or (hint,))
+
+
+def _reads_as_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def select(source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
-    Raises: StorageError where the target is in use or the source is damaged; ValueError for a number that is none.
+    Raises: StorageError where the target is in use or the source is damaged.
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
