@@ -51,9 +51,9 @@ def exclude(place: Place, opts: argparse.Namespace, config: Config) -> str | Non
     sys.stdout.write(announce(found, place.url))
     if not (opts.yes or _agreed()):
         return "nothing was changed; add --yes to do it"
-    done = withdraw(place, wish, found, now=time.time())
+    done = withdraw(place, wish, now=time.time())
     queued, notes = _forget_elsewhere(config, crawls, done.refused, entries, done.urls)
-    sys.stdout.write(summary(done, found, queued, notes))
+    sys.stdout.write(summary(done, queued, notes))
     return None
 
 

@@ -20,9 +20,9 @@ def announce(found: Concerned, where: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def summary(done: Withdrawn, found: Concerned, queued: int, notes: list[str]) -> str:
+def summary(done: Withdrawn, queued: int, notes: list[str]) -> str:
     """What a withdrawal did."""
-    rewritten = done.rewritten
+    rewritten, found = done.rewritten, done.found
     lines = [
         f"corpus version {rewritten.version}: {found.kept:,} documents and {rewritten.erased:,} raw pages are gone"
     ]

@@ -19,11 +19,12 @@ import orjson
 from crawler.storage.erasure import erase_pages
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import moment
-from crawler.storage.place import REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.reading import read_records
 from crawler.storage.records import TEXT_FIELDS, Record
 from crawler.storage.rewrite import Rewritten, read_files, rewrite
 from crawler.storage.shards import Entry
+from crawler.storage.verify import finish_dead_writers
 
 WITHDRAWALS = "withdrawals.jsonl"
 DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
@@ -89,6 +90,7 @@ class Withdrawn:
     """What `withdraw` did. `urls` (canonical) and `refused` are those of the whole wish, earlier calls included."""
 
     rewritten: Rewritten
+    found: Concerned
     removed_files: list[str]
     urls: list[str]
     refused: frozenset[str]
@@ -117,21 +119,24 @@ def find(place: Place, wish: Wish) -> Concerned:
     return found
 
 
-def withdraw(place: Place, wish: Wish, found: Concerned, *, now: float) -> Withdrawn:
-    """Do what `find` announced; safe to repeat after a crash at any moment.
+def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+    """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
 
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
+    finish_dead_writers(place)
+    found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     gone = {page["url"] for page in pages}
     by_domain = bool(wish.domains) and not wish.licences and wish.revoked is None
+    hashes = {entry["path"]: entry["sha256"] for entry in read_files(place, (ARCHIVE,))}
     moved: dict[str, str] = {}
 
     def is_withdrawn(url: str) -> bool:
         return url in gone or (by_domain and covers(wish.domains, url))
 
     def archive(corpus: Place, old: str, new: Path) -> tuple[Entry, int] | None:
-        erased = erase_pages(corpus, old, new, is_withdrawn)
+        erased = erase_pages(corpus, old, new, is_withdrawn, sha256=hashes[old])
         if erased:
             moved[old] = f"{new.parent.name}/{new.name}"
         return erased
@@ -153,7 +158,7 @@ def withdraw(place: Place, wish: Wish, found: Concerned, *, now: float) -> Withd
         keep_old=False,
     )
     removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
-    return Withdrawn(done, removed, sorted({page["canonical_url"] for page in pages}), refused)
+    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
 
 
 def withdrawals(place: Place) -> list[dict[str, Any]]:

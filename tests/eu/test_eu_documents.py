@@ -26,7 +26,7 @@ from crawler.storage.place import Place
 from crawler.storage.reading import read_records
 from crawler.storage.records import record_of, rejection_of
 from crawler.storage.rewrite import read_files
-from crawler.storage.withdrawal import Wish, find, withdraw
+from crawler.storage.withdrawal import Wish, withdraw
 
 SECTIONS = [
     *(
@@ -181,7 +181,7 @@ def test_a_withdrawal_is_counted_and_the_documents_are_gone_until_they_are_made_
     place = Place(str(tmp_path / "corpus"))
     write_provenance(place.url)
     wish = Wish("a letter", frozenset({"d25.example"}))
-    withdraw(place, wish, find(place, wish), now=1.8e9)
+    withdraw(place, wish, now=1.8e9)
     assert not any((tmp_path / "corpus" / name).exists() for name in WRITTEN)
     again = gather(place.url)
     words = eu_summary.as_markdown(again)

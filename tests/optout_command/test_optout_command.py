@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from scrapy.settings import Settings
 
+from crawler import settings
+from crawler.launch import LaunchError, check_identity
 from crawler.policy.explain import REFUSALS, WHERE
 from crawler.policy.signals.registry import DETECTORS
+from crawler.spiders.inquiry import inquiry_about
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -137,19 +141,33 @@ def test_a_survey_is_readable(web, scrapy):
     assert "may not fetch /  AI training bot" in " ".join(done.out.split("\n")) and done.code == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "settings", "words"),
-    [
-        ([], {}, "expected URLs, or --domain"),
-        (["ftp://example.org/"], {}, "expected an absolute http or https URL"),
-        (["https://example.org/"], {}, "CRAWLER_CONTACT is not set"),
-        (["http://127.0.0.1/"], {"OPTOUT_PROFILE": "off"}, "OPTOUT_PROFILE='off'"),
-    ],
-)
-def test_a_question_that_is_none_exits_with_two_before_any_request(web, scrapy, arguments, settings, words):
+def test_a_question_that_may_not_be_asked_exits_with_two_before_any_request(web, scrapy):
     web.log.clear()
-    done = scrapy("optout", *arguments, **settings)
-    assert done.code == 2 and words in done.out + done.err and not web.log
+    done = scrapy("optout", "https://example.org/", web.url("open"), OPTOUT_PROFILE="off")
+    assert done.code == 2 and not web.log
+    assert "OPTOUT_PROFILE='off'" in done.err
+
+
+def test_off_loopback_a_contact_is_needed():
+    with pytest.raises(LaunchError, match=r"CRAWLER_CONTACT is not set and example\.org is not on this machine"):
+        check_identity(Settings(project()), ["https://example.org/"])
+    named = Settings(project() | {"CRAWLER_CONTACT": "https://example.org/bot"})
+    assert check_identity(named, ["https://example.org/"]).crawl.contact == "https://example.org/bot"
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/", "example.org", "http://", "https://user@:80/"])
+def test_what_is_no_http_url_is_named(url):
+    with pytest.raises(LaunchError, match=r"expected an absolute http or https URL"):
+        inquiry_about(["https://example.org/", url], None)
+
+
+def test_a_domain_is_asked_by_https_unless_it_says_otherwise():
+    inquiry = inquiry_about([], "Example.org, http://127.0.0.2:8080/x")
+    assert inquiry.hosts == ["https://example.org", "http://127.0.0.2:8080"] and not inquiry.urls
+
+
+def project() -> dict[str, object]:
+    return {name: value for name, value in vars(settings).items() if name.isupper()}
 
 
 def test_every_detector_and_carrier_has_words_for_people():

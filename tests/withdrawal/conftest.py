@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,11 @@ def secret(domain: str, number: int) -> str:
     return f"{domain.partition('.')[0]}-phrase-{number:03d}"
 
 
-def fill(path: Path, pages: int = 4) -> None:
+def fill(corpus_dir: Path | str, pages: int = 4, **settings: str) -> None:
     """Three domains, each with kept pages and two rejected ones; every page is archived."""
     ticks, ids = itertools.count(1_767_225_600), itertools.count(1)
-    config = from_mapping({"CORPUS_DIR": str(path), "WORKER_ID": "w1", "SHARD_MAX_BYTES": 6_000})
+    values = {"CORPUS_DIR": str(corpus_dir), "WORKER_ID": "w1", "SHARD_MAX_BYTES": 6_000}
+    config = from_mapping(values | settings)
     corpus = Corpus(config, clock=lambda: float(next(ticks)), new_id=lambda: str(uuid.UUID(int=next(ids))))
     corpus.open()
     for number in range(pages + 2):
@@ -96,7 +98,11 @@ class Folder:
 
     def everything(self) -> bytes:
         """All bytes on the disk under this folder, with everything compressed unpacked, too."""
-        return b"".join(_unpacked(path) for path in sorted(self.path.rglob("*")) if path.is_file())
+        return everything(self.path)
+
+
+def everything(folder: Path) -> bytes:
+    return b"".join(_unpacked(path) for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _unpacked(path: Path) -> bytes:
@@ -104,6 +110,24 @@ def _unpacked(path: Path) -> bytes:
     if ".zst" in path.name or raw[:4] == b"\x28\xb5\x2f\xfd":
         return raw + zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True).read()
     return raw + gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+
+
+@pytest.fixture(scope="session", name="add")
+def add_fixture() -> Callable[..., None]:
+    return add
+
+
+@pytest.fixture(scope="session")
+def unpacked() -> Callable[[Path], bytes]:
+    return everything
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Place:
+    """The same corpus at a URL, grown in a spool folder."""
+    url, spool = f"memory://withdrawal-{tmp_path.name}", str(tmp_path / "spool")
+    fill(url, CORPUS_SPOOL_DIR=spool)
+    return Place(url, spool)
 
 
 @pytest.fixture

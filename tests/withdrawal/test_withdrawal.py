@@ -11,12 +11,19 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.config import from_mapping
 from crawler.frontier.allowlist import parse_allowlist
+from crawler.frontier.model import Candidate, PutStatus
+from crawler.frontier.overview import with_frontier
 from crawler.frontier.scope import Scope
-from crawler.frontier.withdrawal import domain_named, revoked_by, ungranted, without
+from crawler.frontier.wiring import frontier_folder
+from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted, without
+from crawler.storage.corpus import Corpus
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
+from crawler.storage.reading import read_records
 from crawler.storage.replay import read_archive
+from crawler.storage.rewrite import read_files
 from crawler.storage.verify import finish_dead_writers, verify
 from crawler.storage.withdrawal import WITHDRAWALS, Wish, covers, find, refused_domains, withdraw, withdrawals
 
@@ -25,7 +32,7 @@ BIRCH = Wish("a letter from the owner", frozenset({"birch.example"}), refused=fr
 
 
 def run(corpus, wish=BIRCH, now=1.8e9):
-    return withdraw(corpus.place, wish, find(corpus.place, wish), now=now)
+    return withdraw(corpus.place, wish, now=now)
 
 
 def healthy(corpus):
@@ -145,6 +152,20 @@ def test_a_second_withdrawal_is_a_third_version(corpus):
     assert b"alder-phrase" not in corpus.everything() and healthy(corpus)
 
 
+def test_what_a_killed_worker_left_behind_is_withdrawn_too(corpus, add):
+    config = from_mapping({"CORPUS_DIR": str(corpus.path), "WORKER_ID": "w2"})
+    dead = Corpus(config, clock=lambda: 1.7e9)
+    dead.open()
+    add(dead, "birch.example", "CC-BY-4.0", 77, kept=True)
+    for writer in (dead._archive, dead._kept, dead._rejected):
+        writer.abandon()
+    dead._lock.release()  # as the kernel does for a killed process
+    assert list((corpus.path / "archive").glob("*.part"))
+    done = run(corpus, Wish("revoked", licences=frozenset({"CC-BY-4.0"})))
+    assert "https://www.birch.example/77" in done.urls
+    assert b"birch-phrase" not in corpus.everything() and healthy(corpus)
+
+
 def test_a_licence_is_withdrawn_across_domains_with_its_raw_pages(corpus):
     run(corpus, Wish("revoked", licences=frozenset({"CC-BY-4.0"})))
     left = corpus.everything()
@@ -170,13 +191,16 @@ def test_an_archive_without_a_page_left_goes_as_a_whole(corpus):
     assert healthy(corpus)
 
 
-def test_a_damaged_archive_is_an_error_and_nothing_has_changed(corpus):
+@pytest.mark.parametrize("where", [2, 0.5, -3])
+def test_a_damaged_archive_is_an_error_and_nothing_has_changed(corpus, where):
     (file,) = (corpus.path / "archive").glob("*.warc.gz")
-    file.write_bytes(b"\x1f\x8b" + bytes(200))
-    before = corpus.manifest()
-    with pytest.raises(StorageError):
+    content = bytearray(file.read_bytes())
+    content[int(len(content) * where) if isinstance(where, float) else where] ^= 0xFF
+    file.write_bytes(content)
+    before, shards = corpus.manifest(), corpus.records()
+    with pytest.raises(StorageError, match="SHA-256"):
         run(corpus)
-    assert corpus.manifest() == before
+    assert corpus.manifest() == before and corpus.records() == shards
 
 
 def test_killed_at_any_step_the_next_call_finishes(corpus, tmp_path):
@@ -195,10 +219,42 @@ def test_killed_at_any_step_the_next_call_finishes(corpus, tmp_path):
         assert copy.manifest()["version"] in {1, 2}
         finish_dead_writers(copy.place)
         assert healthy(copy), step
-        withdraw(copy.place, wish, find(copy.place, wish), now=1.9e9)
+        withdraw(copy.place, wish, now=1.9e9)
         assert healthy(copy) and copy.manifest()["version"] == 2, step
         assert b"birch-phrase" not in copy.everything(), step
         assert len(copy.records()) == 8 and len(pages_of(copy)) == 12, step
+
+
+def test_a_corpus_at_a_url_is_rewritten_there(remote, tmp_path):
+    wish = Wish("a letter", frozenset({"birch.example"}))
+    done = withdraw(remote, wish, now=1.8e9)
+    assert (done.rewritten.dropped, done.rewritten.erased, done.rewritten.version) == (4, 6, 2)
+    records = [r for e in read_files(remote, ("shards", "rejected")) for r in read_records(remote, e["path"])]
+    assert len([r for r in records if "text" in r]) == 12 and not [r for r in records if "birch-phrase" in str(r)]
+    found = verify(remote)
+    assert not found.damage and not found.surplus
+    (archive,) = remote.listing("archive")
+    assert archive.startswith("rewrite~0002") and {r["warc_file"] for r in records} == {f"archive/{archive}", None}
+
+
+def test_the_frontier_forgets_the_domain_and_takes_nothing_new_of_it(corpus):
+    config = from_mapping({"CORPUS_DIR": str(corpus.path), "CRAWL_ID": "crawl"})
+    urls = [f"https://{tree}.example/{n}" for tree in ("alder", "birch") for n in range(3)]
+
+    async def sow(frontier):
+        await frontier.scope_set(Scope(link_hosts=frozenset({"alder.example", "birch.example"})).to_json())
+        return await frontier.put([Candidate(url) for url in urls])
+
+    async def again(frontier):
+        stored = Scope.from_json(await frontier.scope_get())
+        return await frontier.put([Candidate(f"{url}/new") for url in urls]), stored, (await frontier.counts()).queued
+
+    frontier_folder(config).mkdir(parents=True)
+    assert set(with_frontier(config, sow)) == {PutStatus.QUEUED}
+    assert block(config, ["crawl"], frozenset({"birch.example"}), None) == 3
+    statuses, stored, queued = with_frontier(config, again)
+    assert statuses == [PutStatus.QUEUED] * 3 + [PutStatus.BLOCKED] * 3 and queued == 6
+    assert stored.link_hosts == {"alder.example"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from crawler.storage.place import Place
-from crawler.storage.withdrawal import Wish, find, withdraw
+from crawler.storage.withdrawal import Wish, withdraw
 
 source, target = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -29,7 +29,7 @@ def work(folder, step):
     left = [step]
     os.fsync, os.unlink, os.rename, os.replace = (dying(f, left) for f in (os.fsync, os.unlink, os.rename, os.replace))
     place, wish = Place(str(folder)), Wish("a letter", frozenset({"birch.example"}))
-    withdraw(place, wish, find(place, wish), now=1.8e9)
+    withdraw(place, wish, now=1.8e9)
 
 
 step = 0
