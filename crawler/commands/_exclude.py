@@ -14,12 +14,13 @@ from scrapy.exceptions import UsageError
 
 from crawler.frontier.allowlist import AllowlistEntry, read_allowlist
 from crawler.frontier.errors import FrontierError
+from crawler.frontier.wiring import frontier_folder
 from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted
 from crawler.observe.withdrawn import announce, summary
 from crawler.pipelines.dedup_index import DedupError
 from crawler.pipelines.dedup_upkeep import forget
 from crawler.storage.place import Place
-from crawler.storage.withdrawal import Wish, find, withdraw
+from crawler.storage.withdrawal import Wish, Withdrawn, find, withdraw
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -52,20 +53,24 @@ def exclude(place: Place, opts: argparse.Namespace, config: Config) -> str | Non
     if not (opts.yes or _agreed()):
         return "nothing was changed; add --yes to do it"
     done = withdraw(place, wish, now=time.time())
-    queued, notes = _forget_elsewhere(config, crawls, done.refused, entries, done.urls)
-    sys.stdout.write(summary(done, queued, notes))
-    return None
+    problem = None
+    try:
+        notes = _forget_elsewhere(config, crawls, done, entries)
+    except (FrontierError, DedupError) as error:
+        notes = []
+        problem = f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"
+    sys.stdout.write(summary(done, notes))
+    return problem
 
 
 def _forget_elsewhere(
-    config: Config, crawls: list[str], refused: frozenset[str], entries: list[AllowlistEntry] | None, urls: list[str]
-) -> tuple[int, list[str]]:
-    try:
-        queued = block(config, crawls, refused, entries)
-        freed = sum(forget(_of_crawl(config, crawl), urls) for crawl in crawls)
-    except (FrontierError, DedupError) as error:
-        return 0, [f"frontier or duplicate index are as they were ({error}); a crawl refuses the domains all the same"]
-    return queued, [f"{freed:,} claims in the duplicate index are free again"]
+    config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
+) -> list[str]:
+    if config.crawl.redis_url is None and not frontier_folder(config).is_dir():
+        return ["there is no frontier here to forget anything"]
+    queued = block(config, crawls, done.refused, entries)
+    freed = sum(forget(_of_crawl(config, crawl), done.urls) for crawl in crawls)
+    return [f"{queued:,} waiting URLs were dropped, {freed:,} claims in the duplicate index are free again"]
 
 
 def _of_crawl(config: Config, crawl_id: str) -> Config:

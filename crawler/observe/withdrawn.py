@@ -20,16 +20,14 @@ def announce(found: Concerned, where: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def summary(done: Withdrawn, queued: int, notes: list[str]) -> str:
+def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
     lines = [
         f"corpus version {rewritten.version}: {found.kept:,} documents and {rewritten.erased:,} raw pages are gone"
     ]
     if done.refused:
-        lines.append(
-            f"{', '.join(sorted(done.refused))}: never asked again for this corpus, {queued:,} waiting URLs dropped"
-        )
+        lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += notes
     lines.append(f"the URLs are in {WITHDRAWALS}, without text")

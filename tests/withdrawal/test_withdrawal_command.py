@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import subprocess
@@ -26,6 +27,7 @@ from crawler.storage.reading import read_records
 from crawler.storage.rewrite import read_files
 from crawler.storage.selection import Selection, select
 from crawler.storage.verify import verify
+from crawler.storage.withdrawal import refused_domains, withdrawals
 
 ROOT = Path(__file__).resolve().parents[2]
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"
@@ -148,11 +150,39 @@ def test_a_subset_is_a_corpus_of_its_own(web, crawled, tmp_path):
     ],
 )
 def test_a_wrong_call_says_what_is_expected(crawled, work, arguments, words):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        called(work, crawled, *arguments)
+
+
+def called(work, folder, *arguments, **settings):
     parser = argparse.ArgumentParser()
     _select.add_options(parser)
     _exclude.add_options(parser)
-    with pytest.raises(UsageError, match=re.escape(words)):
-        work(Place(str(crawled)), parser.parse_args(arguments), from_mapping({"CORPUS_DIR": str(crawled)}))
+    config = from_mapping({"CORPUS_DIR": str(folder), **settings})
+    return work(Place(str(folder)), parser.parse_args(arguments), config)
+
+
+def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(corpus, capsys):
+    wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
+    problem = called(exclude, corpus.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
+    assert "the corpus is done" in problem and "run the same command again" in problem
+    assert {record["domain"] for record in corpus.records()} == {"alder.example", "cedar.example"}
+    assert called(exclude, corpus.path, *wish) is None
+    assert "there is no frontier here" in capsys.readouterr().out
+
+
+def test_one_command_withdraws_what_an_allowlist_no_longer_grants(corpus, tmp_path, capsys):
+    allowlist = tmp_path / "allowlist.yaml"
+    allowlist.write_text(
+        "- {domain: alder.example, tier: A, licence: CC-BY-4.0}\n"
+        "- {domain: cedar.example, tier: A, licence: CC-BY-4.0}\n"
+    )
+    assert called(exclude, corpus.path, "--allowlist", str(allowlist), "--yes") is None
+    assert {record["domain"] for record in corpus.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
+    assert refused_domains(corpus.place) == {"birch.example"}
+    (wish,) = withdrawals(corpus.place)
+    assert wish["rule"] == f"allowlist sha256:{hashlib.sha256(allowlist.read_bytes()).hexdigest()}"
+    assert "birch.example: never asked again" in capsys.readouterr().out
 
 
 def test_without_a_yes_nothing_changes(web, crawled):
@@ -169,7 +199,7 @@ def test_a_withdrawn_domain_is_gone_and_no_later_crawl_or_replay_brings_it_back(
     domain = f"{LEAVES}:{web.server_address[1]}"
     done = scrapy(web, crawled, "dataset", "exclude", "--domain", domain, "--reason", "letter", "--yes", str(crawled))
     assert done.returncode == 0 and "2 documents and 2 raw pages are gone" in done.stdout, done.stderr
-    assert "2 claims in the duplicate index are free again" in done.stdout
+    assert "0 waiting URLs were dropped, 2 claims in the duplicate index are free again" in done.stdout
     assert {url for url in kept(crawled) if LEAVES in url} == set()
 
     web.asked.clear()
