@@ -59,7 +59,8 @@ class Command(ScrapyCommand):
             self.exitcode = 2
             return
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
-        self.crawler_process.start()
+        with Console(stderr=True).status(f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"):
+            self.crawler_process.start()
         self._report(inquiry, config, as_json=opts.json)
 
     def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:
