@@ -15,7 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from crawler.batch import commands, substrings
+from crawler.batch import substrings
+from crawler.commands import _batch as commands
 from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages.fingerprint import exact_id

@@ -26,6 +26,7 @@ class DropReason(StrEnum):
     ACCESS_DENIED = "access_denied"  # 401, 402, 403, 451: a denial is an answer
     NETWORK_FORBIDDEN = "network_forbidden"  # address, port or scheme the network guard refuses
     LICENCE_EXPIRED = "licence_expired"  # the allowlist entry is past its date
+    WITHDRAWN = "withdrawn"  # `scrapy dataset exclude` took the domain out of this corpus, for good
     HOLD_ROBOTS_UNREACHABLE = "hold_robots_unreachable"  # doubt means no, for now: stays in the frontier
     HOLD_RATE_LIMITED = "hold_rate_limited"  # 429/503 with Retry-After beyond the end of this run
     HOLD_CONTROL_FILE = "hold_control_file"  # an unreadable opt-out file

@@ -18,8 +18,10 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from crawler.config import Config, ConfigError, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
+from crawler.frontier.scope import Scope
 from crawler.frontier.seeds import SeedError, SeedPlan
 from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.urls import host_of
 from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
@@ -61,6 +63,21 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if not problems and check is read_arguments:
         _collect(problems, lambda: _reach_server(config, arguments, stack))
     if problems:
+        raise LaunchError(problems)
+    return config
+
+
+def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
+    """What has to be right before a few canonical URLs are asked for, without a corpus and without a frontier.
+
+    Raises: LaunchError with every problem that could be found at once.
+    """
+    problems = [*misspelt_settings(settings), *compliance_problems(settings)]
+    config: Config | None = _collect(problems, lambda: load(settings))
+    scope = Scope(link_hosts=frozenset(map(host_of, urls)))
+    if config is not None and (problem := contact_problem(config, SeedPlan(scope))):
+        problems.append(problem)
+    if problems or config is None:
         raise LaunchError(problems)
     return config
 

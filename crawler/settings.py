@@ -24,6 +24,7 @@ SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: 
 
 # Is it worth keeping? One thin adapter a stage, in the order of `crawler.stages.chain.STAGES`.
 ITEM_PIPELINES = {
+    "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # domains and licences withdrawn from this corpus
     "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
     "crawler.pipelines.extraction.ExtractionPipeline": 100,  # main text and metadata
     "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not

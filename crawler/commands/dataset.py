@@ -1,82 +1,67 @@
-"""`scrapy dataset verify|substrings|contaminated CORPUS_DIR`: is a corpus sound, and is there too much in it?"""
+"""`scrapy dataset OPERATION …`: what happens to a corpus after its crawl. One module an operation."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler import runtime
-from crawler.batch import commands as batch
+from crawler.commands import _batch, _exclude, _index, _select, _verify
 from crawler.config import Config, ConfigError
+from crawler.frontier.allowlist import AllowlistError
+from crawler.runtime import load
 from crawler.stages._eval_index import EvalSetError
 from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.verify import Findings, finish_dead_writers, fix, verify
+
+OPERATIONS = {
+    "verify": _verify.OPERATION,
+    "select": _select.OPERATION,
+    "exclude": _exclude.OPERATION,
+    **_batch.OPERATIONS,
+    "index": _index.OPERATION,
+}
 
 
 class Command(ScrapyCommand):
-    """`verify` checks hashes, counts, every line, each URL once (`--fix` leaves the newest); the others list or cut."""
+    """Finds the operation, reads the settings with its options, and tells a person what went wrong."""
 
     requires_project = True
     requires_crawler_process = False
 
     def syntax(self) -> str:
         """What follows the command's name."""
-        return " | ".join(["verify [--fix] CORPUS_DIR", *batch.SYNTAX.values()])
+        return "\n  ".join(operation.syntax for operation in OPERATIONS.values())
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus; find repeated passages and evaluation sets in it"
+        return "Check a corpus, compose a subset, withdraw domains, find repeated passages and evaluation sets"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the options of all sub-commands."""
+        """Declare the options of all operations."""
         super().add_options(parser)
-        parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
-        batch.add_options(parser)
+        for module in (_verify, _select, _exclude, _batch, _index):
+            module.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit code 1 where a file is damaged or a URL is there twice (and --fix was not given)."""
-        if len(args) != 2 or args[0] not in {"verify", *batch.SYNTAX}:
-            raise UsageError("expected: scrapy dataset " + self.syntax())
+        """Exit code 1 where the operation did not do what it says."""
+        operation = OPERATIONS.get(args[0]) if args else None
+        if operation is None:
+            raise UsageError(f"expected: scrapy dataset {'|'.join(OPERATIONS)} …")
+        if len(args) < 2 or (len(args) > 2 and not operation.many):
+            raise UsageError(f"expected: scrapy dataset {operation.syntax}")
         try:
-            if args[0] == "verify":
-                self._verify(Place(args[1]), fixing=opts.fix)
-            else:
-                batch.run(args[0], args[1], opts, lambda: self._config(opts))
-        except ConfigError as error:
-            self._complain(error.problems)
-        except (StorageError, EvalSetError) as error:
-            self._complain([str(error)])
-
-    def _config(self, opts: argparse.Namespace) -> Config:
-        assert self.settings is not None
-        if opts.eval:
-            self.settings.set("EVAL_SETS", opts.eval, "cmdline")
-        return runtime.load(self.settings)
-
-    def _verify(self, place: Place, *, fixing: bool) -> None:
-        place.manifest()
-        if fixing and (sealed := finish_dead_writers(place)):
-            sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
-        found = verify(place)
-        lines = found.surplus + found.superseded
-        if lines and fixing and not found.damage:
-            sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
-            found = verify(place)
-        self._report(found)
-
-    def _report(self, found: Findings) -> None:
-        if found.surplus:
-            found.damage.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
-        if found.damage:
-            self._complain(found.damage)
-        else:
-            sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, each URL exactly once\n")
-
-    def _complain(self, problems: list[str]) -> None:
+            problems = operation.run(args[1:], opts, self._load)
+        except (StorageError, ConfigError, AllowlistError, EvalSetError) as error:
+            problems = getattr(error, "problems", [str(error)])
         for problem in problems:
             sys.stderr.write(f"error: {problem}\n")
-        self.exitcode = 1
+        self.exitcode = 1 if problems else 0
+
+    def _load(self, **overrides: Any) -> Config:
+        assert self.settings is not None
+        for name, value in overrides.items():
+            self.settings.set(name, value, priority="cmdline")
+        return load(self.settings)

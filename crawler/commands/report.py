@@ -35,6 +35,9 @@ class Command(ScrapyCommand):
         """Declare --html and --samples."""
         super().add_options(parser)
         parser.add_argument("--html", action="store_true", help="write report.html and stats.json into CORPUS_DIR")
+        parser.add_argument(
+            "--eu", action="store_true", help="write eu_summary, croissant.json and a dataset card, too"
+        )
         parser.add_argument("--samples", type=int, default=None, metavar="N", help="show N kept, N rejected")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -45,6 +48,7 @@ class Command(ScrapyCommand):
         try:
             found = report.read(args[0], samples=samples, bands=self._bands())
             written = report.write(found) if opts.html else []
+            written += report.write_provenance(args[0]) if opts.eu else []
         except (StorageError, ConfigError) as error:
             sys.stderr.write(f"error: {error}\n")
             self.exitcode = 1

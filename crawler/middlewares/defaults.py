@@ -13,7 +13,8 @@ _SCRAPY = "scrapy.downloadermiddlewares"
 
 COMPLIANCE: dict[str, int] = {
     f"{_HERE}.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
-    f"{_HERE}.licence.LicenceMiddleware": 90,  # requests, first: the allowlist still says yes
+    f"{_HERE}.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus
+    f"{_HERE}.licence.LicenceMiddleware": 90,  # requests, then: the allowlist still says yes
     f"{_HERE}.guard.GuardMiddleware": 100,  # requests, then: URL, identity; exceptions: refused addresses
     f"{_HERE}.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
     f"{_HERE}.limits.DecompressionMiddleware": 500,  # responses, last: bodies bounded after decompression

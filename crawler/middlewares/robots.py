@@ -65,34 +65,16 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings; the scheduler and the engine are asked for when the first request comes."""
         config = config_of(crawler)
-        policy = config.policy
-
-        def scheduler() -> Any:
-            engine: Any = crawler.engine  # there is one when requests come
-            return engine.scheduler
-
-        def download(request: Request) -> Any:
-            engine: Any = crawler.engine
-            return engine.download_async(request)
+        files, optout_files = control_files_of(crawler)
 
         async def announce(authority: str, urls: list[str]) -> None:
             await crawler.signals.send_catch_log_async(robots_sitemaps, authority=authority, urls=urls)
 
-        ages = Ages(policy.robots_max_age_seconds, policy.robots_error_age_seconds)
-
-        def store(kind: FileKind[Any]) -> ControlFiles[Any]:
-            return ControlFiles(kind, scheduler, download, ages, timeout=policy.download_timeout_seconds)
-
-        def parse(body: bytes) -> RobotsFile:
-            parsed = robots.parse(body)
-            parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
-            return parsed
-
         return cls(
             config,
-            files=store(FileKind("robots", robots_fetch.read_robots, parse)),
-            optout_files=OptOutFiles(policy.optout_profile, store, policy.noted_files),
-            scheduler=scheduler,
+            files=files,
+            optout_files=optout_files,
+            scheduler=_scheduler_of(crawler),
             announce=announce,
         )
 
@@ -166,6 +148,36 @@ class RobotsMiddleware:
             await frontier.block(scope, self._clock() + delay, "crawl-delay")  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)
+
+
+def control_files_of(crawler: Crawler) -> tuple[ControlFiles[RobotsFile], OptOutFiles]:
+    """The keepers of robots.txt and of the opt-out files, as the crawl reads them."""
+    config = config_of(crawler)
+    policy = config.policy
+    ages = Ages(policy.robots_max_age_seconds, policy.robots_error_age_seconds)
+
+    def download(request: Request) -> Any:
+        engine: Any = crawler.engine
+        return engine.download_async(request)
+
+    def store(kind: FileKind[Any]) -> ControlFiles[Any]:
+        return ControlFiles(kind, _scheduler_of(crawler), download, ages, timeout=policy.download_timeout_seconds)
+
+    def parse(body: bytes) -> RobotsFile:
+        parsed = robots.parse(body)
+        parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
+        return parsed
+
+    optout_files = OptOutFiles(policy.optout_profile, store, policy.noted_files)
+    return store(FileKind("robots", robots_fetch.read_robots, parse)), optout_files
+
+
+def _scheduler_of(crawler: Crawler) -> Callable[[], Any]:
+    def scheduler() -> Any:
+        engine: Any = crawler.engine  # there is one when requests come
+        return engine.scheduler
+
+    return scheduler
 
 
 def _absolute(authority: str, sitemaps: list[str]) -> list[str]:

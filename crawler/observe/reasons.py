@@ -15,6 +15,7 @@ MEANING: dict[DropReason, str] = {
     R.ACCESS_DENIED: "The server answered 401, 402, 403 or 451: a denial is an answer.",
     R.NETWORK_FORBIDDEN: "The network guard refuses the address, port or scheme.",
     R.LICENCE_EXPIRED: "The allowlist entry of the domain is past its date.",
+    R.WITHDRAWN: "The domain was withdrawn from this corpus (`scrapy dataset exclude`) and is not asked again.",
     R.HOLD_ROBOTS_UNREACHABLE: "robots.txt cannot be fetched. Doubt means no, for now: a later run tries again.",
     R.HOLD_RATE_LIMITED: "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
     R.HOLD_CONTROL_FILE: "An opt-out file cannot be read: a later run tries again.",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from crawler.observe import duplicates
+from crawler.observe import croissant, dataset_card, duplicates, eu_summary
 from crawler.observe.duplicates import Bands, Duplicates
+from crawler.observe.provenance import gather
 from crawler.observe.samples import Sample, pick
 from crawler.observe.summary import Summary, summarise
 from crawler.observe.webpage import page
@@ -37,3 +38,21 @@ def write(report: Report) -> list[str]:
     place.put("stats.json", orjson.dumps(numbers, option=options))
     place.put("report.html", page(report.summary, report.samples, duplicates.html(report.duplicates)).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]
+
+
+def write_provenance(corpus_dir: str) -> list[str]:
+    """Write EU summary, Croissant file and dataset card into the corpus; returns where they are.
+
+    Raises: StorageError where there is no corpus, or a file is damaged.
+    """
+    found, place = gather(corpus_dir), Place(corpus_dir)
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    contents = {
+        "eu_summary.md": eu_summary.as_markdown(found).encode(),
+        "eu_summary.json": orjson.dumps(eu_summary.as_json(found), option=options),
+        "croissant.json": orjson.dumps(croissant.metadata(found), option=options),
+        "README.md": dataset_card.card(found).encode(),
+    }
+    for name, content in contents.items():
+        place.put(name, content)
+    return [place.path_of(name) for name in contents]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from crawler.document import Document
-from crawler.pipelines.base import drop
+from typing import ClassVar
+
 from crawler.pipelines.dedup_exact import ExactDedupPipeline
-from crawler.pipelines.duplicates import judge_near
 
 
 class NearDedupPipeline(ExactDedupPipeline):
-    """Adapter of `DedupIndex.check_near`; opens and closes its index like the exact step."""
+    """Drops what the step `exact` found to be a near duplicate; asks itself where that step is switched off."""
 
-    async def process_item(self, doc: Document) -> Document:
-        """Pass the document on, or drop it with `dup_of` and `dup_similarity` set."""
-        verdict = await judge_near(self._index, doc)
-        if verdict is not None:
-            drop(doc, verdict)
-        return doc
+    drops: ClassVar[frozenset[str]] = frozenset({"exact", "near"})

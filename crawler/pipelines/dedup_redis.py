@@ -1,35 +1,38 @@
-"""Behind the stages: the duplicate index in Redis or Valkey, one Lua script a question.
+"""Behind the stages: the duplicate index in Redis or Valkey; one Lua script answers all questions that wait.
 
 Keys start with `{dedup:crawl:<CRAWL_ID>}` or, with `DEDUP_SCOPE=all`, `{dedup:all}`: one hash tag, and nothing outside
-it is read, written or flushed. Bands lie in bucketed small hashes, signatures side by side in strings and URLs in
-lists of `_CHUNK`, because a key of its own for each would cost several times the memory.
+it is read, written or flushed. `lua/check.lua` says how they are laid out: digests and bands in small hashes that are
+split as the index grows; signatures, URLs and counts 64 to a key, because a key for each would cost several times the
+memory.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import heapq
 import logging
-from collections.abc import Awaitable, Callable
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import redis.asyncio
 from redis import exceptions as errors
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from crawler.config import DedupConfig
-from crawler.pipelines.dedup_index import (
-    IndexUnavailableError,
-    NearMatch,
-    Scheme,
-    exact_bucket,
-    needed_agreement,
-    question,
-    similarity,
-)
+from crawler.frontier.batching import Batcher
+from crawler.pipelines.dedup_index import Cluster, IndexUnavailableError, Match, Questions, similarity
 
 logger = logging.getLogger(__name__)
 
-_CHUNK = 64
+_CHUNK = 64  # owners a list, signatures a string, counts a string
+_AT_ONCE = 64  # questions a call: the server answers nobody else meanwhile
+_KEYS_AT_ONCE = 256  # reads a round trip where the whole index is walked
 _LONGEST_PAUSE = 5.0  # seconds between two tries while the server is away
 _SOCKET_TIMEOUT = 10.0  # seconds
 _LUA = Path(__file__).parent / "lua"
@@ -39,7 +42,10 @@ _AWAY_CODES = ("MISCONF", "OOM", "LOADING", "NOREPLICAS", "BUSY ", "MASTERDOWN")
 
 
 class RedisIndex:
-    """The index all workers share. A server that goes away is waited for; asking again after a lost answer is safe."""
+    """The index all workers share. A server that goes away is waited for; asking again after a lost answer is safe.
+
+    Questions that wait at the same moment travel together, so many at once cost little more than one.
+    """
 
     def __init__(
         self,
@@ -49,67 +55,119 @@ class RedisIndex:
         crawl_id: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._scheme = Scheme.of(config)
-        self._min_shingles = config.min_shingles
-        self._needed = needed_agreement(config.threshold, self._scheme.permutations)
+        self._questions = Questions(config)
+        scheme = self._questions.scheme
+        self._permutations = scheme.permutations
         self._prefix = "{dedup:all}" if config.scope == "all" else f"{{dedup:crawl:{crawl_id}}}"
+        self._head = [scheme.bands, scheme.permutations, _CHUNK]
+        self._layout = struct.Struct(f"<{scheme.bands}I")
         self._sleep = sleep
-        self.client = redis.asyncio.Redis.from_url(
-            f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url,
+        self._batch: Batcher[list[Any], Any] = Batcher(self._send, _AT_ONCE)
+        self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
+        self.client: Any = redis.asyncio.Redis.from_url(
+            self._address,
+            protocol=2,
+            retry=Retry(NoBackoff(), 0),
             socket_timeout=_SOCKET_TIMEOUT,
             socket_connect_timeout=_SOCKET_TIMEOUT,
         )
-        self._scripts = {
-            name: self.client.register_script((_LUA / f"{name}.lua").read_text("utf-8"))
-            for name in ("open", "exact", "near")
-        }
 
     async def open(self) -> None:
-        """Claim the keys for our scheme. Raises: SchemeMismatchError; IndexUnavailableError where nobody answers."""
+        """Claim the keys for our scheme. Raises: SchemeMismatchError, IndexUnavailableError."""
         try:
-            stored = await self._scripts["open"](keys=[f"{self._prefix}:scheme"], args=[self._scheme.to_json()])
+            await self._look_at_server()
+            stored = await self._script("open", [self._questions.scheme.to_json()])
         except (errors.RedisError, OSError) as error:
             raise IndexUnavailableError(
                 f"the duplicate index does not answer ({error}): start the server, or correct DEDUP_REDIS_URL or "
                 "REDIS_URL"
             ) from error
-        self._scheme.check(stored.decode())
+        self._questions.scheme.check(stored.decode())
+
+    async def _look_at_server(self) -> None:
+        policy = (await self.client.info("memory")).get("maxmemory_policy", "noeviction")
+        if policy != "noeviction":
+            raise IndexUnavailableError(
+                f"the server of the duplicate index has maxmemory-policy {policy}: under memory pressure it would "
+                "throw claims away; run CONFIG SET maxmemory-policy noeviction, or set DEDUP_REDIS_URL to another one"
+            )
+        if (await self.client.info("cluster")).get("cluster_enabled"):
+            await self.client.aclose()
+            self.client = redis.asyncio.RedisCluster.from_url(self._address, protocol=2)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.client.aclose()
 
-    async def check_exact(self, doc_id: str, owner_url: str) -> str | None:
+    async def check(self, doc_id: str, signature: bytes, shingles: int, owner_url: str) -> Match | None:
         """See `DedupIndex`."""
-        bucket, field = exact_bucket(doc_id, self._scheme.bucket_bits)
-        keys = [f"{self._prefix}:e:{bucket:x}", f"{self._prefix}:exact-count"]
-        owner = await self._ask("exact", keys, [field, owner_url, f"{self._prefix}:eu:", _CHUNK])
-        return owner.decode() if owner else None
-
-    async def check_near(self, signature: bytes, shingles: int, owner_url: str) -> NearMatch | None:
-        """See `DedupIndex`."""
-        if shingles < self._min_shingles:
+        asked = self._questions.about(doc_id, signature, shingles)
+        packed = self._layout.pack(*asked.bands) if asked.bands else b""
+        answer = await self._batch([owner_url, asked.digest, asked.signature, packed, asked.needed])
+        if not answer:
             return None
-        asked = question(signature, self._scheme)
-        keys = [f"{self._prefix}:near-count"]
-        keys += [f"{self._prefix}:b:{band:x}:{bucket:x}" for band, (bucket, _) in enumerate(asked.bands)]
-        args: list[Any] = [
-            asked.signature,
-            owner_url,
-            self._needed,
-            f"{self._prefix}:nu:",
-            f"{self._prefix}:ns:",
-            _CHUNK,
-        ]
-        answer = await self._ask("near", keys, args + [rest for _, rest in asked.bands])
-        return NearMatch(answer[0].decode(), similarity(answer[1], self._scheme.permutations)) if answer else None
+        owner, agreeing = answer
+        exact = agreeing < 0
+        return Match(owner.decode(), 1.0 if exact else similarity(agreeing, self._permutations), exact)
 
-    async def _ask(self, name: str, keys: list[str], args: list[Any]) -> Any:
-        """Run a script, for as long as it takes: a verdict cannot be guessed, and a page must not be lost."""
+    async def _send(self, questions: list[list[Any]]) -> Any:
+        args = [*self._head, *(value for question in questions for value in question)]
+        return await self._patiently(lambda: self._script("check", args))
+
+    async def forget(self, owners: Collection[str]) -> int:
+        """See `DedupIndex`. Walks all owners: a withdrawal is rare, an index by URL would cost every document."""
+        wanted, freed = {owner.encode() for owner in owners} - {b""}, 0
+        async for numbers in self._chunks():
+            lists = await self._read([("LRANGE", f"{self._prefix}:u:{n}", 0, -1) for n in numbers])
+            found = [(n, i) for n, urls in zip(numbers, lists, strict=True) for i, u in enumerate(urls) if u in wanted]
+            freed += len(found)
+            await self._read([("LSET", f"{self._prefix}:u:{n}", i, "") for n, i in found])
+            await self._read([("BITFIELD", f"{self._prefix}:d:{n}", "SET", "u32", f"#{i}", 0) for n, i in found])
+        return freed
+
+    async def clusters(self, most: int) -> list[Cluster]:
+        """See `DedupIndex`. Walks all counts."""
+        largest: list[tuple[int, int]] = []
+        async for numbers in self._chunks():
+            raw = await self._read([("GET", f"{self._prefix}:d:{n}") for n in numbers])
+            for first, counts in zip(numbers, raw, strict=True):
+                values = np.frombuffer(counts or b"", ">u4")
+                largest += [(int(values[i]), -(first * _CHUNK + int(i))) for i in np.flatnonzero(values)]
+            largest = heapq.nlargest(most, largest)
+        places = [divmod(-negative, _CHUNK) for _, negative in largest]
+        owners = await self._read([("LINDEX", f"{self._prefix}:u:{n}", i) for n, i in places])
+        return [Cluster(owner.decode(), count) for owner, (count, _) in zip(owners, largest, strict=True)]
+
+    async def _chunks(self) -> AsyncIterator[range]:
+        """The numbers of all lists, some at a time."""
+        count = int(await self._patiently(lambda: self.client.get(f"{self._prefix}:count")) or 0)
+        for first in range(0, -(-count // _CHUNK), _KEYS_AT_ONCE):
+            yield range(first, min(first + _KEYS_AT_ONCE, -(-count // _CHUNK)))
+
+    async def _read(self, commands: list[tuple[Any, ...]]) -> list[Any]:
+        """The answers of commands sent in one go."""
+
+        async def call() -> Any:
+            pipe = self.client.pipeline(transaction=False)
+            for command in commands:
+                pipe.execute_command(*command)
+            return await pipe.execute()
+
+        return list(await self._patiently(call)) if commands else []
+
+    async def _script(self, name: str, args: list[Any]) -> Any:
+        text, sha = _source(name)
+        try:
+            return await self.client.evalsha(sha, 1, self._prefix, *args)
+        except errors.NoScriptError:
+            return await self.client.eval(text, 1, self._prefix, *args)
+
+    async def _patiently(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Ask for as long as it takes: a verdict cannot be guessed, and a page must not be lost."""
         pause = 0.05
         while True:
             try:
-                return await self._scripts[name](keys=keys, args=args)
+                return await call()
             except (errors.RedisError, OSError) as error:
                 if not _is_away(error):
                     raise
@@ -117,6 +175,13 @@ class RedisIndex:
                     logger.warning("the duplicate index does not answer (%s); waiting for it", type(error).__name__)
             await self._sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+@cache
+def _source(name: str) -> tuple[str, str]:
+    """Lua text and its SHA-1."""
+    text = (_LUA / f"{name}.lua").read_text("utf-8")
+    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _is_away(error: Exception) -> bool:

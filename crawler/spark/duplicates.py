@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from crawler.config import Config
 from crawler.document import Document
 from crawler.pipelines.dedup_index import DedupIndex, make_index
-from crawler.pipelines.duplicates import judge_exact, judge_near
+from crawler.pipelines.duplicates import judge
 from crawler.spark.partition import Claim, Duplicate, Place
 
 
@@ -40,5 +40,5 @@ async def _compare(index: DedupIndex, claims: Iterable[Claim]) -> dict[Place, Du
 async def _ask(index: DedupIndex, claim: Claim) -> Duplicate | None:
     doc = Document(url=claim.canonical_url, canonical_url=claim.canonical_url, doc_id=claim.doc_id)
     doc.signature, doc.shingle_count = claim.signature, claim.shingle_count
-    verdict = await judge_exact(index, doc) or await judge_near(index, doc)
+    verdict = await judge(index, doc)
     return None if verdict is None else Duplicate(verdict, doc.dup_of, doc.dup_similarity)

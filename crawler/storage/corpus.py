@@ -14,6 +14,7 @@ from pathlib import Path
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
+from crawler.policy.facts import facts_of
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import Ledger, Run, merge, moment, start_run
 from crawler.storage.place import ARCHIVE, REJECTED, SHARDS, Place
@@ -71,7 +72,11 @@ class Corpus:
         found = recover_writer(self.place, self._ledger)
         crawl = self._config.crawl
         self._run: Run = start_run(
-            self._clock(), crawl_id=crawl.crawl_id, worker_id=crawl.worker_id, config_digest=self._config.digest
+            self._clock(),
+            crawl_id=crawl.crawl_id,
+            worker_id=crawl.worker_id,
+            config_digest=self._config.digest,
+            policy=facts_of(self._config),
         )
         self._ledger.runs.append(self._run)
         self._ledger.save()

@@ -69,8 +69,10 @@ class Ledger:
         return max(used, default=-1) + 1
 
 
-def start_run(started: float, *, crawl_id: str, worker_id: str, config_digest: str) -> Run:
-    """A run that has begun: identity, configuration and versions."""
+def start_run(
+    started: float, *, crawl_id: str, worker_id: str, config_digest: str, policy: dict[str, Any] | None = None
+) -> Run:
+    """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
         "crawl_id": crawl_id,
         "worker_id": worker_id,
@@ -78,6 +80,7 @@ def start_run(started: float, *, crawl_id: str, worker_id: str, config_digest: s
         "ended": None,
         "config_digest": config_digest,
         "versions": versions(),
+        "policy": policy or {},
         "counters": {},
     }
 

@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from crawler.storage.errors import StorageError
 from crawler.storage.locks import WriterLock
 from crawler.storage.manifest import REWRITER, Ledger, Lineage, merge, moment
-from crawler.storage.place import FOLDERS, LEDGERS, MANIFEST, REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.place import ARCHIVE, FOLDERS, LEDGERS, MANIFEST, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.reading import read_records
 from crawler.storage.records import Record, encode
 from crawler.storage.recovery import lock_of, recover
@@ -41,9 +42,17 @@ Decide = Callable[[Record], Decision]
 trace). Called once for each record, in the order of `read_files` and of their lines."""
 
 
+RewriteArchive = Callable[[Place, str, Path], tuple[Entry, int] | None]
+"""Writes a changed archive: the corpus, the old path, where the new file belongs. Answers its manifest entry and the
+response records that went, or None where nothing changes and no file was written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What a rewrite did. version: that of the manifest now; counts are records; files: new files written."""
+    """What a rewrite did. version: that of the manifest now; counts are records; files: new files written.
+
+    `erased` are response records that left the archive.
+    """
 
     version: int
     seen: int
@@ -51,6 +60,7 @@ class Rewritten:
     rejected: int
     dropped: int
     files: int
+    erased: int = 0
 
 
 @contextmanager
@@ -80,14 +90,15 @@ def rewrite(
     by: str,
     now: float,
     folders: Sequence[str] = (SHARDS,),
+    archive: RewriteArchive | None = None,
     keep_old: bool = True,
 ) -> Rewritten:
     """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
 
-    reason: why, for people; by: which operation; now: seconds since the epoch. Files without a change stay as they are;
-    where no record changes at all there is no new version. Replaced files move to `replaced/`, where the old manifest,
-    `manifest.NNNN.json`, finds them; with `keep_old=False` (a withdrawal) they are removed, and so are the replaced
-    files of every earlier version.
+    reason: why, for people; by: which operation; now: seconds since the epoch. `archive` is asked about every archive.
+    Files without a change stay as they are; where nothing changes at all there is no new version. Replaced files move
+    to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them; with `keep_old=False` (a withdrawal) they
+    are removed, and so are the replaced files of every earlier version.
 
     Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
     """
@@ -102,6 +113,8 @@ def rewrite(
             for number, entry in enumerate(manifest["files"]):
                 if entry["kind"] in folders:
                     job.file(number, entry)
+                elif entry["kind"] == ARCHIVE and archive is not None:
+                    job.archive(number, entry["path"], archive)
             job.finish()
             result = job.result()
             if not job.steps:
@@ -165,6 +178,21 @@ class _Job:
             step["new"] = None
         self.steps.append(step)
 
+    def archive(self, number: int, path: str, change: RewriteArchive) -> None:
+        """Let `change` write another archive in place of this one; one without a page left is not replaced."""
+        new: str | None = f"{ARCHIVE}/{self.writer}-{number:06d}.{path.rpartition('/')[2].partition('.')[2]}"
+        found = change(self._place, path, self._place.root / str(new))
+        if found is None:
+            return
+        written, erased = found
+        if written["documents"]:
+            self._publish(str(new), written)
+        else:
+            self._place.discard_local(str(new))
+            new = None
+        counts = {"documents": written["documents"], "changed": 0, "rejected": 0, "dropped": erased}
+        self.steps.append({"old": path, "new": new} | counts)
+
     def finish(self) -> None:
         """Seal the file of rejections."""
         if self._rejected is not None:
@@ -172,8 +200,10 @@ class _Job:
 
     def result(self) -> Rewritten:
         """The counts so far."""
-        counts = {name: sum(step[name] for step in self.steps) for name in ("changed", "rejected", "dropped")}
-        return Rewritten(version=self._version, seen=self.seen, files=len(self.ledger.files), **counts)
+        pages = [step for step in self.steps if not step["old"].startswith(f"{ARCHIVE}/")]
+        counts = {name: sum(step[name] for step in pages) for name in ("changed", "rejected", "dropped")}
+        erased = sum(step["dropped"] for step in self.steps) - counts["dropped"]
+        return Rewritten(version=self._version, seen=self.seen, files=len(self.ledger.files), erased=erased, **counts)
 
     def abandon(self) -> None:
         """Take back what was written; the old version is untouched."""
@@ -262,7 +292,8 @@ def _lineage(place: Place, job: _Job, *, reason: str, by: str, now: float, keep_
         "time": moment(now),
         "previous": {"path": name, "sha256": hashlib.sha256(old).hexdigest()},
         "kept_old": keep_old,
-        "counts": {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped},
+        "counts": {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped}
+        | ({"erased": result.erased} if result.erased else {}),
         "files": job.steps,
     }
 
@@ -270,14 +301,14 @@ def _lineage(place: Place, job: _Job, *, reason: str, by: str, now: float, keep_
 def _rewriters(place: Place) -> set[str]:
     """Names of all rewrites that left a ledger or a file."""
     names = [name.removesuffix(".json") for name in place.listing(LEDGERS) if name.endswith(".json")]
-    names += [_writer_of(name) for folder in (SHARDS, REJECTED) for name in _all_names(place, folder)]
+    names += [_writer_of(name) for folder in FOLDERS for name in _all_names(place, folder)]
     return {name for name in names if name.startswith(REWRITER)}
 
 
 def _remove_unlisted(place: Place, ledger: Ledger) -> int:
     stray = [
         f"{folder}/{name}"
-        for folder in (SHARDS, REJECTED)
+        for folder in FOLDERS
         for name in _all_names(place, folder)
         if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in ledger.files
     ]

@@ -13,19 +13,15 @@ from crawler.pipelines.dedup_redis import RedisIndex
 
 
 async def main(url, crawl, worker, texts):
+    texts = [(doc_id, bytes.fromhex(signature), shingles) for doc_id, signature, shingles in texts]
     order = list(range(len(texts)))
     random.Random(worker).shuffle(order)
     index = RedisIndex(url, from_mapping({}).dedup, crawl_id=crawl)
     await index.open()
-    passed = []
-    for number in order:
-        doc_id, signature, shingles = texts[number]
-        owner = f"http://mirror{worker}.example/{number}"
-        exact = await index.check_exact(doc_id, owner)
-        near = await index.check_near(bytes.fromhex(signature), shingles, owner)
-        passed.append((number, exact is None, near is None))
+    owners = [f"http://mirror{worker}.example/{number}" for number in order]
+    matches = await asyncio.gather(*(index.check(*texts[n], o) for n, o in zip(order, owners, strict=True)))
     await index.close()
-    json.dump(passed, sys.stdout)
+    json.dump([number for number, match in zip(order, matches, strict=True) if match is None], sys.stdout)
 
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), json.load(sys.stdin)))

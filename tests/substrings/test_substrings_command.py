@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crawler.batch.commands import size
+from crawler.commands._batch import size
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,14 +6,15 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 from crawler.batch import contamination, substrings
 from crawler.batch.substrings import Findings, Found
-from crawler.config import Config, ConfigError
+from crawler.commands._operation import Load, Operation
+from crawler.config import Config
 from crawler.storage.place import Place
 from crawler.storage.rewrite import Rewritten, corpus_place
 
@@ -43,38 +44,42 @@ def size(text: str) -> int:
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
-def run(name: str, corpus_dir: str, opts: argparse.Namespace, load: Callable[[], Config]) -> None:
-    """Run one job of `SYNTAX`; `load` reads the settings with EVAL_SETS as `--eval` says.
-
-    Raises: StorageError, EvalSetError, ConfigError: sentences for people.
-    """
-    with corpus_place(corpus_dir) as place:
-        _JOBS[name](place, opts, load())
+def _substrings(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
+    least = load().extraction.min_words
+    with corpus_place(paths[0]) as place:
+        return _report_substrings(place, opts, least)
 
 
-def _substrings(place: Place, opts: argparse.Namespace, config: Config) -> None:
+def _report_substrings(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
     found = substrings.find(place, min_tokens=opts.min_tokens, memory=opts.memory)
     done = None
     if opts.remove:
-        least = config.extraction.min_words
         done = substrings.remove(place, found, min_words=least, now=time.time(), keep_old=not opts.drop_old)
     _show(found.as_dict(), done, substring_lines(found), as_json=opts.json)
+    return []
 
 
-def _contaminated(place: Place, opts: argparse.Namespace, config: Config) -> None:
+def _contaminated(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
+    config = load(**({"EVAL_SETS": opts.eval} if opts.eval else {}))
     if not config.decontamination.eval_sets:
-        raise ConfigError(["no evaluation sets: give --eval PATH, once for each, or set EVAL_SETS"])
+        return ["no evaluation sets: give --eval PATH, once for each, or set EVAL_SETS"]
+    with corpus_place(paths[0]) as place:
+        return _report_contamination(place, opts, config)
+
+
+def _report_contamination(place: Place, opts: argparse.Namespace, config: Config) -> list[str]:
     done = None
     if opts.remove:
         found, done = contamination.remove(place, config, now=time.time(), keep_old=not opts.drop_old)
     else:
         found = contamination.find(place, config)
     _show(found.as_dict(), done, _contamination_lines(found), as_json=opts.json)
+    return []
 
 
-_JOBS: dict[str, Callable[[Place, argparse.Namespace, Config], None]] = {
-    "substrings": _substrings,
-    "contaminated": _contaminated,
+OPERATIONS = {
+    "substrings": Operation(SYNTAX["substrings"], _substrings),
+    "contaminated": Operation(SYNTAX["contaminated"], _contaminated),
 }
 
 

@@ -1,0 +1,37 @@
+"""`scrapy dataset verify CORPUS_DIR`: is the corpus what its manifest says? `--fix` leaves each URL's newest record."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from crawler.commands._operation import Load, Operation
+from crawler.storage.place import Place
+from crawler.storage.verify import finish_dead_writers, fix, verify
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare --fix."""
+    parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
+
+
+def check(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Hashes, counts, every line, and that each URL has one verdict. Raises: StorageError where there is no corpus."""
+    place = Place(paths[0])
+    place.manifest()
+    if opts.fix and (sealed := finish_dead_writers(place)):
+        sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
+    found = verify(place)
+    lines = found.surplus + found.superseded
+    if lines and opts.fix and not found.damage:
+        sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
+        found = verify(place)
+    problems = list(found.damage)
+    if found.surplus:
+        problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
+    if not problems:
+        sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, each URL exactly once\n")
+    return problems
+
+
+OPERATION = Operation("verify [--fix] CORPUS_DIR", check)

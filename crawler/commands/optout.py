@@ -1,0 +1,87 @@
+"""`scrapy optout URL…`: may this page be fetched and kept, and who says so? Asks as the crawl asks; keeps nothing."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import __version__
+from crawler.launch import LaunchError, check_identity
+from crawler.observe import answers
+from crawler.policy.explain import Answer, moment
+from crawler.policy.identity import user_agent
+from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+
+class Command(ScrapyCommand):
+    """Exit code 0: every URL may be fetched and kept. 1: one may not, or not now. 2: the question was no question."""
+
+    requires_project = True
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[--json] URL [URL…] | --domain DOMAIN[,DOMAIN]"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Explain whether a page may be fetched and kept: files read, signals seen, the rule that decided"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare --domain and --json."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--domain", metavar="D", help="what a host says, without fetching a page; https, unless given as http://D"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Ask, print, and answer with the exit code."""
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        if bool(args) == bool(opts.domain):
+            raise UsageError("expected URLs, or --domain with a domain")
+        try:
+            inquiry = inquiry_about(args, opts.domain)
+            config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
+        except LaunchError as error:
+            sys.stderr.writelines(f"error: {problem}\n" for problem in error.problems)
+            self.exitcode = 2
+            return
+        self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
+        with Console(stderr=True).status(f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"):
+            self.crawler_process.start()
+        self._report(inquiry, config, as_json=opts.json)
+
+    def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:
+        given = [item.answer for item in inquiry.surveys] + [item.answer for item in inquiry.explanations]
+        if len(given) < len(inquiry.urls) + len(inquiry.hosts):
+            sys.stderr.write("error: not every question was answered; what is above says why\n")
+            self.exitcode = 2
+        else:
+            self.exitcode = int(any(answer is not Answer.YES for answer in given))
+        agent = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
+        facts = {"asked_as": agent, "profile": config.policy.optout_profile, "asked_at": moment(time.time())}
+        if as_json:
+            lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}
+            sys.stdout.write(json.dumps(facts | lists, indent=2, ensure_ascii=False) + "\n")
+            return
+        console = Console(highlight=False)
+        for survey in inquiry.surveys:
+            answers.show_survey(survey, console)
+        for explanation in inquiry.explanations:
+            answers.show_explanation(explanation, console)
+        answers.show_identity(agent, facts["profile"], facts["asked_at"], console)
+
+
+_LISTS = ("surveys", "explanations")

@@ -1,0 +1,38 @@
+"""A withdrawal in words: what would go, and what has gone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from crawler.storage.withdrawal import WITHDRAWALS, Concerned, Withdrawn
+
+_MOST = 20
+
+
+def announce(found: Concerned, where: str) -> str:
+    """What a withdrawal concerns, before it is done."""
+    lines = [f"concerned in {where}:"]
+    lines.append(f"  {found.kept:,} kept documents ({found.words:,} words): the records go")
+    lines.append(f"  {found.rejected:,} rejected documents: the records stay, text in {found.with_text:,} of them goes")
+    lines.append(f"  {found.archived:,} raw pages in the archive: their bytes go")
+    for title, counts in (("domain", found.domains), ("licence", found.licences)):
+        lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
+    return "\n".join(lines) + "\n"
+
+
+def summary(done: Withdrawn, notes: list[str]) -> str:
+    """What a withdrawal did."""
+    rewritten, found = done.rewritten, done.found
+    lines = [
+        f"corpus version {rewritten.version}: {found.kept:,} documents and {rewritten.erased:,} raw pages are gone"
+    ]
+    if done.refused:
+        lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
+    lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
+    lines += notes
+    lines.append(f"the URLs are in {WITHDRAWALS}, without text")
+    return "\n".join(lines) + "\n"
+
+
+def _top(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST]

@@ -1,0 +1,28 @@
+"""At the start of a run, for the manifest: under which name and by which rules the crawl asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler import __version__
+from crawler.config import Config
+from crawler.policy.identity import user_agent
+from crawler.policy.signals.registry import versions
+
+
+def facts_of(config: Config) -> dict[str, Any]:
+    """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages."""
+    crawl, frontier, policy = config.crawl, config.frontier, config.policy
+    return {
+        "user_agent": user_agent(crawl.product_token, __version__, crawl.contact),
+        "product_token": crawl.product_token,
+        "contact": crawl.contact or None,
+        "optout_profile": policy.optout_profile,
+        "detectors": versions(),
+        "delay_seconds": frontier.delay_seconds,
+        "requests_at_a_time": frontier.concurrency,
+        "robots_max_age_seconds": policy.robots_max_age_seconds,
+        "robots_error_age_seconds": policy.robots_error_age_seconds,
+        "network_allow": list(policy.network_allow),
+        "pii_person": config.pii.person,
+    }

@@ -1,0 +1,82 @@
+"""A subset of a corpus: which conditions there are, and what its manifest says."""
+
+from __future__ import annotations
+
+import hashlib
+
+import orjson
+import pytest
+
+from crawler.storage.place import Place
+from crawler.storage.reading import read_records
+from crawler.storage.rewrite import read_files
+from crawler.storage.selection import Selection, condition_of, select
+from crawler.storage.verify import verify
+
+RECORD = {
+    "word_count": 500,
+    "language": "de",
+    "pii_flag": False,
+    "license_tag": None,
+    "crawled_at": "2026-05-03T00:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("word_count>=500", True),
+        ("word_count > 500", False),
+        ("word_count!=500", False),
+        ("word_count=500.0", True),
+        ("language=de", True),
+        ("language!=de", False),
+        ("pii_flag=false", True),
+        ("license_tag=CC0-1.0", False),
+        ("license_tag!=CC0-1.0", True),
+        ("crawled_at<2026-06", True),
+    ],
+)
+def test_a_condition_compares_numbers_as_numbers_and_text_as_text(text, holds):
+    assert condition_of(text).holds(RECORD) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("wordcount>3", "no field of the record"),
+        ("word_count", "expected FIELD=VALUE"),
+        ("word_count>=many", "holds numbers"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_says_what_was_expected(text, words):
+    with pytest.raises(ValueError, match=words):
+        condition_of(text)
+
+
+def test_a_subset_has_the_records_as_they_are_and_says_where_they_come_from(corpus, tmp_path):
+    wanted = Selection(languages=frozenset({"en"}), licences=frozenset({"CC-BY-4.0"}), min_quality=0.3)
+    target = Place(str(tmp_path / "subset"))
+    before = corpus.everything()
+    run = select(corpus.place, target, wanted, max_bytes=1_000_000, now=1.8e9)
+    records = [r for entry in read_files(target) for r in read_records(target, entry["path"])]
+    expected = [
+        r
+        for r in corpus.records()
+        if r["language"] == "en" and r["license_tag"] == "CC-BY-4.0" and r["quality_score"] >= 0.3
+    ]
+    assert records == expected and len(records) == 2
+    assert not verify(target).damage and corpus.everything() == before
+    source = hashlib.sha256((corpus.path / "manifest.json").read_bytes()).hexdigest()
+    listed = orjson.loads((tmp_path / "subset" / "manifest.json").read_bytes())["runs"][-1]
+    assert listed == run and run["selected_from"]["manifest_sha256"] == source
+    assert (run["selected_from"]["read"], run["selected_from"]["selected"]) == (12, 2)
+
+
+def test_the_same_selection_gives_the_same_bytes(corpus, tmp_path):
+    hashes = set()
+    for name in ("one", "two"):
+        target = Place(str(tmp_path / name))
+        select(corpus.place, target, Selection(domains=frozenset({"cedar.example"})), max_bytes=2_000, now=1.8e9)
+        hashes.add(tuple(entry["sha256"] for entry in target.manifest()["files"]))
+    assert len(hashes) == 1 and len(next(iter(hashes))) > 1
