@@ -1,4 +1,7 @@
-"""Behind the stages: the duplicate index of one process, forgotten at its end. Same verdicts as `dedup_redis.py`."""
+"""Behind the stages: the duplicate index of one process, forgotten at its end. Same verdicts as `dedup_redis.py`.
+
+Laid out like that one, because Python's dictionaries would cost five times the memory.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,20 @@ from crawler.config import DedupConfig
 from crawler.pipelines.dedup_index import Cluster, Match, Question, Questions, similarity
 
 _FREED = ""
+_FULL = 100  # entries a bucket
+_NUMBER = 4  # bytes
 
 
 class MemoryIndex:
-    """Replay, tests, crawls without a server."""
+    """Replay, tests, crawls without a server. Up to 2^32 owners."""
 
     def __init__(self, config: DedupConfig) -> None:
         self._questions = Questions(config)
-        self._exact: dict[bytes, int] = {}
-        self._bands: dict[int, int] = {}  # band and its hash in one integer -> owner
+        self._width = self._questions.scheme.permutations
+        self._exact = _Table(10)
+        self._bands = [_Table(4) for _ in range(config.bands)]
         self._owners: list[str] = []
-        self._signatures: list[bytes] = []
+        self._signatures = bytearray()
         self._duplicates: Counter[int] = Counter()
 
     async def open(self) -> None:
@@ -37,38 +43,38 @@ class MemoryIndex:
         number = self._exact.get(asked.digest)
         if number is not None and (owner := self._owners[number]) != _FREED:
             return None if owner == owner_url else self._found(number, 1.0, exact=True)
-        keys = [band << 32 | value for band, value in enumerate(asked.bands)]
-        agreeing = self._compare(asked, keys)
-        own = next(
-            (n for n in agreeing if self._owners[n] == owner_url and self._signatures[n] == asked.signature), None
-        )
-        if own is not None:
-            self._exact[asked.digest] = own
-            return None
-        similar = [(same, -n) for n, same in agreeing.items() if same >= asked.needed and self._owners[n] != owner_url]
-        if similar:
-            same, negative = max(similar)
-            return self._found(-negative, similarity(same, self._questions.scheme.permutations), exact=False)
-        self._insert(asked, keys, owner_url)
+        fields = [value.to_bytes(4, "little") for value in asked.bands]
+        numbers = [table.get(field) for table, field in zip(self._bands, fields, strict=False)]
+        best: tuple[int, int] | None = None  # (agreeing, -number): the most similar, then the oldest
+        for number in dict.fromkeys(n for n in numbers if n is not None and self._owners[n] != _FREED):
+            agreeing = self._agreement(asked.signature, number)
+            if self._owners[number] == owner_url:
+                if agreeing == self._width:
+                    self._exact.put(asked.digest, number)
+                    return None
+            elif agreeing >= asked.needed and (best is None or (agreeing, -number) > best):
+                best = (agreeing, -number)
+        if best is not None:
+            return self._found(-best[1], similarity(best[0], self._width), exact=False)
+        self._insert(asked, fields, numbers, owner_url)
         return None
 
-    def _compare(self, asked: Question, keys: list[int]) -> dict[int, int]:
-        """Agreeing positions by candidate."""
-        numbers = dict.fromkeys(self._bands[key] for key in keys if key in self._bands)
-        return {n: _agreement(asked.signature, self._signatures[n]) for n in numbers if self._owners[n] != _FREED}
+    def _agreement(self, mine: bytes, number: int) -> int:
+        theirs = np.frombuffer(self._signatures, np.uint8, self._width, number * self._width)
+        return int(np.count_nonzero(np.frombuffer(mine, np.uint8) == theirs))
 
     def _found(self, number: int, similar: float, *, exact: bool) -> Match:
         self._duplicates[number] += 1
         return Match(self._owners[number], similar, exact)
 
-    def _insert(self, asked: Question, keys: list[int], owner_url: str) -> None:
+    def _insert(self, asked: Question, fields: list[bytes], numbers: list[int | None], owner_url: str) -> None:
         number = len(self._owners)
-        self._exact[asked.digest] = number
-        for key in keys:
-            if key not in self._bands or self._owners[self._bands[key]] == _FREED:
-                self._bands[key] = number
+        self._exact.put(asked.digest, number)
+        for table, field, taken in zip(self._bands, fields, numbers, strict=False):
+            if taken is None or self._owners[taken] == _FREED:
+                table.put(field, number)
         self._owners.append(owner_url)
-        self._signatures.append(asked.signature)
+        self._signatures += asked.signature or bytes(self._width)
 
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`."""
@@ -86,5 +92,52 @@ class MemoryIndex:
         return [Cluster(self._owners[-negative], count) for count, negative in largest]
 
 
-def _agreement(left: bytes, right: bytes) -> int:
-    return int(np.count_nonzero(np.frombuffer(left, np.uint8) == np.frombuffer(right, np.uint8)))
+class _Table:
+    """Fields of `width` random bytes to numbers: a linear hash table (Litwin 1980) whose buckets are packed bytes."""
+
+    def __init__(self, width: int) -> None:
+        self._width, self._step = width, width + _NUMBER
+        self._buckets = [bytearray()]
+        self._size = 1  # largest power of two that is not beyond the number of buckets
+        self._count = 0
+
+    def get(self, field: bytes) -> int | None:
+        """The number of a field."""
+        bucket = self._buckets[self._home(field)]
+        at = self._find(bucket, field)
+        return None if at < 0 else int.from_bytes(bucket[at + self._width : at + self._step], "little")
+
+    def put(self, field: bytes, number: int) -> None:
+        """Set the number of a field."""
+        bucket = self._buckets[self._home(field)]
+        at = self._find(bucket, field)
+        packed = number.to_bytes(_NUMBER, "little")
+        if at >= 0:
+            bucket[at + self._width : at + self._step] = packed
+            return
+        bucket += field + packed
+        self._count += 1
+        if self._count > _FULL * len(self._buckets):
+            self._split_one()
+
+    def _home(self, field: bytes) -> int:
+        value = int.from_bytes(field[:4], "little")
+        home = value % (2 * self._size)
+        return home if home < len(self._buckets) else home - self._size
+
+    def _find(self, bucket: bytearray, field: bytes) -> int:
+        at = bucket.find(field)
+        while at > 0 and at % self._step:
+            at = bucket.find(field, at + 1)
+        return at
+
+    def _split_one(self) -> None:
+        """Distribute the next bucket over itself and a new one."""
+        old = len(self._buckets) - self._size
+        entries, self._buckets[old] = self._buckets[old], bytearray()
+        self._buckets.append(bytearray())
+        for at in range(0, len(entries), self._step):
+            entry = bytes(entries[at : at + self._step])
+            self._buckets[self._home(entry)] += entry
+        if len(self._buckets) == 2 * self._size:
+            self._size *= 2

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,18 @@ def test_one_changed_word_moves_few_bits_of_the_simhash_and_another_text_moves_m
     near = hamming(of(ENGLISH).simhash, of(ENGLISH.replace("brook", "river")).simhash)
     far = hamming(of(ENGLISH).simhash, of(" ".join(word(i) for i in range(200))).simhash)
     assert near <= 10 < 20 <= far
+
+
+def test_the_simhash_is_charikars_over_word_trigrams():
+    """Computed again with nothing but Python's integers and lists."""
+    words = ENGLISH.lower().translate(str.maketrans(",.'", "   ")).split()
+    grams = {" ".join(words[i : i + 3]) for i in range(len(words) - 2)}
+    votes = [0] * 64
+    for gram in grams:
+        value = xxhash.xxh3_64_intdigest(gram.encode())
+        for bit in range(64):
+            votes[bit] += 1 if value >> bit & 1 else -1
+    assert of(ENGLISH).simhash == f"{sum(1 << bit for bit in range(64) if votes[bit] > 0):016x}"
 
 
 def test_a_script_without_spaces_is_compared_by_characters():

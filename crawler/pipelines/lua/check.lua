@@ -16,12 +16,14 @@ local documents = tonumber(call('GET', P .. ':count') or 0)
 local buckets = floor(documents / FULL) + 1
 local size = 1
 while size * 2 <= buckets do size = size * 2 end
+local names = {e = P .. ':e:'}
+for band = 1, bands do names[band] = P .. ':' .. band .. ':' end
 local function hash_of(field) return (struct.unpack('<I4', field)) end
 local function key(table_name, field)
   local hash = hash_of(field)
   local b = hash % (2 * size)
   if b >= buckets then b = hash % size end
-  return P .. ':' .. table_name .. ':' .. b
+  return names[table_name] .. b
 end
 local function split(table_name)
   local from, to = P .. ':' .. table_name .. ':' .. (buckets - size), P .. ':' .. table_name .. ':' .. buckets
