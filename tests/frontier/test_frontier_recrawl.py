@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from crawler.config import from_mapping
+from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits, Wire
@@ -160,6 +160,18 @@ def test_intervals_are_read_from_the_settings_and_always_admit_the_first():
     assert Intervals.of(soon) == AT_ONCE
     late = from_mapping({"RECRAWL_INTERVAL_SECONDS": 200 * DAY}).frontier
     assert Intervals.of(late) == Intervals(200 * DAY, DAY, 200 * DAY)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"RECRAWL_MIN_SECONDS": 10, "RECRAWL_MAX_SECONDS": 5}, "RECRAWL_MIN_SECONDS"),
+        ({"RECRAWL": True, "RECRAWL_REMEMBER": False}, "RECRAWL_REMEMBER"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(values, name):
+    with pytest.raises(ConfigError, match=name):
+        from_mapping(values)
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
