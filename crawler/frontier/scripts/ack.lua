@@ -11,11 +11,12 @@ for i, token in ipairs(tokens) do
     hang_up(lease, ARGV[4 * i + 2], ARGV[4 * i + 3])
     local attempts, holds, rest = split(lease.member)
     local key = lease.scope .. '\t' .. rest
-    if lease.wire == 'd' then
+    local visit = ARGV[4 * i + 4]
+    if lease.wire == 'd' and not is_remembered(visit) then
       call('HSET', DEAD, key, call('HGET', WHY, key) or '')
     else
       count('done', 1)
-      if ARGV[4 * i + 4] ~= '' then remember(ARGV[4 * i + 4], lease.scope, rest) end
+      if visit ~= '' then remember(visit, lease.scope, rest) end
     end
     if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
   end
