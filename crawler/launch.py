@@ -129,7 +129,8 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     if stats["finish_reason"] not in {"finished", "shutdown"}:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     judged = sum(int(count) for name, count in stats.items() if name.startswith(("outcome/rejected/", "outcome/kept")))
-    if stats.get("frontier/put/queued") and judged and judged == stats.get("outcome/unreached"):
+    begun = stats.get("frontier/put/queued") or stats.get("recrawl/due")
+    if begun and judged and judged == stats.get("outcome/unreached"):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get("outcome/unreached_examples", []))
     return None
 

@@ -12,7 +12,7 @@ import math
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import formatdate, parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -36,6 +36,19 @@ _JUDGE_AGAIN = frozenset(
     {DropReason.OPTOUT, DropReason.GONE, DropReason.STAGE_TIMEOUT, DropReason.STAGE_CRASHED, DropReason.STAGE_ERROR}
 )
 """Verdicts on a body that say little about the body, or that have to be confirmed in full: no validators are kept."""
+
+
+_FAILED = frozenset(
+    {
+        DropReason.DOWNLOAD_FAILED,
+        DropReason.HTTP_ERROR,
+        DropReason.STAGE_CRASHED,
+        DropReason.HOLD_RATE_LIMITED,
+        DropReason.HOLD_ROBOTS_UNREACHABLE,
+        DropReason.HOLD_CONTROL_FILE,
+    }
+)
+"""Verdicts that say nothing about the page: what was known of it before still holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +151,8 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
     """
     fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() if doc.crawled_at else now)
     reason = doc.verdict.reason if doc.verdict else None
+    if previous is not None and reason in _FAILED:
+        return replace(previous, fetched_at=fetched)
     same = reason is DropReason.UNCHANGED and previous is not None
     reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN)
     changed = previous is not None and is_changed(previous, doc)
@@ -161,9 +176,14 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
 
 def is_changed(previous: Visit, doc: Document) -> bool:
     """True where the URL brought something else than at its last visit: another body, or another reason for none."""
-    if doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED:
+    if has_failed(doc) or (doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED):
         return False
     return _found(doc) != previous.digest
+
+
+def has_failed(doc: Document) -> bool:
+    """True where this visit says nothing about the page: an outage, or a worker that died of it."""
+    return doc.verdict is not None and doc.verdict.reason in _FAILED
 
 
 def tell_history(doc: Document, previous: Visit | None) -> None:

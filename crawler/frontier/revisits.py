@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from crawler.document import Document, DropReason
-from crawler.frontier.recrawl import Intervals, Visit, is_changed, visit_after
+from crawler.frontier.recrawl import Intervals, Visit, has_failed, is_changed, visit_after
 from crawler.frontier.visits import visit_entry
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
 
 
 class Revisits:
-    """Counts `recrawl/…` where RECRAWL is on: pages due, new, changed, unchanged, gone; bytes a 304 saved."""
+    """Counts `recrawl/…` where RECRAWL is on: pages due, new, changed, unchanged, gone, failed; saved bytes."""
 
     def __init__(self, crawler: Crawler, config: FrontierConfig, frontier: Frontier) -> None:
         self._crawler = crawler
@@ -66,6 +66,8 @@ class Revisits:
 
 
 def _kind_of(previous: Visit | None, doc: Document) -> str:
+    if has_failed(doc):
+        return "failed"
     if previous is None:
         return "new"
     if doc.verdict is not None and doc.verdict.reason is DropReason.GONE:

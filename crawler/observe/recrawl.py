@@ -21,6 +21,7 @@ class Recrawl:
     changed: int = 0
     unchanged: int = 0
     gone: int = 0
+    failed: int = 0
     received_bytes: int = 0
     not_sent_bytes: int = 0
     waiting: int = 0
@@ -30,7 +31,8 @@ class Recrawl:
         """What was found."""
         if not self.due + self.new:
             return "nothing was due"
-        return f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone"
+        found = f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone"
+        return found + (f", {self.failed:,} failed" if self.failed else "")
 
     def outlook(self) -> str:
         """What comes next; empty where nothing waits."""

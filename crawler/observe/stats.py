@@ -13,7 +13,7 @@ REJECTED = "outcome/rejected"  # followed by /stage/reason
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 REQUESTS = "downloader/request_count"
-RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, not_sent_bytes, waiting, next_at
+RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, failed, not_sent_bytes, waiting, next_at
 LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

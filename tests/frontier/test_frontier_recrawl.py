@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from crawler.config import from_mapping
+from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits, Wire
@@ -162,6 +162,18 @@ def test_intervals_are_read_from_the_settings_and_always_admit_the_first():
     assert Intervals.of(late) == Intervals(200 * DAY, DAY, 200 * DAY)
 
 
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"RECRAWL_MIN_SECONDS": 10, "RECRAWL_MAX_SECONDS": 5}, "RECRAWL_MIN_SECONDS"),
+        ({"RECRAWL": True, "RECRAWL_REMEMBER": False}, "RECRAWL_REMEMBER"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(values, name):
+    with pytest.raises(ConfigError, match=name):
+        from_mapping(values)
+
+
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(changes=st.lists(st.booleans(), max_size=60))
 def test_a_page_that_turns_around_is_believed_at_once(changes):
@@ -263,24 +275,52 @@ def test_a_crash_between_lease_and_acknowledgement_leaves_the_old_visit(frontier
     frontier_run(scenario, delay=0)
 
 
-def test_a_url_whose_last_try_failed_is_dead_not_due(frontier_run, clock):
+async def fail_for_good(frontier: Frontier, clock) -> str:
+    """Lease the one URL that is ready, use up its last try and settle it."""
+    (lease,) = (await frontier.recall(await frontier.lease(1))).leases
+    await frontier.nack(lease.token, None, "HTTP 500")
+    failed = page("", DropReason.HTTP_ERROR, crawled_at="", http_status=500)
+    entry = visit_entry(lease.url, visit_after(lease.visit, failed, WEEKLY, clock()))
+    assert await frontier.settle([(lease.token, None, entry)]) == [True]
+    return lease.url
+
+
+def test_an_outage_kills_no_page_that_was_visited_before_it_waits_with_what_is_known_of_it(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put([Candidate("https://a.example/")])
-        await finish_one(frontier, clock)
-        clock.advance(1)
+        made = await finish_one(frontier, clock, etag='"1"', step=2)
+        clock.advance(60)
         await frontier.sweep(AT_ONCE)
-        (lease,) = (await frontier.lease(1)).leases
-        await frontier.nack(lease.token, None, "HTTP 500")
-        entry = visit_entry(lease.url, visit(int(clock()), status=500))
-        assert await frontier.settle([(lease.token, None, entry)]) == [True]
-        assert (await frontier.counts()).dead == 1
-        assert await frontier.sweep(AT_ONCE) == 0
-        assert await frontier.requeue("dead") == 1
+        await fail_for_good(frontier, clock)
+        counts = await frontier.counts()
+        assert (counts.dead, counts.done) == (0, 1)
+        assert await frontier.sweep(WEEKLY) == 0
+        clock.advance(16 * DAY)
+        assert await frontier.sweep(WEEKLY) == 1
         (lease,) = (await frontier.recall(await frontier.lease(1))).leases
-        assert lease.visit is not None
-        assert lease.visit.status == 200
+        assert lease.visit == replace(made, fetched_at=made.fetched_at + 60)
 
     frontier_run(scenario, delay=0, tries=1)
+
+
+def test_a_page_that_never_answered_is_dead_not_due(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put([Candidate("https://a.example/")])
+        await fail_for_good(frontier, clock)
+        assert (await frontier.counts()).dead == 1
+        clock.advance(1)
+        assert await frontier.sweep(AT_ONCE) == 0
+        assert await frontier.requeue("dead") == 1
+
+    frontier_run(scenario, delay=0, tries=1)
+
+
+@pytest.mark.parametrize("reason", [DropReason.DOWNLOAD_FAILED, DropReason.HTTP_ERROR, DropReason.STAGE_CRASHED])
+def test_a_failure_changes_nothing_of_what_is_known(reason):
+    before = visit(FETCHED_S - DAY, etag='"1"', step=3, changes=2)
+    after = visit_after(before, page("", reason, http_status=500), WEEKLY, 0)
+    assert after == replace(before, fetched_at=FETCHED_S)
+    assert not is_changed(before, page("", reason))
 
 
 def test_two_crawls_on_one_server_remember_apart(valkey_url, crawl_name, clock):

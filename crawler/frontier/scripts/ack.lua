@@ -12,13 +12,15 @@ for i, token in ipairs(tokens) do
     local attempts, holds, rest = split(lease.member)
     local key = lease.scope .. '\t' .. rest
     if lease.wire == 'd' or ARGV[4 * i + 2] == '' then no_verdict(lease) else answered(lease) end
-    if lease.wire == 'd' then
+    local visit = ARGV[4 * i + 4]
+    local dead = lease.wire == 'd' and not is_remembered(visit)
+    if dead then
       call('HSET', DEAD, key, call('HGET', WHY, key) or '')
     else
       count('done', 1)
-      if ARGV[4 * i + 4] ~= '' then remember(ARGV[4 * i + 4], lease.scope, rest) end
+      if visit ~= '' then remember(visit, lease.scope, rest) end
     end
-    tally(lease.wire == 'd' and 'failed' or 'done', lease.scope, 1)
+    tally(dead and 'failed' or 'done', lease.scope, 1)
     finished = finished + 1
     if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
   end

@@ -57,6 +57,11 @@ local function open_visit(entry)
   local scope, rest = string.match(string.sub(entry, 4 + n), '^([^\t]*)\t(.*)$')
   return string.byte(entry) == 100, string.sub(entry, 4, 3 + n), scope, rest
 end
+-- A URL that was visited before does not die of an outage: it waits for its next visit.
+local function is_remembered(text)
+  local hash = string.match(text, '^(%d+)\t')
+  return hash and call('HEXISTS', vkey(vhome(hash)), hash) == 1
+end
 -- The URL is done and waits for its next visit. text: url hash \t visit
 local function remember(text, scope, rest)
   local hash, visit = string.match(text, '^(%d+)\t(.*)$')
