@@ -181,7 +181,7 @@ async def _timed(call: Callable[[], Awaitable[object]]) -> float:
 
 
 def memory_by_kind(server: redis.Redis, prefix: str) -> dict[str, int]:
-    """Bytes of the crawl's keys, their names and entries in the key space included, by the first part of their names."""
+    """Bytes of the crawl's keys, names and entries in the key space included, by the first part of the names."""
     sums: dict[str, int] = {}
     keys = [key for key in server.scan_iter(count=5000) if key.decode().startswith("{" + prefix)]
     for start in range(0, len(keys), 2000):

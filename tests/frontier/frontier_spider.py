@@ -10,7 +10,7 @@ from typing import Any
 import scrapy
 from scrapy.crawler import CrawlerProcess
 
-from crawler.frontier.model import Candidate
+from crawler.frontier.model import Candidate, Fault
 from crawler.frontier.urls import canonicalize
 
 
@@ -51,7 +51,7 @@ class FollowSpider(scrapy.Spider):
         if response.url == self.broken:
             raise RuntimeError("a callback that fails")
         if response.status != 200:
-            if not await self.scheduler.retry(lease.token, None, f"HTTP {response.status}"):
+            if not await self.scheduler.retry(lease.token, None, f"HTTP {response.status}", fault=Fault.HOST):
                 self.note("lost", lease.url)
                 await self.scheduler.settle(lease.token)
             return
@@ -65,7 +65,7 @@ class FollowSpider(scrapy.Spider):
         if lease.exhausted:
             self.note("exhausted", lease.url)
             await self.scheduler.settle(lease.token)
-        elif not await self.scheduler.retry(lease.token, None, type(failure.value).__name__):
+        elif not await self.scheduler.retry(lease.token, None, type(failure.value).__name__, fault=Fault.HOST):
             self.note("lost", lease.url)
             await self.scheduler.settle(lease.token)
 

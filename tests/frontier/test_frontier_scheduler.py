@@ -226,3 +226,37 @@ def test_seeds_that_come_through_the_door_are_crawled_once_and_strangers_are_ref
             assert client.llen("follow:start_urls") == 0
         assert "no other field" in worker.log
         assert "evil" not in worker.log
+
+
+def test_a_host_that_only_fails_is_left_alone_and_does_not_keep_the_crawl_from_ending(tmp_path):
+    with Web(30) as web:
+        for i in range(1, 30):
+            web.behaviour[f"/{i}"] = lambda times: (500, b"")
+        settings = {"FRONTIER_BREAKER_FAILURES": 3, "FRONTIER_BREAKER_SECONDS": 60, "FRONTIER_PATIENCE_SECONDS": 10}
+        settings["FRONTIER_RETRY_BACKOFF_SECONDS"] = 2  # three different URLs fail before one is tried again
+        worker = Worker(tmp_path, web, **settings)
+        stats = worker.wait()
+        assert stats["finish_reason"] == "finished"
+        assert web.paths()[0] == "/0"
+        assert len(web.log) == 1 + 3  # instead of 29 pages, twice each
+        assert worker.noted("lost") == []
+
+
+def test_a_host_that_comes_back_is_found_by_one_probe_and_loses_nothing(tmp_path):
+    with Web(12) as web:
+
+        def recovering(times: int) -> tuple[int, bytes]:
+            return (500, b"") if len(web.log) < 7 else (200, b"fine")
+
+        for i in range(1, 12):
+            web.behaviour[f"/{i}"] = recovering
+        settings = {
+            "FRONTIER_BREAKER_FAILURES": 3,
+            "FRONTIER_BREAKER_SECONDS": 0.2,
+            "FRONTIER_BREAKER_MAX_SECONDS": 0.4,
+            "FRONTIER_RETRY_BACKOFF_SECONDS": 2,
+        }
+        worker = Worker(tmp_path, web, **settings)
+        worker.wait()
+        assert_every_page_once(web, 12, worker)
+        assert worker.noted("lost") == []
