@@ -33,11 +33,12 @@ from crawler.frontier.server import EmbeddedServer
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch
 TICK = 0.004  # seconds the clock moves on between two leases
-WORDS = (
-    "guide archive reference install notes history release index chapter appendix tutorial library module function "
-    "section article report summary review research community project design language system network storage memory "
-    "process thread signal socket kernel package version change update support manual example question answer forum"
-).split()
+TEXT = """
+guide archive reference install notes history release index chapter appendix tutorial library module function section
+article report summary review research community project design language system network storage memory process thread
+signal socket kernel package version change update support manual example question answer forum
+"""
+WORDS = TEXT.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,9 @@ async def put_batches(frontier: Frontier, web: Web, urls: int, meter: Meter) -> 
     return done
 
 
-async def lease_and_ack(frontier: Frontier, clock: Clock, size: int, rounds: int, meter: Meter) -> tuple[int, list[float]]:
+async def lease_and_ack(
+    frontier: Frontier, clock: Clock, size: int, rounds: int, meter: Meter
+) -> tuple[int, list[float]]:
     """Batches out and settled at once; returns how many and how long each lease call took."""
     times, leased = [], 0
     with meter.running():
@@ -194,7 +197,9 @@ def memory_by_kind(server: redis.Redis, prefix: str) -> dict[str, int]:
 async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: int, queued: int) -> list[Figure]:
     clock, web = Clock(), Web(hosts)
     empty: Any = server.info("memory")
-    frontier = Frontier(url, "bench", Limits(delay=1.0, shards=shards, lease_seconds=3600.0, max_queued=queued), now=clock)
+    frontier = Frontier(
+        url, "bench", Limits(delay=1.0, shards=shards, lease_seconds=3600.0, max_queued=queued), now=clock
+    )
     await frontier.open()
     try:
         figures, total = [], 0
@@ -207,9 +212,13 @@ async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: 
         for size in (16, 32):
             meter = Meter(server)
             n, times = await lease_and_ack(frontier, clock, size, 40_000 // size, meter)
-            figures.append(Figure(f"LEASE+ACK, {size} at a time", n / meter.seconds, "URLs/s", 35_000, note=meter.shares(n)))
+            figures.append(
+                Figure(f"LEASE+ACK, {size} at a time", n / meter.seconds, "URLs/s", 35_000, note=meter.shares(n))
+            )
             note = f"median {1000 * percentile(times, 0.5):.2f} ms, {len(times)} calls"
-            figures.append(Figure(f"LEASE of {size}, p99", 1000 * percentile(times, 0.99), "ms", 1.0, most=True, note=note))
+            figures.append(
+                Figure(f"LEASE of {size}, p99", 1000 * percentile(times, 0.99), "ms", 1.0, most=True, note=note)
+            )
         fresh, known = await page_cost(frontier, web)
         figures.append(Figure("page with 200 new links", 1000 * fresh, "ms"))
         figures.append(Figure("page with 200 known links", 1000 * known, "ms"))
@@ -223,10 +232,14 @@ def bytes_figures(server: redis.Redis, empty: dict[str, Any], total: int) -> lis
     kinds = memory_by_kind(server, "bench.")
     used = (full["used_memory"] - empty["used_memory"]) / total
     data = (full["used_memory_dataset"] - empty["used_memory_dataset"]) / total
-    parts = ", ".join(f"{kind} {size / total:.1f}" for kind, size in sorted(kinds.items(), key=lambda k: -k[1]) if size > total / 20)
+    parts = ", ".join(
+        f"{kind} {size / total:.1f}" for kind, size in sorted(kinds.items(), key=lambda k: -k[1]) if size > total / 20
+    )
     rest = f"fragmentation {full['mem_fragmentation_ratio']:.2f}"
     return [
-        Figure("memory a URL, all included", used, "B", 85, most=True, note=f"dataset {data:.1f}, {rest}, {total} URLs"),
+        Figure(
+            "memory a URL, all included", used, "B", 85, most=True, note=f"dataset {data:.1f}, {rest}, {total} URLs"
+        ),
         Figure("memory a seen URL", kinds.get("s", 0) / total, "B", 10, most=True),
         Figure("memory a queued URL", (sum(kinds.values()) - kinds.get("s", 0)) / total, "B", note=f"by key: {parts}"),
     ]
@@ -276,11 +289,13 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-peer", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder, EmbeddedServer(Path(folder)) as url:
-        with contextlib.closing(redis.Redis.from_url(url)) as server:
-            figures = asyncio.run(measure(url, server, options.urls, options.hosts, options.shards, options.max_queued))
-            if not options.no_peer:
-                figures += measure_peer(server, min(options.urls, 20_000))
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
+        url = stack.enter_context(EmbeddedServer(Path(folder)))
+        server = stack.enter_context(contextlib.closing(redis.Redis.from_url(url)))
+        figures = asyncio.run(measure(url, server, options.urls, options.hosts, options.shards, options.max_queued))
+        if not options.no_peer:
+            figures += measure_peer(server, min(options.urls, 20_000))
     print(json.dumps([{**asdict(f), "ratio": f.ratio} for f in figures], indent=1) if options.json else table(figures))
     return 0
 

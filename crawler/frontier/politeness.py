@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
 from crawler.frontier.calls import Calls, clean, ms
 from crawler.frontier.packing import pack_origin, split_origin
 from crawler.frontier.urls import politeness_scope
 
-
-class DelaySource(StrEnum):
-    """Who asks for a delay of its own; the longest of them all, the crawl's included, holds."""
-
-    ALLOWLIST = "allowlist"
-    ROBOTS = "robots"  # Crawl-delay
+ALLOWLIST = "allowlist"
+"""Source of the delays that the allowlist asks for."""
 
 
 class Origin(NamedTuple):
@@ -55,8 +50,9 @@ class Politeness(Calls):
         at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
         return at / 1000, slot
 
-    async def set_delay(self, scope: str, seconds: float, source: str = DelaySource.ROBOTS) -> None:
-        """What one source asks for, 0 = nothing (any more). Never shorter than the crawl's own, nor than what another
-        source asks for."""
-        args = [scope, DelaySource(source).value, ms(seconds)]
-        await self._run("delay", self.shard_of_scope(scope), args)
+    async def set_delay(self, scope: str, seconds: float, source: str) -> None:
+        """What one source asks for, 0 = nothing (any more). The longest of all sources holds, the crawl's included.
+
+        `source` is a name without blanks: `ALLOWLIST`, or "robots:" and the authority whose Crawl-delay it is.
+        """
+        await self._run("delay", self.shard_of_scope(scope), [scope, source, ms(seconds)])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,8 +26,8 @@ from crawler.frontier.door import Door, door_key
 from crawler.frontier.errors import FrontierMisconfigured
 from crawler.frontier.flights import Flight, Flights
 from crawler.frontier.gate import PolitenessGate, PutBack
-from crawler.frontier.model import Candidate, Counts, Lease, Nack, PutStatus, Wire
-from crawler.frontier.packing import url_hash
+from crawler.frontier.inbox import Inbox
+from crawler.frontier.model import Candidate, Counts, Fault, Lease, Nack, PutStatus, Wire
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.supply import Supply
 from crawler.frontier.traps import trap_reason
@@ -54,7 +53,6 @@ __all__ = ["Scheduler", "frontier_folder", "frontier_url", "limits_of"]
 
 _LONGEST_BACKOFF = 600.0  # seconds
 _LAST_WORDS = 10.0  # seconds to reach the server when the spider closes
-_REMEMBERED = 100_000  # URL hashes that need not be sent again
 
 
 class Scheduler(BaseScheduler):
@@ -64,6 +62,7 @@ class Scheduler(BaseScheduler):
     _supply: Supply
     _turns: Turns
     _canonical: Callable[[str], str | None]
+    _inbox: Inbox
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
@@ -72,10 +71,8 @@ class Scheduler(BaseScheduler):
         self._opened = False
         self._flights = Flights()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._known: OrderedDict[int, None] = OrderedDict()
         self._acks: Batcher[tuple[str, Wire | None], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
-        self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send_puts, most=64)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -98,7 +95,7 @@ class Scheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """True while this or any other worker has something to do, and FRONTIER_IDLE_SECONDS longer."""
-        return not self._supply.finished or bool(self._flights) or self._puts.busy or self._acks.busy
+        return not self._supply.finished or bool(self._flights) or self._inbox.busy or self._acks.busy
 
     def next_request(self) -> Request | None:
         """The next leased URL, None where nothing is at hand."""
@@ -129,14 +126,7 @@ class Scheduler(BaseScheduler):
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
-        hashes = [url_hash(c.url) for c in candidates]
-        fresh = [c for c, h in zip(candidates, hashes, strict=True) if h not in self._known]
-        answers = iter(await self._puts(fresh) if fresh else ())
-        result = [PutStatus.SEEN if h in self._known else next(answers, PutStatus.SEEN) for h in hashes]
-        self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
-        if PutStatus.QUEUED in result:
-            self._supply.stir()
-        return result
+        return await self._inbox.put(candidates)
 
     async def settle(self, token: str) -> None:
         """The URL is finished and everything it produced is durable. Harmless when repeated."""
@@ -149,8 +139,8 @@ class Scheduler(BaseScheduler):
         self._flights.drop(token)
         self._supply.stir()
 
-    async def retry(self, token: str, not_before: float | None, reason: str) -> bool:
-        """This try failed. `not_before=None`: exponential back-off with full jitter.
+    async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
+        """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.
 
         False: no try is left. Then record the loss and `settle`, which makes it a dead letter.
         """
@@ -159,7 +149,7 @@ class Scheduler(BaseScheduler):
             return True
         now = self.frontier.now()
         at = not_before if not_before is not None else now + self._backoff(flight.lease.attempt)
-        answer = await self.frontier.nack(token, at, reason, wire=flight.wire(now))
+        answer = await self.frontier.nack(token, at, reason, wire=flight.wire(now), fault=fault)
         if answer is Nack.EXHAUSTED:
             return False
         self._let_go(flight)
@@ -226,8 +216,9 @@ class Scheduler(BaseScheduler):
             self.frontier,
             self._flights,
             door=self._door_of(spider),
-            putting=lambda: self._puts.busy,
+            putting=lambda: self._inbox.busy,
         )
+        self._inbox = Inbox(self.frontier, self._supply.stir)
         custody = Custody(self._crawler, self.frontier, self._flights, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
@@ -247,7 +238,7 @@ class Scheduler(BaseScheduler):
         self._supply.stop()
         try:
             async with asyncio.timeout(_LAST_WORDS):
-                for batcher in (self._puts, self._finishes, self._acks):
+                for batcher in (self._inbox, self._finishes, self._acks):
                     await batcher.drain()
                 await self.frontier.release(self._flights.tokens())
         except TimeoutError:
@@ -342,17 +333,6 @@ class Scheduler(BaseScheduler):
         await self.frontier.finish(items)
         self._supply.stir()
         return [None] * len(items)
-
-    async def _send_puts(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
-        answers = iter(await self.frontier.put([candidate for part in lists for candidate in part]))
-        return [[next(answers) for _ in part] for part in lists]
-
-    def _remember(self, hashes: Any) -> None:
-        for h in hashes:
-            self._known[h] = None
-            self._known.move_to_end(h)
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
 
     def _backoff(self, attempt: int) -> float:
         base = self._config.frontier.retry_backoff_seconds

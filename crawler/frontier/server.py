@@ -259,6 +259,8 @@ def _configuration(folder: Path, socket: Path) -> str:
         'save ""',
         "maxmemory-policy noeviction",
         "set-max-intset-entries 512",
+        "zset-max-listpack-value 1024",  # queues of up to 128 URLs stay in their dense form, however long the URLs
+        "list-compress-depth 1",  # of the overflow of a queue all but its ends is compressed
     )
     return "\n".join(lines) + "\n"
 

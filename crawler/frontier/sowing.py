@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Clock, PutStatus
-from crawler.frontier.politeness import DelaySource
+from crawler.frontier.politeness import ALLOWLIST
 from crawler.frontier.scope import Admission, Scope, Via
 from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy, extended_policy
@@ -101,7 +101,7 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
                 await frontier.scope_set(scope.to_json())
             gone = dict.fromkeys(_delays(frontier, known), 0.0) if known else {}  # an entry may have lost its delay
             for name, seconds in (gone | _delays(frontier, scope)).items():
-                await frontier.set_delay(name, seconds, DelaySource.ALLOWLIST)
+                await frontier.set_delay(name, seconds, ALLOWLIST)
             return scope
 
 

@@ -149,10 +149,10 @@ class RobotsMiddleware:
             self._met.clear()
         self._met[authority] = record.body_fetched_at
         delay = min(parsed.crawl_delay(self._token) or 0.0, self._longest_delay)
+        frontier = self._scheduler().frontier
+        scope = frontier.scope_of(url)
+        await frontier.set_delay(scope, delay if delay > self._usual_delay else 0.0, f"robots:{authority}")
         if delay > self._usual_delay:
-            frontier = self._scheduler().frontier
-            scope = frontier.scope_of(url)
-            await frontier.set_delay(scope, delay)
             await frontier.block(scope, self._clock() + delay, "crawl-delay")  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.document import Drop, DropReason
 from crawler.frontier.gate import Exhausted
+from crawler.frontier.model import Fault
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
     if isinstance(error, TryLater):
         if error.host_wide and error.not_before is not None:
             await frontier.block(lease.url, error.not_before, error.drop.reason.value)
-        again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value)
+        fault = Fault.LOAD if error.host_wide and error.not_before is None else Fault.HOST
+        again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value, fault=fault)
         return None if again else error.drop
     if isinstance(error, (Denied, Exhausted)):
         return error.drop

@@ -255,8 +255,8 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
 
 def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.set_delay("a.example", 5.0)
-        await frontier.set_delay("b.example", 0.1)
+        await frontier.set_delay("a.example", 5.0, "robots:x")
+        await frontier.set_delay("b.example", 0.1, "robots:x")
         assert await frontier.reserve("https://a.example/") == clock.now
         assert await frontier.reserve("https://a.example/") == clock.now + 5.0
         assert await frontier.reserve("https://b.example/") == clock.now
@@ -273,6 +273,20 @@ def test_caps_refuse_without_remembering(frontier_run):
         assert (await frontier.counts()).seen == 2
 
     frontier_run(scenario, max_pages=2, depth=3)
+
+
+def test_a_candidates_cap_counts_the_pages_of_its_scope_and_never_exceeds_the_crawls(frontier_run):
+    async def scenario(frontier):
+        def capped(path: str, cap: int) -> Candidate:
+            return Candidate(f"https://www.a.example/{path}", cap=cap)
+
+        queued, full = PutStatus.QUEUED, PutStatus.CAPPED
+        assert await frontier.put([capped(str(i), 2) for i in range(3)]) == [queued, queued, full]
+        assert await frontier.put([*pages("other"), capped("1", 2)]) == [queued, PutStatus.SEEN]
+        assert await frontier.put([capped("x", 9), capped("y", 9)]) == [queued, full]  # the crawl takes four
+        assert await frontier.put(pages("z", host="https://b.example")) == [queued]
+
+    frontier_run(scenario, max_pages=4)
 
 
 def test_a_purged_scope_is_emptied_and_takes_nothing_new(frontier_run, clock):
@@ -329,7 +343,7 @@ def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
         await frontier.ack([(leases[3].token, 1.0)])
         for scope in ("a.example", "b.example", "c.example"):
             await frontier.block(scope, clock.now + 99, "x")
-            await frontier.set_delay(scope, 3)
+            await frontier.set_delay(scope, 3, "robots:x")
         await frontier.purge("h.example")
         redis = frontier.connection.redis
         tags = {}

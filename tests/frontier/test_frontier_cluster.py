@@ -64,7 +64,7 @@ def test_every_operation_works_on_a_cluster(cluster_url):
         await frontier.release([leases[2].token])
         assert await frontier.ack([(lease.token, 0.1) for lease in leases[3:]]) == [True] * 3
         await frontier.block(leases[4].scope, frontier.now() + 60, "429")
-        await frontier.set_delay(leases[5].scope, 3.0)
+        await frontier.set_delay(leases[5].scope, 3.0, "robots:x")
         await frontier.reserve("https://b.example/robots.txt")
         await frontier.purge(leases[3].scope)
         await frontier.scope_set("{}")

@@ -45,8 +45,9 @@ class MemoryFrontier:
     def scope_of(self, url: str) -> str:
         return urlsplit(url).netloc
 
-    async def set_delay(self, scope: str, seconds: float) -> None:
-        REPORT["delays"].append([scope, seconds])
+    async def set_delay(self, scope: str, seconds: float, source: str) -> None:
+        if seconds:
+            REPORT["delays"].append([scope, seconds])
 
     async def block(self, scope: str, until: float, reason: str) -> None:
         REPORT.setdefault("blocks", []).append([scope, until, reason])

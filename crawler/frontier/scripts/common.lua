@@ -23,14 +23,15 @@ local function stat(name) return num(call('HGET', ST, name) or 0) end
 -- something to say: delay of its own, delay it asked for by 429/503 (slow), circuit breaker, URLs in its overflow (spilled)
 local scopes, touched, extras = {}, {}, nil
 local SPECIAL = {OWN, SLOW, BREAKER, SPILLED}
-local function special(key, names)
+local function any_special()
   if not extras then
-    extras = {}
-    if call('EXISTS', unpack(SPECIAL)) > 0 then
-      for _, k in ipairs(SPECIAL) do extras[k] = call('EXISTS', k) == 1 end
-    end
+    extras = {any = call('EXISTS', unpack(SPECIAL)) > 0}
+    for _, key in ipairs(extras.any and SPECIAL or {}) do extras[key] = call('EXISTS', key) == 1 end
   end
-  return extras[key] and call('HMGET', key, unpack(names)) or {}
+  return extras.any
+end
+local function special(key, names)
+  return any_special() and extras[key] and call('HMGET', key, unpack(names)) or {}
 end
 local function breaker_of(s, record)
   local failures, openings, probe = string.match(record or '0:0:', '^(%d+):(%d+):(.*)$')
@@ -41,36 +42,43 @@ local function load_special(names)
   local breakers, spilled = special(BREAKER, names), special(SPILLED, names)
   for i, name in ipairs(names) do
     local s = scopes[name]
-    s.base = math.max(num(own[i] or 0), DELAY)
-    s.was_slow, s.was_record, s.spilled, s.was_spilled = slow[i] or nil, breakers[i] or nil, num(spilled[i] or 0), num(spilled[i] or 0)
-    s.slow, s.slow_since = 0, 0
+    if own[i] then s.base = math.max(num(own[i]), DELAY) end
     if slow[i] then
       local ms, since = string.match(slow[i], '^(%d+)@(%d+)$')
-      s.slow, s.slow_since = num(ms), num(since)
+      s.slow, s.slow_since, s.was_slow = num(ms), num(since), slow[i]
     end
     s.delay = math.max(s.base, s.slow)
-    if breakers[i] then breaker_of(s, breakers[i]) else s.failures, s.openings, s.probe = 0, 0, '' end
+    if breakers[i] then
+      breaker_of(s, breakers[i])
+      s.was_record = breakers[i]
+    end
+    if spilled[i] then s.spilled, s.was_spilled = num(spilled[i]), num(spilled[i]) end
   end
 end
+-- What most scopes have nothing to say about is not stored in their tables: they are made by the thousand.
+local USUAL = {__index = {base = DELAY, delay = DELAY, slow = 0, slow_since = 0, failures = 0, openings = 0, probe = '',
+                          spilled = 0, was_spilled = 0}}
 -- `due`: these scopes are known to be ready since these times, so that nothing keeps them.
 local function load(names, due)
-  local missing = {}
-  for i, name in ipairs(names) do
-    if not scopes[name] then
-      scopes[name] = {ready = due and due[i]}
-      missing[#missing + 1] = name
+  local missing, since = names, due
+  if next(scopes) then
+    missing, since = {}, due and {}
+    for i, name in ipairs(names) do
+      if not scopes[name] then
+        missing[#missing + 1] = name
+        if due then since[#missing] = due[i] end
+      end
     end
   end
   if #missing == 0 then return end
   local busy = call('HMGET', BUSY, unpack(missing))
   local nexts = due and {} or call('ZMSCORE', NEXT, unpack(missing))
-  local readies = due and {} or call('ZMSCORE', READY, unpack(missing))
+  local readies = since or call('ZMSCORE', READY, unpack(missing))
   for i, name in ipairs(missing) do
-    local s = scopes[name]
-    s.busy, s.next, s.ready = num(busy[i] or 0), num(nexts[i] or 0), s.ready or (readies[i] and num(readies[i]) or nil)
-    s.was_busy, s.was_next, s.was_ready = s.busy, s.next, s.ready
+    local b, at, ready = num(busy[i] or 0), num(nexts[i] or 0), readies[i] and num(readies[i]) or nil
+    scopes[name] = setmetatable({busy = b, was_busy = b, next = at, was_next = at, ready = ready, was_ready = ready}, USUAL)
   end
-  load_special(missing)
+  if any_special() then load_special(missing) end
 end
 -- The state of a scope; whoever asks for it may have changed whether it is ready.
 local function state(name)

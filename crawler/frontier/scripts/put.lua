@@ -77,9 +77,9 @@ end
 for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
 
 -- A queue that is full overflows into a list, in the order of arrival; seeds and sitemaps always find a place.
-local function enqueue(scope, s, list)
+local function enqueue(scope, list, spilled)
   local hot, cold = {}, {}
-  local free = most == 0 and math.huge or s.spilled > 0 and 0 or most - call('ZCARD', queue(scope))
+  local free = most == 0 and math.huge or spilled > 0 and 0 or most - call('ZCARD', queue(scope))
   for at = 1, #list, 2 do
     local priority = num(list[at])
     if free > 0 or priority >= EXPRESS then
@@ -93,15 +93,19 @@ local function enqueue(scope, s, list)
   if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
   if #cold > 0 then
     call('RPUSH', overflow(scope), unpack(cold))
-    s.spilled = s.spilled + #cold
+    call('HINCRBY', SPILLED, scope, #cold)
   end
 end
-load(names)
-for _, scope in ipairs(names) do
-  local s = state(scope)
-  enqueue(scope, s, new[scope])
-  s.filled = true
+local asleep = {}
+if #names > 0 then
+  local ready, spilled = call('ZMSCORE', READY, unpack(names)), special(SPILLED, names)
+  for k, scope in ipairs(names) do
+    enqueue(scope, new[scope], num(spilled[k] or 0))
+    if not ready[k] then asleep[#asleep + 1] = scope end
+  end
 end
+load(asleep)
+for _, scope in ipairs(asleep) do state(scope).filled = true end
 if seen > had or buckets > had_buckets then call('HSET', ST, 'seen', seen, 'sequence', sequence, 'buckets', buckets) end
 count('queued', seen - had)
 save()

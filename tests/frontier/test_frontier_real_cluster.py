@@ -1,0 +1,139 @@
+"""Three real servers in cluster mode: the client's promises, the state machine and a crawl, spread over their slots."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.server import find_binary
+from tests.frontier import test_frontier_client as client_suite
+from tests.frontier.test_frontier_machine import FrontierMachine
+from tests.frontier.test_frontier_scheduler import Worker
+from tests.frontier.web import Web
+
+SLOTS = 16384
+OF_ONE_SERVER = {
+    "test_a_server_that_evicts_is_refused_with_the_fix",  # changes the policy of one node only
+    "test_an_absent_server_is_named_without_its_password",  # needs no server
+    "test_all_keys_of_a_shard_share_one_cluster_slot",  # asks one server for slots; here crossing them would fail
+}
+
+
+@pytest.fixture(scope="session")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A cluster of three: each owns a third of the slots, none has a replica."""
+    with contextlib.ExitStack() as stack:
+        ports = [free_port() for _ in range(3)]
+        nodes = [stack.enter_context(node(tmp_path_factory.mktemp("node"), port)) for port in ports]
+        for index, client in enumerate(nodes):
+            first, last = index * SLOTS // 3, (index + 1) * SLOTS // 3 - 1
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
+            for port in ports[:index]:
+                client.execute_command("CLUSTER", "MEET", "127.0.0.1", port, port - 5000)
+        for client in nodes:
+            until(lambda client=client: agrees(client))
+        yield f"redis://127.0.0.1:{ports[0]}"
+
+
+def agrees(client: redis.Redis) -> bool:
+    """This node knows the owners of all slots, and all three nodes."""
+    found = client.execute_command("CLUSTER", "INFO")
+    text = str(found)
+    return "ok" in text.partition("cluster_state")[2][:8] and len(client.execute_command("CLUSTER", "SLOTS")) == 3
+
+
+@contextlib.contextmanager
+def node(folder: Path, port: int) -> Iterator[redis.Redis]:
+    options = (
+        f"--port {port} --bind 127.0.0.1 --cluster-enabled yes --save --appendonly no --cluster-port {port - 5000}"
+    )
+    process = subprocess.Popen([find_binary(), *options.split()], cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        with contextlib.closing(redis.Redis(port=port)) as client:
+            until(client.ping)
+            yield client
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        with contextlib.suppress(redis.exceptions.ConnectionError):
+            if condition():
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+CLIENT_TESTS = sorted(name for name in vars(client_suite) if name.startswith("test_") and name not in OF_ONE_SERVER)
+
+
+@pytest.mark.parametrize("name", CLIENT_TESTS)
+def test_what_holds_on_one_server_holds_on_the_cluster(name, request):
+    test = getattr(client_suite, name)
+    wanted = test.__code__.co_varnames[: test.__code__.co_argcount]
+    test(**{fixture: request.getfixturevalue(fixture) for fixture in wanted})
+
+
+def test_the_state_machine_runs_on_the_cluster(valkey_url):
+    FrontierMachine.url = valkey_url
+    profile = settings(
+        max_examples=5,
+        stateful_step_count=40,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(FrontierMachine, settings=profile)
+
+
+def test_the_shards_of_a_crawl_live_on_all_nodes(valkey_url, crawl_name):
+    async def scenario() -> set[str]:
+        frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, shards=8))
+        await frontier.open()
+        await frontier.put([Candidate(f"https://{n}.example/") for n in range(200)])
+        cluster, homes = frontier.connection.redis, set()
+        for shard in range(8):
+            key = frontier.prefix(shard) + "ready"
+            assert await cluster.zcard(key) > 0
+            homes.add(cluster.get_node_from_key(key).name)
+        leases = (await frontier.lease(200)).leases
+        assert len({lease.url for lease in leases}) == 200
+        await frontier.close()
+        return homes
+
+    assert len(asyncio.run(scenario())) == 3
+
+
+def test_a_crawl_over_eight_shards_fetches_every_page_once_and_ends(valkey_url, crawl_name, tmp_path):
+    with contextlib.ExitStack() as stack:
+        webs = [stack.enter_context(Web(12)) for _ in range(4)]
+        seeds = [f"{web.url}/0" for web in webs]
+        settings_ = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "FRONTIER_SHARDS": 8}
+        worker = Worker(tmp_path, webs[0], spider={"seeds": seeds}, **settings_)
+        stats = worker.wait()
+        assert stats["finish_reason"] == "finished"
+        assert sorted(worker.kept()) == sorted(f"{web.url}/{i}" for web in webs for i in range(12))
+        for web in webs:
+            assert sorted(web.paths()) == sorted(f"/{i}" for i in range(12))
