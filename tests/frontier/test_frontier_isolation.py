@@ -42,7 +42,7 @@ async def fill(frontier: Frontier) -> None:
                     await frontier.nack(lease.token, None, "http_error", counted=True)
                     await frontier.ack([(lease.token, None)])
     await frontier.block("c.example", frontier.now() + 999.0, "HTTP 503")
-    await frontier.set_delay("a.example", 7.0)
+    await frontier.set_delay("a.example", 7.0, "robots")
     await frontier.put_blob("https://a.example/robots.txt", b"User-agent: *", 900.0)
 
 
