@@ -1,6 +1,6 @@
 """Behind the stages: the duplicate index of one process, forgotten at its end. Same verdicts as `dedup_redis.py`.
 
-Laid out like that one, because Python's dictionaries would cost five times the memory.
+Laid out like that one, because Python's dictionaries would cost four times the memory.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 -- Answers one item a question: 0 pass, or {owner's URL, agreeing positions; -1 for the same text}.
 local P, bands, width, CHUNK = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local call, floor = redis.call, math.floor
-local FULL = 100 -- documents a bucket
+local FULL = 50 -- documents a bucket
 local documents = tonumber(call('GET', P .. ':count') or 0)
 
 -- The tables are linear hash tables (Litwin 1980) of small hashes, `e` for exact digests, `1`, `2`, … for the bands. All
