@@ -10,6 +10,7 @@ Mutations are drawn from a seeded generator: the same seed finds the same thing 
 from __future__ import annotations
 
 import argparse
+import importlib
 import random
 import sys
 import time
@@ -130,8 +131,11 @@ def cover(name: str, arguments: list[str]) -> None:
     """Run one target under atheris, which looks for inputs that reach new code. Never returns."""
     import atheris  # type: ignore[import-not-found]  # not among the requirements
 
-    target = next(target for target in TARGETS if target.name == name)
-    atheris.instrument_all()
+    for module in [module for module in sys.modules if module.startswith(("crawler", "bench.fuzz_targets"))]:
+        del sys.modules[module]  # imported again below, instrumented
+    with atheris.instrument_imports(include=["crawler", "http_sf"]):
+        targets = importlib.import_module("bench.fuzz_targets").TARGETS
+    target = next(target for target in targets if target.name == name)
     atheris.Setup([sys.argv[0], *arguments], target.run)
     atheris.Fuzz()
 

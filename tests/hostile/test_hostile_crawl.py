@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.hostile_pages import CASES, MEBIBYTE, article, html, page
-from tests.policy_wire.policy_crawl import CorpusCrawl, start_crawl
+from tests.policy_wire.policy_crawl import finished, start_crawl
 from tests.policy_wire.policy_web import PolicyWeb
 
 MAX_PROCESS_MEMORY = 640 * MEBIBYTE
@@ -30,10 +30,9 @@ def test_hostile_pages_cost_themselves_only_and_each_has_its_reason(tmp_path):
         limits = {"DOWNLOAD_TIMEOUT": 12, "RETRY_TIMES": 0, "LOG_LEVEL": "INFO"}
         process = start_crawl(tmp_path / "corpus", [*hostile, *good], web.port, STAGE_WORKERS=2, **limits)
         with Peaks(process.pid) as peaks:
-            _, log = process.communicate(timeout=120)
-    crawl = CorpusCrawl(tmp_path / "corpus", log, process.returncode)
+            crawl = finished(tmp_path / "corpus", process)
 
-    assert crawl.returncode == 0, log[-3000:]
+    assert crawl.returncode == 0, crawl.log[-3000:]
     assert [url for url in good if url not in crawl.kept] == []
     ends = {case: "kept" if url in crawl.kept else crawl.rejected[url]["reason"] for url, case in hostile.items()}
     assert {case.what: end for case, end in ends.items() if end not in case.reasons} == {}

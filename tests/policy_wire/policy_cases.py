@@ -334,7 +334,7 @@ FILES = [
 
 CC = "https://creativecommons.org/licenses/by/4.0/"
 RECORDED = [
-    Case("recorded", "`/ai-policy.json`", "kept", files={"/ai-policy.json": Answer(body=b'{"training": "no"}')},
+    Case("recorded", "`/ai-policy.json`", "kept", files={"/ai-policy.json": plain('{"training": "no"}')},
          signal=("ai-policy", "well-known", '"training": "no"', "unknown")),
     Case("recorded", "`/ai-policy.json` answers 500", "kept", files={"/ai-policy.json": Answer(500)}),
     Case("recorded", "`/llms.txt`", "kept", files={"/llms.txt": plain("# A site\n> about tea\n")},

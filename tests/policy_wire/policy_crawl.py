@@ -99,19 +99,20 @@ def _start(spider: str, argument: str, settings: dict[str, object]) -> subproces
 
 def crawl(folder: Path, seeds: list[str], port: int, **settings: object) -> CorpusCrawl:
     """The same, finished."""
-    return _finished(folder, start_crawl(folder, seeds, port, **settings))
+    return finished(folder, start_crawl(folder, seeds, port, **settings))
 
 
 def replay(archive: Path, folder: Path, **settings: object) -> CorpusCrawl:
     """Everything that a crawl has archived, judged again without a network."""
-    return _finished(
+    return finished(
         folder, _start("replay", f"archive={archive}/*.warc.gz", {"CORPUS_DIR": folder, **SETTINGS, **settings})
     )
 
 
-def _finished(folder: Path, process: subprocess.Popen[str]) -> CorpusCrawl:
+def finished(folder: Path, process: subprocess.Popen[str]) -> CorpusCrawl:
+    """What a crawl has left behind, once it has ended."""
     try:
-        _, log = process.communicate(timeout=150)
+        _, log = process.communicate(timeout=300)
     finally:
         if process.poll() is None:
             process.kill()
