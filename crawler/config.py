@@ -81,6 +81,11 @@ def _check_rules(value: tuple[str, ...]) -> str | None:
     return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
 
 
+def _check_noted(value: tuple[str, ...]) -> str | None:
+    unknown = sorted(set(value) - {"ai-policy.json", "llms.txt"})
+    return f"expected ai-policy.json or llms.txt, not {', '.join(unknown)}" if unknown else None
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """Who crawls, and where the output goes."""
@@ -146,6 +151,11 @@ class PolicyConfig:
                                               "again after this", minimum=1.0)  # fmt: skip
     robots_max_delay_seconds: float = setting("ROBOTS_MAX_DELAY_SECONDS", 60.0, "Crawl-delay is honoured up to this",
                                               minimum=0.0)  # fmt: skip
+    robots_long_delay: str = setting("ROBOTS_LONG_DELAY", "cap", "a Crawl-delay above that: cap it, or skip the host",
+                                     choices=("cap", "skip"))  # fmt: skip
+    noted_files: tuple[str, ...] = setting("OPTOUT_NOTED_FILES", (), "files without a specification that are fetched once "
+                                           "a host and recorded, never obeyed: ai-policy.json, llms.txt",
+                                           check=_check_noted)  # fmt: skip
     max_body_bytes: int = setting("DOWNLOAD_MAXSIZE", 10 * 2**20, "body limit, also after decompression", minimum=1024)
     download_timeout_seconds: float = setting("DOWNLOAD_TIMEOUT", 30.0, "one request, from connect to last byte",
                                               minimum=0.1)  # fmt: skip

@@ -132,6 +132,7 @@ class Exchange:
     ip_address: str | None = None
     fetched_at: float = 0.0  # seconds since the epoch, UTC
     elapsed: float = 0.0  # seconds
+    evidence: bytes = b""  # what policy had read before the request (crawler.policy.evidence), for the archive
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 
 from crawler.document import Drop, DropReason
+from crawler.middlewares import codings
 from crawler.middlewares._meta import is_control_file, is_page
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
@@ -37,6 +38,7 @@ MAX_PLAIN_CONTROL_FILE = 10 * 2**20
 """Bytes of a control file after decompression."""
 MAX_SITEMAP = 50 * 2**20
 """Bytes of a sitemap, on the wire and after decompression (sitemaps.org)."""
+_PLAIN = frozenset({b"", b"identity"})
 MAX_CODINGS = 2
 """Content codings on top of each other; each is one more pass over the body."""
 
@@ -93,9 +95,13 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         """Raises: Denied."""
         if is_control_file(request):
             request.meta["download_maxsize"] = MAX_PLAIN_CONTROL_FILE
-        codings = b",".join(response.headers.getlist("Content-Encoding")).count(b",") + 1
-        if codings > MAX_CODINGS:
-            raise _undecodable(f"{codings} content codings")
+        names = [name.strip() for name in b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")]
+        if len(names) > MAX_CODINGS:
+            raise _undecodable(f"{len(names)} content codings")
+        if all(name in _PLAIN for name in names):
+            return response
+        if unknown := next((name for name in names if name not in codings.KNOWN), None):
+            raise _undecodable(f"unknown content coding {escaped(unknown.decode('latin-1'), 50)}")
         try:
             plain = super().process_response(request, response)
         except IgnoreRequest as error:
@@ -103,10 +109,11 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         except Exception as error:  # each codec has errors of its own
             raise _undecodable(f"content coding: {type(error).__name__}") from error
         assert isinstance(plain, Response)
-        coding = (plain.headers.get("Content-Encoding") or b"").decode("latin-1").strip().lower()
-        if coding not in {"", "identity"}:
-            raise _undecodable(f"unknown content coding {escaped(coding, 50)}")
         return plain
+
+    @staticmethod
+    def _decode(body: bytes, encoding: bytes, max_size: int) -> bytes:
+        return codings.decode(body, encoding, max_size)
 
 
 def media_type(headers: Headers) -> str:

@@ -6,13 +6,14 @@ is not fetched and says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason, Signal
 from crawler.middlewares.control_files import ControlFiles, FileKind
 from crawler.middlewares.outcomes import Held
+from crawler.policy.headers import shown_url
 from crawler.policy.opt_out_files import read_optional, read_required
 from crawler.policy.robots import RobotsFile
 from crawler.policy.robots_fetch import Reading, RobotsRecord
@@ -25,12 +26,17 @@ MAX_LICENCES = 5
 
 
 class OptOutFiles:
-    """Asks the files that the profile wants. `store` makes the keeper of one kind of file."""
+    """Asks the files that the profile wants. `store` makes the keeper of one kind of file.
 
-    def __init__(self, profile: str, store: Callable[[FileKind[Any]], ControlFiles[Any]]) -> None:
+    `noted_files` (OPTOUT_NOTED_FILES) are asked for and recorded, and never hold a host.
+    """
+
+    def __init__(
+        self, profile: str, store: Callable[[FileKind[Any]], ControlFiles[Any]], noted_files: Collection[str] = ()
+    ) -> None:
         self._files = {
             file.path: (file, store(FileKind(name, read_optional(file.unreadable), file.parse)))
-            for name, file in files_of(profile).items()
+            for name, file in files_of(profile, noted_files).items()
         }
         self._licences = store(FileKind(rsl.NAME, read_required(rsl.unreadable), rsl.parse))
         self._reads_licences = profile != "minimal"
@@ -42,7 +48,7 @@ class OptOutFiles:
             if robots is not None and not robots.decide(context.product_token, location).allowed:
                 continue
             record, parsed = await keeper.get(authority + location)
-            if record.reading is Reading.HOLD:
+            if record.reading is Reading.HOLD and not file.noted:
                 raise _held(record, location, authority)
             if parsed is not None:
                 found += file.signals(parsed, path, context)
@@ -57,7 +63,7 @@ class OptOutFiles:
             url = urljoin(f"{authority}/robots.txt", value)
             record, parsed = await self._licences.get(url)
             if parsed is None or len(found) >= MAX_LICENCES:
-                raise _held(record, f"RSL licence {url}", authority)
+                raise _held(record, f"RSL licence {shown_url(url)}", authority)
             found.append(rsl.from_file(parsed, url, path))
         return found
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.document import Drop, Signal
+from crawler.policy.headers import shown_url
 
 
 class Denied(IgnoreRequest):
@@ -58,4 +59,4 @@ class Redirected(IgnoreRequest):
     def __init__(self, target: str, permanent: bool) -> None:
         self.target = target
         self.permanent = permanent
-        super().__init__(f"redirected to {target[:200]!r}")
+        super().__init__(f"redirected to {shown_url(target)}")

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from crawler.document import Drop, DropReason
 from crawler.middlewares._meta import evidence_of, is_control_file, is_page
 from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
@@ -17,6 +18,7 @@ from crawler.middlewares.outcomes import Denied, Held
 from crawler.middlewares.signals import robots_sitemaps
 from crawler.policy import robots, robots_fetch
 from crawler.policy.decide import Verdict, decide_files, decide_robots
+from crawler.policy.robots import RobotsFile
 from crawler.policy.robots_fetch import Ages, Reading, RobotsRecord
 from crawler.policy.signals.base import Context
 from crawler.runtime import config_of
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.config import Config
-    from crawler.policy.robots import RobotsFile
 
 MAX_SITEMAPS = 100
 """Sitemap lines of one robots.txt that are announced."""
@@ -51,6 +52,7 @@ class RobotsMiddleware:
         self._token = config.crawl.product_token
         self._profile = config.policy.optout_profile
         self._longest_delay = config.policy.robots_max_delay_seconds
+        self._skips_long_delays = config.policy.robots_long_delay == "skip"
         self._usual_delay = config.frontier.delay_seconds
         self._files = files
         self._optout_files = optout_files
@@ -91,9 +93,10 @@ class RobotsMiddleware:
             now=self._clock(),
         )
         self._note(request, record, verdict)
-        if parsed is not None:
-            await self._meet(authority, request.url, record, parsed)
+        if parsed is not None or record.reading is Reading.NO_RULES:
+            await self._meet(authority, request.url, record, parsed or RobotsFile())
         self._enforce(verdict, record, authority, is_page(request))
+        self._refuse_long_delay(parsed)
         if is_page(request):
             await self._ask_files(request, authority, parsed)
 
@@ -122,6 +125,13 @@ class RobotsMiddleware:
         if drop.reason.is_hold:
             raise Held(drop, record.expires_at, authority)
         raise Denied(drop, verdict.signals)
+
+    def _refuse_long_delay(self, parsed: RobotsFile | None) -> None:
+        """Raises: Denied where the host asks for more patience than ROBOTS_LONG_DELAY=skip has."""
+        delay = parsed.crawl_delay(self._token) if parsed is not None and self._skips_long_delays else None
+        if delay is not None and delay > self._longest_delay:
+            detail = f"Crawl-delay of {delay:g} s is above ROBOTS_MAX_DELAY_SECONDS ({self._longest_delay:g})"
+            raise Denied(Drop("robots", DropReason.ROBOTS_DISALLOWED, detail))
 
     async def _meet(self, authority: str, url: str, record: RobotsRecord, parsed: RobotsFile) -> None:
         """Once per host, worker and version of the file: its delay and its sitemaps."""
@@ -158,7 +168,8 @@ def control_files_of(crawler: Crawler) -> tuple[ControlFiles[RobotsFile], OptOut
         parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
         return parsed
 
-    return store(FileKind("robots", robots_fetch.read_robots, parse)), OptOutFiles(policy.optout_profile, store)
+    robots_txt = store(FileKind("robots", robots_fetch.read_robots, parse))
+    return robots_txt, OptOutFiles(policy.optout_profile, store, policy.noted_files)
 
 
 def _scheduler_of(crawler: Crawler) -> Callable[[], Any]:

@@ -9,7 +9,8 @@ from crawler import __version__
 from crawler.config import Config
 from crawler.document import Document
 from crawler.frontier.urls import canonicalize, registrable_domain
-from crawler.policy.decide import decide_headers
+from crawler.policy.decide import decide_files, decide_headers
+from crawler.policy.evidence import load
 from crawler.spiders.page import charset_of, rfc3339
 from crawler.storage.replay import ArchivedResponse
 
@@ -17,9 +18,10 @@ _PLAIN_TEXT = "text/plain; charset=utf-8"  # what a WET record holds, whatever i
 
 
 def document_from_archive(response: ArchivedResponse, config: Config) -> Document:
-    """A document with the page's bytes, its place in the archive, and the verdict on its response headers.
+    """A document with the page's bytes, its place in the archive, and the verdict on what was known before its body.
 
-    The page is judged as of the moment it was fetched. Where the headers say no, `verdict` is set and the stages leave
+    That is: the signals of robots.txt and opt-out files that the crawl noted beside the page, and the response headers.
+    The page is judged as of the moment it was fetched. Where one of them says no, `verdict` is set and the stages leave
     the document alone.
     """
     doc = Document(
@@ -44,8 +46,13 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     verdict = decide_headers(
         response.headers, config.crawl.product_token, config.policy.optout_profile, response.fetched_at
     )
-    doc.optout_signals = list(verdict.signals)
-    doc.verdict = verdict.drop
+    if evidence := load(response.evidence):
+        doc.robots_status, doc.robots_sha256 = evidence.robots_status, evidence.robots_sha256
+        doc.robots_fetched_at = evidence.robots_fetched_at
+        doc.optout_signals = list(evidence.signals)
+        doc.verdict = decide_files(evidence.signals, config.policy.optout_profile).drop
+    doc.optout_signals += verdict.signals
+    doc.verdict = doc.verdict or verdict.drop
     return doc
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -19,6 +20,7 @@ from crawler.frontier.urls import registrable_domain
 from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
 from crawler.pipelines.pool import PoolError, StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.policy.counts import PolicyCounts
 from crawler.runtime import config_of
 from crawler.spiders.page import rfc3339
 from crawler.storage.errors import StorageError
@@ -56,6 +58,7 @@ class Settlement:
         self._sink = sink
         self._pool = pool
         self._config = config_of(crawler)
+        self._policy = PolicyCounts()
         sink.on_failure.append(self._stop)
 
     @classmethod
@@ -138,6 +141,8 @@ class Settlement:
             self._stop(error)
             return
         self._count(f"outcome/rejected/{verdict.stage}/{verdict.reason}", doc)
+        for key in self._policy.keys(verdict, doc.domain):
+            self._crawler.stats.inc_value(key)
         if verdict.reason in UNREACHED:
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)
@@ -157,11 +162,13 @@ class Settlement:
                 return  # another worker that ended just now has said it
             async for url, why, until in frontier.frontier.held():
                 doc = self._blank(url)
-                await self._reject(doc, Drop("policy", hold_reason(why), f"tried again from {rfc3339(until)} on"))
+                reason, cause = hold_reason(why)
+                detail = f"tried again from {rfc3339(until)} on{': ' + cause if cause else ''}"
+                await self._reject(doc, Drop("policy", reason, detail))
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     def _blank(self, url: str) -> Document:
-        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url))
+        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(time.time()))
         doc.crawl_id, doc.worker_id = self._config.crawl.crawl_id, self._config.crawl.worker_id
         return doc
 
@@ -197,9 +204,13 @@ class Settlement:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-def hold_reason(why: str) -> DropReason:
-    """The hold reason in a frontier's notes (one a line, newest last); `hold_rate_limited` where none names one."""
+def hold_reason(why: str) -> tuple[DropReason, str]:
+    """The hold reason in a frontier's notes (one a line, newest last) and what was said about it.
+
+    `hold_rate_limited` where no note names a reason.
+    """
     for line in reversed(why.splitlines()):
-        if line.startswith("hold_") and line in DropReason._value2member_map_:
-            return DropReason(line)
-    return DropReason.HOLD_RATE_LIMITED
+        reason, _, cause = line.partition(": ")
+        if reason.startswith("hold_") and reason in DropReason._value2member_map_:
+            return DropReason(reason), cause
+    return DropReason.HOLD_RATE_LIMITED, ""

@@ -108,6 +108,11 @@ def decide_files(signals: Iterable[Signal], profile: str) -> Verdict:
     return Verdict(_refusal(early), found)
 
 
+def protocol_of(drop: Drop) -> str:
+    """The protocol behind an opt-out Drop of this module; "unavailable-after" for a page past its date."""
+    return "unavailable-after" if drop.reason is DropReason.GONE else drop.detail.partition(" in ")[0]
+
+
 def _refusal(signals: Iterable[Signal]) -> Drop | None:
     """The Drop for the first statement that refuses training; None where there is none."""
     no = next((s for s in signals if s.verdict == DISALLOW), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 from crawler.document import Signal
@@ -26,3 +27,28 @@ class Evidence:
     robots_rule: str = ""
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
+
+    def dump(self) -> bytes:
+        """JSON for the archive: what a replay cannot find out again, that is, everything from before the request."""
+        values = {name: getattr(self, name) for name in _TEXTS}
+        signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in self.signals if s.carrier in EARLY_CARRIERS]
+        return json.dumps(values | {"signals": signals}, separators=(",", ":")).encode()
+
+
+EARLY_CARRIERS = frozenset({"robots.txt", "well-known"})
+"""Where signals stand that are read before the request; all others are in the archived response itself."""
+_TEXTS = ("robots_status", "robots_sha256", "robots_fetched_at", "robots_rule")
+
+
+def load(blob: bytes) -> Evidence | None:
+    """The evidence that `dump` wrote; None where these bytes are something else."""
+    try:
+        values = json.loads(blob)
+        texts = {name: values[name] for name in _TEXTS}
+        signals = [Signal(*entry) for entry in values["signals"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    strings = [*texts.values(), *(text for s in signals for text in (s.protocol, s.carrier, s.value, s.verdict))]
+    if not all(text is None or isinstance(text, str) for text in strings):
+        return None
+    return Evidence(**texts, signals=[s for s in signals if s.carrier in EARLY_CARRIERS])

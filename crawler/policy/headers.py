@@ -13,6 +13,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 MAX_RETRY_AFTER_SECONDS = 30 * 86_400.0
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
 
+_USER_INFO = re.compile(r"//[^/?#\s@]*@")
+
 
 def values_of(headers: Headers, name: bytes) -> list[str]:
     """The values of every line of this name (given in lower case), in order, as text."""
@@ -49,6 +51,11 @@ def http_date(text: str) -> float | None:
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def shown_url(url: str, limit: int = 200) -> str:
+    """A URL from outside for a log or a record: escaped, cut, and without user name and password."""
+    return escaped(_USER_INFO.sub("//…@", url), limit)
 
 
 def escaped(text: str, limit: int = 512) -> str:

@@ -247,6 +247,7 @@ class _Reader:
 
 def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
     """(line number, lower-case key, value) of every line that has a key and a separator."""
+    names: dict[bytes, str] = {}  # a file has many lines and few keys
     for number, whole in enumerate(_LINE_END.split(text), start=1):
         line = whole[:MAX_LINE].split(b"#", 1)[0].strip()
         if not line:
@@ -257,8 +258,10 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
             if len(words) != 2:
                 continue
             key, value = words
-        name = b"-".join(key.replace(b"_", b" ").split()).lower()
-        yield number, name.decode("ascii", "replace"), value.strip()
+        name = names.get(key)
+        if name is None:
+            name = names[key] = b"-".join(key.replace(b"_", b" ").split()).lower().decode("ascii", "replace")
+        yield number, name, value.strip()
 
 
 def _decision(rule: Rule | None, label: str) -> RobotsDecision:

@@ -96,7 +96,7 @@ def load(blob: bytes) -> RobotsRecord | None:
         record = RobotsRecord(**values | {"body": body, "reading": Reading(values["reading"])})
         numbers = (record.fetched_at, record.expires_at, record.body_fetched_at)
         return record if all(isinstance(n, (int, float)) for n in numbers) else None
-    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, zlib.error):
         return None
 
 

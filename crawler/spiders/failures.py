@@ -9,6 +9,7 @@ from crawler.document import Drop, DropReason
 from crawler.frontier.gate import Exhausted
 from crawler.frontier.urls import canonicalize
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.policy.headers import shown_url
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -26,7 +27,7 @@ def redirect_of(failure: Failure, lease: Lease, limit: int) -> str | Drop | None
         return None
     target = canonicalize(error.target)
     if target is None:
-        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {error.target}"[:512])
+        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(error.target)}")
     chain = (*lease.redirects, lease.url)
     if target in chain:
         return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])
@@ -43,7 +44,7 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
     error = failure.value
     if isinstance(error, Held):
         logger.info("on hold: %s", error)
-        await frontier.hold(lease.token, error.until, error.drop.reason.value)
+        await frontier.hold(lease.token, error.until, f"{error.drop.reason}: {error.drop.detail}")
         return None
     if isinstance(error, TryLater):
         if error.host_wide and error.not_before is not None:

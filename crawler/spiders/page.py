@@ -70,6 +70,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
         elapsed=float(request.meta.get("download_latency") or 0.0),
+        evidence=request.meta["evidence"].dump() if "evidence" in request.meta else b"",
     )
     return doc
 

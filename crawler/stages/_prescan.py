@@ -13,6 +13,9 @@ MAX_ATTRIBUTES = 1_000
 MAX_TAG_BYTES = 65_536
 """Bytes a tag may have, embedded payloads apart (design page 03)."""
 
+MAX_TAGS = 400_000
+"""Start and end tags a page may have: an element costs lxml some 400 bytes, 10 MB of `<p>a` would cost a gigabyte."""
+
 # Possessive quantifiers: every byte is consumed once. A quote without an end can fail at most once for each kind of
 # quote, because no further quote of that kind follows it.
 _TAG = re.compile(rb"""<(?:!--|/?([a-zA-Z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
@@ -27,9 +30,11 @@ _PAYLOAD = re.compile(rb"""["']\s{0,99}(?:data:|[{\[]|&quot;|&#34;|%7b|m\s?-?[\d
 
 def hostile_reason(body: bytes) -> str | None:
     """Why lxml must not see these bytes (UTF-8), as a sentence, or None."""
-    position, dead = 0, set[bytes]()
+    position, tags, dead = 0, 0, set[bytes]()
     while match := _TAG.search(body, position):
-        position = match.end()
+        position, tags = match.end(), tags + 1
+        if tags > MAX_TAGS:
+            return f"more than {MAX_TAGS} tags"
         name = match[1]
         if name is None:
             position = _skip(body, position, rb"-->", dead)

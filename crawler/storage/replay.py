@@ -19,7 +19,11 @@ from crawler.storage.errors import StorageError
 from crawler.storage.journal import complete_bytes
 
 Headers = list[tuple[bytes, bytes]]
-_WANTED = WarcRecordType.response | WarcRecordType.conversion | WarcRecordType.resource
+_PAGES = WarcRecordType.response | WarcRecordType.conversion | WarcRecordType.resource
+_WANTED = _PAGES | WarcRecordType.metadata
+EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
+"""Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
+_MAX_EVIDENCE = 2**20
 _SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
 
 
@@ -27,6 +31,7 @@ _SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
 class ArchivedResponse:
     """One page from an archive. `body` is free of transfer and content encoding.
 
+    evidence: what the crawl that wrote the archive noted beside the page, unread; empty in other people's archives.
     kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8) or "resource" (a file without HTTP).
     status: HTTP status; 200 for the kinds without HTTP. fetched_at: seconds since the epoch.
     """
@@ -41,6 +46,7 @@ class ArchivedResponse:
     record_id: str
     offset: int
     ip_address: str | None = None
+    evidence: bytes = b""
 
 
 @dataclass(slots=True)
@@ -59,10 +65,14 @@ class _Reader:
     report: Callable[[ReadProblem], None]
     seen: int = 0
     position: int = field(default=0)
+    noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
 
     def responses(self, file: IO[bytes]) -> Iterator[ArchivedResponse]:
         try:
             for record in ArchiveIterator(file, record_types=_WANTED, parse_http=False):
+                if record.record_type == WarcRecordType.metadata:
+                    self._note(record)
+                    continue
                 self.position = record.stream_pos
                 self.seen += 1
                 if found := self._convert(record):
@@ -70,6 +80,10 @@ class _Reader:
             self._check_tail(file)
         except (OSError, ValueError, RuntimeError, EOFError) as error:
             self._problem(f"the archive cannot be read beyond this record: {error}")
+
+    def _note(self, record: WarcRecord) -> None:
+        if record.headers.get("Content-Type") == EVIDENCE_TYPE and record.content_length <= _MAX_EVIDENCE:
+            self.noted = (record.headers.get("WARC-Concurrent-To") or "", record.reader.read())
 
     def _convert(self, record: WarcRecord) -> ArchivedResponse | None:
         try:
@@ -102,6 +116,7 @@ class _Reader:
             record_id=record.headers.get("WARC-Record-ID") or "",
             offset=self.position,
             ip_address=record.headers.get("WARC-IP-Address"),
+            evidence=self.noted[1] if self.noted[0] == record.headers.get("WARC-Record-ID") else b"",
         )
 
     def _check_tail(self, file: IO[bytes]) -> None:

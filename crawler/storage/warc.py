@@ -23,7 +23,7 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
 from crawler.storage.journal import Journal
-from crawler.storage.replay import ArchivedResponse, ReadProblem, read_archive
+from crawler.storage.replay import EVIDENCE_TYPE, ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.shards import Entry, file_facts
 
 __all__ = ["ArchivedResponse", "ReadProblem", "WarcLocation", "WarcWriter", "exchange_records", "read_archive"]
@@ -75,6 +75,8 @@ class WarcWriter:
         journal = self._journal or self._start()
         response_id = self._new_id()
         response, request = exchange_records(exchange, response_id, self._new_id())
+        if exchange.evidence:  # before the response, so that who reads in order has it in time
+            journal.append(evidence_record(exchange, response_id, self._new_id()))
         offset = journal.append(response)
         journal.append(request)
         self._count += 1
@@ -139,6 +141,16 @@ def exchange_records(exchange: Exchange, response_id: str, request_id: str) -> t
     return response, _record(WarcRecordType.request, request_id, moment, headers, _request_head(exchange))
 
 
+def evidence_record(exchange: Exchange, response_id: str, evidence_id: str) -> bytes:
+    """The gzip member of the metadata record that says what policy had read before the request."""
+    headers = [
+        ("WARC-Target-URI", exchange.url),
+        ("WARC-Concurrent-To", f"<urn:uuid:{response_id}>"),
+        ("Content-Type", EVIDENCE_TYPE),
+    ]
+    return _record(WarcRecordType.metadata, evidence_id, warc_date(exchange.fetched_at), headers, exchange.evidence)
+
+
 def warc_date(seconds: float) -> str:
     """RFC 3339 in UTC with milliseconds, as WARC 1.1 allows."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -152,7 +164,7 @@ def _record(  # noqa: PLR0917  # the parts of a record in the order they are wri
     record.headers["WARC-Date"] = moment
     for name, value in headers:
         record.headers.append(name, value)
-    record.is_http = kind != WarcRecordType.warcinfo
+    record.is_http = kind in (WarcRecordType.response, WarcRecordType.request)  # no hash
     record.set_bytes_content(block)
     buffer = io.BytesIO()
     with GzipWriter(buffer, compression_level=GZIP_LEVEL) as out:

@@ -116,9 +116,16 @@ def web() -> Iterator[Web]:
 def crawl(web: Web) -> Callable[..., dict[str, Any]]:
     """`crawl(urls, **settings)`: what became of each URL."""
 
-    def run(urls: list[str], hosts: dict[str, Any] | None = None, blobs: Any = None, **settings: Any) -> dict[str, Any]:
+    def run(
+        urls: list[str],
+        hosts: dict[str, Any] | None = None,
+        blobs: Any = None,
+        trusting_resolver: bool = False,
+        **settings: Any,
+    ) -> dict[str, Any]:
         usual = {"NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": str(web.port), "DOWNLOAD_TIMEOUT": 20}
         job = {"urls": urls, "hosts": hosts or {}, "blobs": blobs or {}, "settings": usual | settings}
+        job["trusting_resolver"] = trusting_resolver
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("crawl_urls.py"))],
             input=json.dumps(job),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+import threading
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -67,6 +69,27 @@ def test_a_name_that_changes_its_address_between_look_ups_reaches_nothing_forbid
     url = f"http://rebind.example:{web.port}/page"
     crawl([url], hosts={"rebind.example": [["127.0.0.9"], ["127.0.0.1"]]}, NETWORK_ALLOW="127.0.0.9/32")
     assert {address for address, _ in web.log} == {"127.0.0.9"}
+
+
+def test_a_connection_that_got_past_the_resolver_is_closed_before_a_byte_is_sent(crawl, web):
+    """The second lock alone: the resolver lets everything through, the socket's own address does not."""
+    received: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        canary.settimeout(30)
+
+        def listen() -> None:
+            connection, _ = canary.accept()
+            with connection:
+                received.append(connection.recv(100))
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        url = f"http://inside.example:{canary.getsockname()[1]}/page"
+        settings = {"NETWORK_ALLOW": "", "NETWORK_PORTS": str(canary.getsockname()[1]), **CONTACT}
+        report = crawl([url], hosts={"inside.example": [["127.0.0.1"]]}, trusting_resolver=True, **settings)
+        thread.join(30)
+    assert report["outcomes"][url]["reason"] == "network_forbidden"
+    assert received == [b""]
 
 
 def test_ports_schemes_user_information_and_control_characters_are_refused(web, crawl):

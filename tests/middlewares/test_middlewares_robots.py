@@ -122,6 +122,16 @@ def test_a_decompression_bomb_in_robots_txt_holds_the_host(web, crawl):
     assert crawl([f"{base}/page"])["outcomes"][f"{base}/page"]["reason"] == "hold_robots_unreachable"
 
 
+def test_half_a_compressed_robots_txt_holds_the_host_and_a_whole_one_counts(web, crawl):
+    packed = gzip.compress(b"User-agent: *\nDisallow: /page\n" + b"# more\n" * 5_000)
+    coding = [("Content-Encoding", "gzip")]
+    torn = web.site("127.0.0.2", {"/robots.txt": web.reply(200, packed[:-20], coding), "/page": web.reply()})
+    whole = web.site("127.0.0.3", {"/robots.txt": web.reply(200, packed, coding), "/page": web.reply()})
+    outcomes = crawl([f"{torn}/page", f"{whole}/page"])["outcomes"]
+    assert outcomes[f"{torn}/page"]["reason"] == "hold_robots_unreachable"
+    assert outcomes[f"{whole}/page"]["reason"] == "robots_disallowed"
+
+
 def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spider(web, crawl):
     body = b"User-agent: *\nCrawl-delay: 5\nSitemap: /map.xml\nSitemap: https://other.example/map.xml\n"
     one = web.site("127.0.0.2", {"/robots.txt": web.reply(200, body), "/a": web.reply(), "/b": web.reply()})
@@ -130,6 +140,17 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     assert sorted(report["delays"]) == [[f"127.0.0.2:{web.port}", 5.0], [f"127.0.0.3:{web.port}", 60.0]]
     assert [scope for scope, _, _ in report["blocks"]] == [scope for scope, _ in report["delays"]]
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
+
+
+def test_a_crawl_delay_beyond_the_cap_skips_the_host_where_the_setting_says_so(web, crawl):
+    robots = web.reply(200, b"User-agent: *\nCrawl-delay: 999")
+    one = web.site("127.0.0.2", {"/robots.txt": robots, "/a": web.reply()})
+    two = web.site("127.0.0.3", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 3"), "/a": web.reply()})
+    outcomes = crawl([f"{one}/a", f"{two}/a"], ROBOTS_MAX_DELAY_SECONDS=60, ROBOTS_LONG_DELAY="skip")["outcomes"]
+    assert outcomes[f"{one}/a"]["reason"] == "robots_disallowed"
+    assert "999 s is above ROBOTS_MAX_DELAY_SECONDS (60)" in outcomes[f"{one}/a"]["detail"]
+    assert outcomes[f"{two}/a"]["outcome"] == "page"
+    assert "/a" not in web.asked(one)
 
 
 @pytest.mark.parametrize("age, outcome", [(86_400, "page"), (31 * 86_400, "Held")])

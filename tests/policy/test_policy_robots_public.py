@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tarfile
 
 import pytest
-from protego import Protego
 
-from crawler.policy.robots import RobotsFile, parse
+from bench.robots import LARGE, REASONS, cost, differences
+from crawler.policy.robots import parse
 
 CASES = [  # file, bot, path, allowed: the expectations that the files' comments and names state
     ("rfc9309-example-simple-robots.txt", "foobot", "/example/page.html", True),
@@ -82,51 +81,13 @@ def test_no_real_file_makes_it_raise_or_closes_its_host(wild):
 
 
 def test_where_protego_differs_on_real_files_the_engine_is_stricter_for_a_known_reason(wild):
-    differing, unexplained = 0, []
-    for name, body in wild:
-        file = parse(body)
-        oracle = Protego.parse(body.decode("utf-8-sig", "replace"))
-        for path in _paths(file):
-            ours = file.decide("CorpusBot", path)
-            if ours.allowed != oracle.can_fetch(f"http://host{path}", "CorpusBot"):
-                differing += 1
-                if ours.allowed or not _explained(body, path, ours.line):
-                    unexplained.append((name, path, ours))
+    compared, known, unexplained = differences(wild)
     assert unexplained == []
-    assert 0 < differing < 1_000
+    assert set(known) == set(REASONS)
+    assert sum(known.values()) < compared / 50
 
 
-def _paths(file: RobotsFile) -> list[str]:
-    """The front page and, for the first rules of the first groups, a path that the rule's pattern would match."""
-    paths = {"/", "/index.html"}
-    for group in file.groups[:20]:
-        for rule in group.rules[:10]:
-            path = rule.pattern.decode("utf-8", "replace").replace("*", "x").rstrip("$")
-            if path.startswith("/") and not any(c.isspace() or c == "#" for c in path):
-                paths.add(path)
-    return sorted(paths)[:25]
-
-
-def _explained(body: bytes, path: str, line: int) -> bool:
-    """True for the three known reasons to be stricter than Protego.
-
-    It reads `Allow: /a/index.html` as permission for `/a/` as well (Google's habit, not in the RFC). The rule or its
-    user-agent line is clumsy (misspelt, no colon, no leading slash). A record that is no rule stands between user-agent
-    lines: Protego ends the group there, RFC 9309 section 2.2.4 says that it must not.
-    """
-    if path.endswith("/") and f"{path}index.htm".encode() in body:
-        return True
-    lines = [text.split(b"#")[0] for text in re.split(rb"\r\n|\r|\n", body.removeprefix(b"\xef\xbb\xbf"))]
-    key, colon, value = lines[line - 1].partition(b":")
-    if not colon or key.strip().lower() != b"disallow" or not value.strip().startswith((b"/", b"*")):
-        return True
-    between = False
-    for previous in reversed(lines[: line - 1]):
-        key, colon, _ = previous.partition(b":")
-        name = key.strip().lower()
-        if name == b"user-agent" and between:
-            return True
-        between |= bool(colon) and name not in {b"allow", b"disallow", b"user-agent"}
-        if name != b"user-agent" and name.replace(b" ", b"-").startswith(b"user"):
-            return True
-    return False
+@pytest.mark.parametrize("what", LARGE)
+def test_large_files_are_parsed_within_their_limit(what):
+    make, limit = LARGE[what]
+    assert cost(make()) < limit

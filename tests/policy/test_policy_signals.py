@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.document import DropReason
 from crawler.policy.decide import decide_body, decide_headers, decide_robots
+from crawler.policy.headers import shown_url
 from crawler.policy.robots import parse
 from crawler.policy.robots_fetch import Ages, Answer, judge
 from crawler.policy.signals.ai_bots import BOTS
@@ -261,6 +262,19 @@ def test_the_drop_names_protocol_carrier_and_value_and_every_signal_is_kept():
     assert verdict.drop is not None
     assert verdict.drop.detail == "x-robots-tag in header: noai"
     assert [s.value for s in verdict.signals] == ["nofollow", "noai"]
+
+
+@pytest.mark.parametrize(
+    "url, shown",
+    [
+        ("http://user:pass@host/a?b=c@d", "http://…@host/a?b=c@d"),
+        ("//user@host/", "//…@host/"),
+        ("http://host/a@b", "http://host/a@b"),
+        ("http://host/\x1b[31m\n", "http://host/\\x1b[31m\\n"),
+    ],
+)
+def test_a_url_in_a_log_has_no_user_and_no_control_character(url, shown):
+    assert shown_url(url) == shown
 
 
 def test_recorded_values_are_escaped_and_bounded():

@@ -271,3 +271,12 @@ def test_dates_are_utc_with_milliseconds():
 
 def test_the_listing_of_public_archives_is_complete(shared_data):
     assert {p.name for p in (shared_data / "warcio").iterdir()} == set(READABLE)
+
+
+def test_evidence_travels_beside_its_response_and_to_no_other(folder, exchange):
+    noted = [exchange(n, body=b"<p>%d</p>" % n) for n in range(3)]
+    noted[1].evidence = b'{"robots_status":"allowed"}'
+    path, places = archive(folder, *noted)
+    found = list(read_archive(str(path)))
+    assert [response.evidence for response in found] == [b"", b'{"robots_status":"allowed"}', b""]
+    assert [response.offset for response in found] == [place.offset for place in places]

@@ -47,7 +47,8 @@ class OptOutFile:
     """An optional file at a fixed path of the host, fetched once and kept like robots.txt.
 
     `unreadable(body)` says why a body is no such file ("" = it is one); `parse(body)` reads it; `signals(parsed, path,
-    context)` gives its statements about one path. `in_minimal`: the profile `minimal` asks for it, too.
+    context)` gives its statements about one path. `in_minimal`: the profile `minimal` asks for it, too. `noted` names
+    it in OPTOUT_NOTED_FILES: such a file is fetched only where it is listed there, and never holds a host.
     """
 
     path: str
@@ -55,6 +56,7 @@ class OptOutFile:
     parse: Callable[[bytes], Any]
     signals: Callable[[Any, str, Context], list[Signal]]
     in_minimal: bool = False
+    noted: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from crawler.policy.signals import (
     ai_bots,
     ai_txt,
     content_signal,
     content_usage,
+    creative_commons,
     meta_robots,
+    noted,
     rsl,
     tdmrep,
     trust_txt,
@@ -25,13 +29,25 @@ DETECTORS = (
     rsl.DETECTOR,
     ai_txt.DETECTOR,
     trust_txt.DETECTOR,
+    creative_commons.DETECTOR,
+    noted.AI_POLICY,
+    noted.LLMS_TXT,
 )
 
 
-def files_of(profile: str) -> dict[str, OptOutFile]:
-    """The optional files that a profile asks every host for, by the name of their detector."""
+def files_of(profile: str, noted_files: Collection[str] = ()) -> dict[str, OptOutFile]:
+    """The optional files that a profile asks every host for, by the name of their detector.
+
+    `noted_files` (OPTOUT_NOTED_FILES) adds files that are only recorded, whatever the profile.
+    """
     wanted = {detector.name: detector.file for detector in DETECTORS if detector.file}
-    return {name: file for name, file in wanted.items() if file.in_minimal or profile != "minimal"}
+    return {name: file for name, file in wanted.items() if _is_wanted(file, profile, noted_files)}
+
+
+def _is_wanted(file: OptOutFile, profile: str, noted_files: Collection[str]) -> bool:
+    if file.noted:
+        return file.noted in noted_files
+    return file.in_minimal or profile != "minimal"
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,44 @@
+"""Behind every refusal: the statistics keys under which it is counted, and whether it was a block.
+
+policy/denied/<protocol>     robots, ai-bots, content-signal, …, unavailable-after, http, network
+policy/held/<reason>         cannot be judged now
+policy/blocked               the server turned us away: 401, 402, 403, 451, 429; also per domain, up to a bound
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawler.document import Drop, DropReason
+from crawler.policy.decide import protocol_of
+
+MAX_DOMAINS = 100
+"""Domains with a key of their own; blocks of further ones are counted in the sum only."""
+
+_DENIALS = {
+    DropReason.ROBOTS_DISALLOWED: "robots",
+    DropReason.ACCESS_DENIED: "http",
+    DropReason.NETWORK_FORBIDDEN: "network",
+}
+_BLOCKS = frozenset({DropReason.ACCESS_DENIED, DropReason.HOLD_RATE_LIMITED})
+
+
+class PolicyCounts:
+    """Says which keys a verdict adds one to; remembers which domains have keys of their own."""
+
+    def __init__(self) -> None:
+        self._domains: set[str] = set()
+
+    def keys(self, verdict: Drop, domain: str) -> Iterator[str]:
+        """The keys for one rejected URL; none where another room rejected it."""
+        if verdict.reason in _DENIALS:
+            yield f"policy/denied/{_DENIALS[verdict.reason]}"
+        elif verdict.stage == "optout":
+            yield f"policy/denied/{protocol_of(verdict)}"
+        elif verdict.reason.is_hold:
+            yield f"policy/held/{verdict.reason}"
+        if verdict.reason in _BLOCKS:
+            yield "policy/blocked"
+            if domain in self._domains or len(self._domains) < MAX_DOMAINS:
+                self._domains.add(domain)
+                yield f"policy/blocked/{domain}"

@@ -1,0 +1,40 @@
+"""On headers and body: links to a Creative Commons licence or signal. Recorded only: a licence is no opt-out.
+
+The licence that counts is the allowlist's; this is what the page says about itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crawler.document import Signal
+from crawler.policy.headers import Headers, values_of
+from crawler.policy.signals.base import UNKNOWN, Context, Detector, Links, signal
+
+NAME = "creative-commons"
+VERSION = "1"
+
+_LINK = re.compile(r"<([^<>]*)>([^<>]*)")
+_HOST = re.compile(r"(?:https?:)?//(?:www\.)?creativecommons\.org/", re.IGNORECASE)
+
+
+def from_headers(headers: Headers, _context: Context) -> list[Signal]:
+    """Every Creative Commons address that a Link header names as a licence (RFC 8288, RFC 4946)."""
+    found = [match for value in values_of(headers, b"link") for match in _LINK.finditer(value)]
+    return [
+        signal(NAME, "header", target, UNKNOWN)
+        for target, parameters in (match.groups() for match in found)
+        if "license" in parameters.lower() and _HOST.match(target)
+    ]
+
+
+def from_links(links: Links, _context: Context) -> list[Signal]:
+    """Every Creative Commons address that a <link rel=license> names."""
+    return [
+        signal(NAME, "meta", href, UNKNOWN)
+        for rel, _kind, href in links
+        if "license" in rel.lower().split() and _HOST.match(href.strip())
+    ]
+
+
+DETECTOR = Detector(NAME, VERSION, headers=from_headers, links=from_links)
