@@ -168,8 +168,8 @@ def control_files_of(crawler: Crawler) -> tuple[ControlFiles[RobotsFile], OptOut
         parsed.decide(config.crawl.product_token, "/")  # sorts our rules now: large files are parsed in a thread
         return parsed
 
-    optout_files = OptOutFiles(policy.optout_profile, store, policy.noted_files)
-    return store(FileKind("robots", robots_fetch.read_robots, parse)), optout_files
+    robots_txt = store(FileKind("robots", robots_fetch.read_robots, parse))
+    return robots_txt, OptOutFiles(policy.optout_profile, store, policy.noted_files)
 
 
 def _scheduler_of(crawler: Crawler) -> Callable[[], Any]:
