@@ -23,7 +23,7 @@ from pathlib import Path
 
 import redis
 
-from bench._audit import by_host, most_at_once
+from bench._audit import by_host, gap_of, most_at_once
 from bench._fleet import Fleet, Warm, settings
 from bench._prose import prose
 from bench._site import hosts_of, page_html
@@ -193,7 +193,7 @@ def report(setting: Setting, visits: Sequence[Visit]) -> list[Report]:
 
 def _of_host(setting: Setting, number: int, host: str, visits: list[Visit]) -> Report:
     delay = setting.delay * (PATIENCE if number == PATIENT_HOST else 1.0)
-    gaps = [after.start - before.start for before, after in pairwise(visits)]
+    gaps = [gap_of(before, after) for before, after in pairwise(visits)]
     if number == PATIENT_HOST:
         gaps = gaps[1:]  # the longer delay is known when robots.txt has been read
     early = sum(gap < LEAST * delay for gap in gaps)
@@ -267,7 +267,7 @@ def main() -> int:
             ):
                 target.sites = site(setting, target)
                 run(setting, options.workers, Path(folder), target)
-                reports = report(setting, target.visits)
+                reports = report(setting, target.log())
             lines.append(row(name, setting, reports))
             if options.verbose:
                 print(*reports, sep="\n", flush=True)

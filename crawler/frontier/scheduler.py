@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +28,7 @@ from crawler.frontier.door import Door
 from crawler.frontier.errors import FrontierMisconfigured
 from crawler.frontier.flights import Flight, Flights
 from crawler.frontier.gate import PolitenessGate, PutBack
+from crawler.frontier.known import Known
 from crawler.frontier.model import Candidate, Counts, Lease, Nack, PutStatus, Wire
 from crawler.frontier.packing import url_hash
 from crawler.frontier.server import EmbeddedServer
@@ -56,7 +56,6 @@ __all__ = ["Scheduler", "frontier_folder", "frontier_url", "limits_of"]
 
 _LONGEST_BACKOFF = 600.0  # seconds
 _LAST_WORDS = 10.0  # seconds to reach the server when the spider closes
-_REMEMBERED = 100_000  # URL hashes that need not be sent again
 
 
 class Scheduler(BaseScheduler):
@@ -73,8 +72,7 @@ class Scheduler(BaseScheduler):
         self._opened = False
         self._flights = Flights()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._known: OrderedDict[int, None] = OrderedDict()
-        self._known_in = 0  # epoch of the server that knows them
+        self._known = Known()
         self._acks: Batcher[tuple[str, Wire | None], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send_puts, most=64)
@@ -131,14 +129,15 @@ class Scheduler(BaseScheduler):
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
-        epoch = self._forget_after_restart()
+        epoch = self.frontier.connection.epoch
         hashes = [url_hash(c.url) for c in candidates]
-        known = [h in self._known for h in hashes]
+        known = self._known.among(hashes, epoch)
         fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
         result = [PutStatus.SEEN if k else next(answers, PutStatus.SEEN) for k in known]
+        there = [h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN)]
         if epoch == self.frontier.connection.epoch:
-            self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
+            self._known.add(there, epoch)
         if PutStatus.QUEUED in result:
             self._supply.stir()
         return result
@@ -371,21 +370,6 @@ class Scheduler(BaseScheduler):
     async def _send_puts(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
         answers = iter(await self.frontier.put([candidate for part in lists for candidate in part]))
         return [[next(answers) for _ in part] for part in lists]
-
-    def _forget_after_restart(self) -> int:
-        """What a server answered before it crashed, it may have forgotten. Returns its epoch."""
-        epoch = self.frontier.connection.epoch
-        if epoch != self._known_in:
-            self._known.clear()
-            self._known_in = epoch
-        return epoch
-
-    def _remember(self, hashes: Any) -> None:
-        for h in hashes:
-            self._known[h] = None
-            self._known.move_to_end(h)
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
 
     def _backoff(self, attempt: int) -> float:
         base = self._config.frontier.retry_backoff_seconds
