@@ -41,7 +41,11 @@ DELAY = 0.2  # seconds between requests to one host
 LEAST_GAP = DELAY / 2  # stages run inside the reactor here, and the machine is full: bench.politeness is the strict one
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
-NO_SERVER = ("error: no Redis or Valkey answers", "error: the duplicate index does not answer")
+NO_SERVER = (
+    "error: no Redis or Valkey answers",
+    "error: the duplicate index does not answer",
+    "crawler.frontier.errors.FrontierUnavailable: no Redis or Valkey answers",
+)
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
 CONTROL_FILES = 4  # robots.txt and opt-out files a host
 JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
