@@ -254,11 +254,11 @@ def main() -> int:
     parser.add_argument("--delay", type=float, default=0.3)
     parser.add_argument("--pages", type=int, default=60, help="listed pages a site")
     parser.add_argument("--peer", action="store_true", help="scrapy-redis as well")
-    parser.add_argument("--verbose", action="store_true", help="one line a site")
     options = parser.parse_args()
     rounds = (Setting(options.delay, 1, options.pages, LATENCY), Setting(0.0, 2, options.pages, SLOW))
     runs = {"ours": run_ours, **({"scrapy-redis": run_peer} if options.peer else {})}
-    lines, found = [HEADER], []
+    found = []
+    print(HEADER, flush=True)
     for setting in rounds:
         for name, run in runs.items():
             with (
@@ -268,12 +268,10 @@ def main() -> int:
                 target.sites = site(setting, target)
                 run(setting, options.workers, Path(folder), target)
                 reports = report(setting, target.log())
-            lines.append(row(name, setting, reports))
-            if options.verbose:
-                print(*reports, sep="\n", flush=True)
+            print(row(name, setting, reports), flush=True)
             if name == "ours":
                 found += violations(setting, reports)
-    print("\n".join(lines + found))
+    print(*found, sep="\n")
     return int(bool(found))
 
 
