@@ -81,6 +81,8 @@ class Campaign:
             plan = plan or draw(plan_seed, len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts))
             run = _Run(folder, url, target, site, plan)
             outcome = run.peer() if peer else run.ours()
+            if outcome.violations:
+                (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
         if not outcome.violations:
             shutil.rmtree(folder)
         return plan, outcome
