@@ -23,6 +23,7 @@ from demo.outputs import CorpusRecords, Record
 
 FOLDERS = ("shards", "rejected", "archive")
 SHOWN = 5  # examples a violation
+AMNESIA_SECONDS = 2.0
 
 
 def accounts(site: KnownSite, corpus: CorpusRecords) -> list[str]:
@@ -89,12 +90,17 @@ def references(folder: Path, kept: Iterable[Record]) -> list[str]:
     return _named("no such response in the archive", wrong)
 
 
-def politeness(visits: Sequence[Visit], least_gap: float, most: int) -> list[str]:
-    """Requests to one host keep their distance and their number, whoever sent them. Seconds."""
+def politeness(visits: Sequence[Visit], least_gap: float, most: int, amnesia: Sequence[float] = ()) -> list[str]:
+    """Requests to one host keep their distance and their number, whoever sent them. Seconds.
+
+    `amnesia` are the moments at which a server came back without its last second: what was under way then it cannot
+    know of, so the next `AMNESIA_SECONDS` are left out.
+    """
     found = []
-    for host, of_host in by_host(visits).items():
+    judged = [v for v in visits if not any(0 <= v.start - moment <= AMNESIA_SECONDS for moment in amnesia)]
+    for host, of_host in by_host(judged).items():
         for before, after in pairwise(of_host):
-            if (gap := after.start - before.start) < least_gap:
+            if (gap := gap_of(before, after)) < least_gap:
                 found.append(f"{host}: {after.path} {1000 * gap:.0f} ms after {before.path}, expected at least "
                              f"{1000 * least_gap:.0f} ms")  # fmt: skip
         if (number := most_at_once(of_host)) > most:
@@ -110,9 +116,14 @@ def by_host(visits: Iterable[Visit]) -> dict[str, list[Visit]]:
     return found
 
 
+def gap_of(before: Visit, after: Visit) -> float:
+    """Seconds between two arrivals; where the log was late in noting the first, as long as it may have been."""
+    return after.start - before.start + before.late
+
+
 def smallest_gap(visits: Sequence[Visit]) -> float:
-    """Seconds between the starts of two requests that follow each other."""
-    return min((after.start - before.start for before, after in pairwise(visits)), default=float("inf"))
+    """Of the requests to one host in the order of their arrival."""
+    return min((gap_of(before, after) for before, after in pairwise(visits)), default=float("inf"))
 
 
 def most_at_once(visits: Iterable[Visit]) -> int:

@@ -14,7 +14,7 @@ from bench._prose import articles, prose
 from bench._target import RESET, Answer
 from crawler.config import Config
 from crawler.document import Document
-from crawler.pipelines.dedup_index import MemoryIndex
+from crawler.pipelines.dedup_memory import MemoryIndex
 from crawler.stages.chain import Chain
 
 KEPT = "kept"
@@ -77,8 +77,7 @@ def _candidates() -> Iterator[tuple[str, ...]]:
 
 
 async def _is_new(index: MemoryIndex, doc: Document, name: str) -> bool:
-    exact = await index.check_exact(doc.doc_id, name)
-    return exact is None and await index.check_near(doc.signature, doc.shingle_count, name) is None
+    return await index.check(doc.doc_id, doc.signature, doc.shingle_count, name) is None
 
 
 def page_html(title: str, text: Iterable[str], links: Iterable[str] = (), meta: str = "") -> bytes:

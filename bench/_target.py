@@ -11,11 +11,13 @@ import contextlib
 import socket
 import threading
 import time
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+BEAT = 0.01  # seconds between two looks at how long the server had to wait for the processor
 RESET = -1  # instead of a status: the connection breaks before the answer
 LONGEST_HEAD = 65_536
 
@@ -42,6 +44,7 @@ class Visit:
     agent: str = ""
     end: float | None = None
     status: int = 0
+    late: float = 0.0  # so many seconds earlier it may have arrived: the server itself had to wait for the processor
 
 
 NOTHING = Answer(b"<html><body><h1>Not found</h1></body></html>", status=404)
@@ -61,6 +64,7 @@ class Target:
         self.port = sockets[0].getsockname()[1]
         self._asked: Counter[tuple[str, str]] = Counter()
         self._changed = threading.Condition()
+        self._stalls: list[tuple[float, float]] = []
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         started = threading.Event()
@@ -81,6 +85,17 @@ class Target:
         with self._changed:
             return self._changed.wait_for(lambda: len(self.visits) >= count, seconds)
 
+    def log(self) -> list[Visit]:
+        """All requests so far, with what is known of the log's own lateness."""
+        with self._changed:
+            visits, stalls = list(self.visits), list(self._stalls)
+        for visit in visits:
+            at = bisect(stalls, (visit.start - BEAT, 0.0))  # the first that may have ended just before
+            for began, ended in stalls[max(0, at - 1) : at + 2]:
+                if began <= visit.start <= ended + BEAT:
+                    visit.late = max(visit.late, visit.start - began)
+        return visits
+
     # --- in the thread -----------------------------------------------------------------------------------------------
     def _serve(self, sockets: list[socket.socket], started: threading.Event) -> None:
         self._loop.run_until_complete(self._run(sockets, started))
@@ -90,12 +105,23 @@ class Target:
         self._ended = self._loop.create_future()
         servers = [await asyncio.start_server(self._connected, sock=sock, limit=LONGEST_HEAD) for sock in sockets]
         started.set()
+        watch = asyncio.ensure_future(self._watch())
         await self._ended
+        watch.cancel()
         for server in servers:
             server.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(BEAT)
+            now = time.monotonic()
+            if now - before > 2 * BEAT:
+                with self._changed:
+                    self._stalls.append((before, now))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import random
 import shutil
 import signal
 import statistics
@@ -27,6 +26,7 @@ from pathlib import Path
 import redis
 
 from bench import _audit
+from bench._blows import Blow, Plan, draw
 from bench._fleet import Fleet, Warm, Worker, cold, settings
 from bench._site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
 from bench._target import Target, served
@@ -41,33 +41,14 @@ DELAY = 0.2  # seconds between requests to one host
 LEAST_GAP = DELAY / 2  # stages run inside the reactor here, and the machine is full: bench.politeness is the strict one
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
-NO_SERVER = ("error: no Redis or Valkey answers", "error: the duplicate index does not answer")
+NO_SERVER = (
+    "error: no Redis or Valkey answers",
+    "error: the duplicate index does not answer",
+    "crawler.frontier.errors.FrontierUnavailable: no Redis or Valkey answers",
+)
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
-MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
 CONTROL_FILES = 4  # robots.txt and opt-out files a host
-FLEETS = (3, 3, 3, 4, 4, 5, 6, 8)  # how many workers a run may have
 JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
-
-
-@dataclass(frozen=True, slots=True)
-class Blow:
-    """One SIGKILL, when the site has seen so many requests. `victim` and `same_name` are drawn per blow."""
-
-    at: int
-    server: bool
-    victim: float = 0.0  # 0 to 1: which of the living workers
-    same_name: bool = False  # the replacement takes the dead worker's WORKER_ID
-    away: float = 0.0  # seconds until the server is started again
-    torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one run does, drawn from its seed."""
-
-    workers: int
-    stage_workers: int
-    blows: tuple[Blow, ...]
 
 
 @dataclass
@@ -85,19 +66,6 @@ class Outcome:
     violations: list[str] = field(default_factory=list)
 
 
-def draw(seed: str, expected: int) -> Plan:
-    """The plan of a seed; `expected` requests reach the site when nothing goes wrong."""
-    rng = random.Random(seed)
-    blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
-    blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
-    return Plan(rng.choice(FLEETS), int(rng.random() < 0.1), tuple(sorted(blows, key=lambda blow: blow.at)))
-
-
-def _server_blow(rng: random.Random, expected: int) -> Blow:
-    torn = rng.choice((0, rng.randint(1, MOST_TORN)))
-    return Blow(rng.randint(1, expected), True, away=rng.choice((0.5, 2.0) if torn else (0.0, 0.5, 2.0)), torn=torn)
-
-
 class Campaign:
     """The site's texts, chosen once, and one run after the other on it."""
 
@@ -113,6 +81,8 @@ class Campaign:
             plan = plan or draw(plan_seed, len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts))
             run = _Run(folder, url, target, site, plan)
             outcome = run.peer() if peer else run.ours()
+            if outcome.violations:
+                (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
         if not outcome.violations:
             shutil.rmtree(folder)
         return plan, outcome
@@ -126,6 +96,7 @@ class _Run:
     site: KnownSite
     plan: Plan
     outcome: Outcome = field(default_factory=Outcome)
+    amnesia: list[float] = field(default_factory=list)  # `time.monotonic()` of restarts with a torn file
 
     # --- ours --------------------------------------------------------------------------------------------------------
     def ours(self) -> Outcome:
@@ -174,7 +145,7 @@ class _Run:
 
     def _audit(self, corpus: Path) -> None:
         records = read_corpus(corpus)
-        visits = self.target.visits
+        visits = self.target.log()
         self.outcome.kept, self.outcome.rejected = len(records.kept), len(records.rejected)
         self.outcome.least_gap = min(map(_audit.smallest_gap, _audit.by_host(visits).values()))
         self.outcome.violations += [
@@ -183,7 +154,7 @@ class _Run:
             *_audit.silence(self.site, corpus, visits, self.target.port),
             *_audit.bookkeeping(corpus, records),
             *_audit.references(corpus, records.kept),
-            *_audit.politeness(visits, LEAST_GAP, 1),
+            *_audit.politeness(visits, LEAST_GAP, 1, self.amnesia),
             *asyncio.run(_rest_of(self.url)),
         ]
 
@@ -248,6 +219,8 @@ class _Run:
             (file,) = (self.folder / "server" / "appendonlydir").glob("*.incr.aof")
             os.truncate(file, max(0, file.stat().st_size - blow.torn))
         time.sleep(blow.away)  # the length of the outage
+        if blow.torn:
+            self.amnesia.append(time.monotonic())
         EmbeddedServer(self.folder / "server").ensure()
         self.outcome.server_kills += 1
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import redis
 
-from bench._audit import by_host, most_at_once
+from bench._audit import by_host, gap_of, most_at_once
 from bench._fleet import Fleet, Warm, settings
 from bench._prose import prose
 from bench._site import hosts_of, page_html
@@ -193,7 +193,7 @@ def report(setting: Setting, visits: Sequence[Visit]) -> list[Report]:
 
 def _of_host(setting: Setting, number: int, host: str, visits: list[Visit]) -> Report:
     delay = setting.delay * (PATIENCE if number == PATIENT_HOST else 1.0)
-    gaps = [after.start - before.start for before, after in pairwise(visits)]
+    gaps = [gap_of(before, after) for before, after in pairwise(visits)]
     if number == PATIENT_HOST:
         gaps = gaps[1:]  # the longer delay is known when robots.txt has been read
     early = sum(gap < LEAST * delay for gap in gaps)
@@ -254,11 +254,11 @@ def main() -> int:
     parser.add_argument("--delay", type=float, default=0.3)
     parser.add_argument("--pages", type=int, default=60, help="listed pages a site")
     parser.add_argument("--peer", action="store_true", help="scrapy-redis as well")
-    parser.add_argument("--verbose", action="store_true", help="one line a site")
     options = parser.parse_args()
     rounds = (Setting(options.delay, 1, options.pages, LATENCY), Setting(0.0, 2, options.pages, SLOW))
     runs = {"ours": run_ours, **({"scrapy-redis": run_peer} if options.peer else {})}
-    lines, found = [HEADER], []
+    found = []
+    print(HEADER, flush=True)
     for setting in rounds:
         for name, run in runs.items():
             with (
@@ -267,13 +267,11 @@ def main() -> int:
             ):
                 target.sites = site(setting, target)
                 run(setting, options.workers, Path(folder), target)
-                reports = report(setting, target.visits)
-            lines.append(row(name, setting, reports))
-            if options.verbose:
-                print(*reports, sep="\n", flush=True)
+                reports = report(setting, target.log())
+            print(row(name, setting, reports), flush=True)
             if name == "ours":
                 found += violations(setting, reports)
-    print("\n".join(lines + found))
+    print(*found, sep="\n")
     return int(bool(found))
 
 

@@ -83,6 +83,7 @@ class Connection:
         self.url = url
         self._revive = revive
         self._offset = 0.0
+        self._doubt = float("inf")  # seconds by which the offset may be wrong
         self._fixed_clock = now
         self.epoch = 0
         self._process = b""
@@ -116,7 +117,8 @@ class Connection:
     async def _check(self) -> None:
         try:
             await self._await_loaded()
-            await self.synchronize()
+            for _ in range(3):
+                await self.synchronize()
             policy = (await self.redis.info("memory")).get("maxmemory_policy", "noeviction")
             clustered = (await self.redis.info("cluster")).get("cluster_enabled")
         except redis_errors.AuthenticationError as error:
@@ -154,10 +156,17 @@ class Connection:
         await self.redis.initialize()
 
     async def synchronize(self) -> None:
-        """Measure how far the local clock is from the server's."""
+        """Measure how far the local clock is from the server's.
+
+        A slow answer says little: the offset may be wrong by half the time it took. It replaces an earlier measurement
+        only where that one was less certain, or can no longer be right.
+        """
         before = time.time()
         seconds, micros = await self.redis.time()
-        self._offset = float(seconds) + float(micros) / 1e6 - (before + time.time()) / 2
+        after = time.time()
+        offset, doubt = float(seconds) + float(micros) / 1e6 - (before + after) / 2, (after - before) / 2
+        if doubt < self._doubt or abs(offset - self._offset) > doubt:
+            self._offset, self._doubt = offset, doubt
 
     async def close(self) -> None:
         """Give the sockets back."""

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from crawler.frontier.batching import Batcher
+from crawler.frontier.known import Known
 from crawler.frontier.model import Candidate, PutStatus
 from crawler.frontier.packing import url_hash
 
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
 
-_REMEMBERED = 100_000  # URL hashes that need not be sent again
 _LISTS = 64  # pages whose links share a call
 
 
 class Inbox:
     """Puts through a small memory of what the frontier has. `refill` is called where something new was queued."""
 
-    def __init__(self, frontier: Frontier, refill: Callable[[], None], remembered: int = _REMEMBERED) -> None:
+    def __init__(self, frontier: Frontier, refill: Callable[[], None], known: Known | None = None) -> None:
         self._frontier = frontier
         self._refill = refill
-        self._remembered = remembered
-        self._known: OrderedDict[int, None] = OrderedDict()
-        self._known_in = 0  # epoch of the server that knows them
+        self._known = known or Known()
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
 
     @property
@@ -39,14 +36,15 @@ class Inbox:
 
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
-        epoch = self._forget_after_restart()
+        epoch = self._frontier.connection.epoch
         hashes = [url_hash(c.url) for c in candidates]
-        fresh = [i for i, h in enumerate(hashes) if h not in self._known]  # now: others put while we wait
-        result = [PutStatus.SEEN] * len(hashes)
-        for i, answer in zip(fresh, await self._puts([candidates[i] for i in fresh]) if fresh else (), strict=True):
-            result[i] = answer
+        known = self._known.among(hashes, epoch)  # as it is now: others put while we wait
+        fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
+        answers = iter(await self._puts(fresh) if fresh else ())
+        result = [PutStatus.SEEN if k else next(answers) for k in known]
         if epoch == self._frontier.connection.epoch:
-            self._remember(h for h, s in zip(hashes, result, strict=True) if s in (PutStatus.QUEUED, PutStatus.SEEN))
+            there = (PutStatus.QUEUED, PutStatus.SEEN)
+            self._known.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
         if PutStatus.QUEUED in result:
             self._refill()
         return result
@@ -54,18 +52,3 @@ class Inbox:
     async def _send(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
         answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
         return [[next(answers) for _ in part] for part in lists]
-
-    def _forget_after_restart(self) -> int:
-        """What a server answered before it crashed, it may have forgotten. Returns its epoch."""
-        epoch = self._frontier.connection.epoch
-        if epoch != self._known_in:
-            self._known.clear()
-            self._known_in = epoch
-        return epoch
-
-    def _remember(self, hashes: Iterable[int]) -> None:
-        for h in hashes:
-            self._known[h] = None
-            self._known.move_to_end(h)
-        while len(self._known) > self._remembered:
-            self._known.popitem(last=False)

@@ -53,6 +53,8 @@ class Turns:
             raise Exhausted(flight.lease.reasons)
         if not self._owns_fresh_slot(flight):
             flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
+        if flight.epoch != self._frontier.connection.epoch:
+            raise PutBack(self._frontier.now())  # the restarted server may not know of this lease and count it twice
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import http.client
+import threading
+import time
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from bench import _audit, faults
+from bench._blows import Blow, Plan, draw
 from bench._site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench._target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
@@ -83,6 +87,40 @@ def test_requests_that_are_too_close_or_too_many_at_a_time_are_named() -> None:
     ]
 
 
+def test_what_the_log_itself_was_late_in_noting_is_not_held_against_anybody() -> None:
+    visits = [Visit("h", "/1", 1.0, end=1.1, late=0.3), Visit("h", "/2", 1.2, end=1.3)]
+    assert _audit.politeness(visits, 0.45, 1) == []
+    assert _audit.politeness(visits, 0.55, 1) == ["h: /2 500 ms after /1, expected at least 550 ms"]
+
+
+def test_after_a_restart_without_its_last_second_a_server_is_given_two() -> None:
+    visits = [Visit("h", f"/{i}", at, end=at + 0.01) for i, at in enumerate((1.0, 1.1, 3.5, 3.6))]
+    assert len(_audit.politeness(visits, 0.3, 1)) == 2
+    assert _audit.politeness(visits, 0.3, 1, [0.9]) == ["h: /3 100 ms after /2, expected at least 300 ms"]
+
+
+def test_a_busy_log_knows_that_it_is_late() -> None:
+    busy, free = threading.Event(), threading.Event()
+
+    def keep_busy() -> None:
+        busy.set()
+        free.wait(10)
+
+    with (
+        served(hosts_of(1, 91)) as target,
+        contextlib.closing(http.client.HTTPConnection("127.0.0.91", target.port, timeout=10)) as client,
+    ):
+        target._loop.call_soon_threadsafe(keep_busy)
+        assert busy.wait(10)
+        client.request("GET", "/")
+        time.sleep(0.2)  # so late will the server be
+        free.set()
+        client.getresponse().read()
+        time.sleep(0.1)  # several beats of its clock
+        (visit,) = target.log()
+    assert visit.late >= 0.2
+
+
 def test_the_peers_losses_and_surplus_lines_are_counted_and_half_a_line_is_none() -> None:
     lines = ['{"url": "a"}\n', '{"url": "a"}\n', '{"url": "m1"}\n', '{"url": "m2"']
     assert _audit.peer_losses(SITE, lines) == (1, 1)
@@ -108,8 +146,8 @@ def test_a_page_breaks_the_connection_as_often_as_it_says_and_the_log_knows(tmp_
 
 
 def test_a_plan_depends_on_its_seed_alone_and_kills_workers_and_the_server() -> None:
-    plans = [faults.draw(f"1/{number}", 300) for number in range(50)]
-    assert plans == [faults.draw(f"1/{number}", 300) for number in range(50)]
+    plans = [draw(f"1/{number}", 300) for number in range(50)]
+    assert plans == [draw(f"1/{number}", 300) for number in range(50)]
     assert {plan.workers for plan in plans} == {3, 4, 5, 6, 8}
     for plan in plans:
         assert {blow.server for blow in plan.blows} == {True, False}
@@ -128,12 +166,12 @@ def test_texts_of_the_known_site_are_kept_by_the_stages_and_different() -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="127.0.0.0/8 and /proc: needs Linux")
 def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_everything(tmp_path: Path) -> None:
     blows = (
-        faults.Blow(5, False, 0.0, True),  # in the middle of robots.txt and opt-out files
-        faults.Blow(18, True, away=0.3),
-        faults.Blow(30, False, 0.9),
+        Blow(5, False, 0.0, True),  # in the middle of robots.txt and opt-out files
+        Blow(18, True, away=0.3),
+        Blow(30, False, 0.9),
     )
     campaign = faults.prepare(2, 6, tmp_path)
-    _, outcome = campaign.run("", plan=faults.Plan(3, 0, blows))
+    _, outcome = campaign.run("", plan=Plan(3, 0, blows))
     assert outcome.violations == []
     assert (outcome.worker_kills, outcome.server_kills) == (2, 1)
     assert outcome.kept == 23

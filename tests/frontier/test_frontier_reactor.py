@@ -13,6 +13,7 @@ import redis
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.inbox import Inbox
+from crawler.frontier.known import Known
 from crawler.frontier.model import Candidate, Limits, PutStatus
 from crawler.frontier.server import EmbeddedServer
 from tests.frontier.test_frontier_scheduler import Worker
@@ -53,7 +54,7 @@ def test_a_server_that_stands_still_does_not_stop_the_event_loop(tmp_path):
 def test_links_put_lately_are_not_sent_again_and_the_oldest_are_forgotten(frontier_run):
     async def scenario(frontier):
         stirred = []
-        inbox = Inbox(frontier, lambda: stirred.append(1), remembered=3)
+        inbox = Inbox(frontier, lambda: stirred.append(1), Known(3))
         links = [Candidate(f"https://a.example/{i}") for i in range(5)]
         assert await inbox.put(links) == [QUEUED] * 5
         await frontier.connection.redis.flushdb()  # who answers "seen" now has not asked the server

@@ -11,13 +11,18 @@ from types import SimpleNamespace
 
 import pytest
 import redis
+from scrapy import Request
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
 from crawler.frontier.connection import ServerRestarted
+from crawler.frontier.flights import Flights
+from crawler.frontier.gate import PutBack
+from crawler.frontier.inbox import Inbox
 from crawler.frontier.model import Candidate, Limits, PutStatus
 from crawler.frontier.scheduler import Scheduler
 from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.turns import Turns
 
 PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
 
@@ -82,10 +87,26 @@ def test_what_is_meant_for_one_epoch_does_not_happen_in_the_next(server):
     with_frontier(server, scenario)
 
 
+def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_back_unsent(server):
+    async def scenario(frontier):
+        flights = Flights()
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        flights.add(lease, frontier.connection.epoch)
+        flights.get(lease.token).slot_used = True  # by robots.txt: the page needs a turn of its own
+        kill(server)
+        server.ensure()
+        with pytest.raises(PutBack):
+            await Turns(frontier, flights).turn(Request(lease.url, meta={"lease": lease}))
+
+    with_frontier(server, scenario)
+
+
 def test_a_page_whose_links_went_with_the_last_second_is_not_acknowledged_but_done_again(server):
     async def scenario(frontier):
         scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
         scheduler.frontier, scheduler._supply = frontier, SimpleNamespace(stir=lambda: None)
+        scheduler._inbox = Inbox(frontier, lambda: None)
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
         scheduler._flights.add(lease, frontier.connection.epoch)

@@ -1,0 +1,43 @@
+"""First step of a fault run: who is killed, and when. Drawn from a seed, placed by progress, never by the clock."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
+FLEETS = (3, 3, 3, 4, 4, 5, 6, 8)  # how many workers a run may have
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """One SIGKILL, when the site has seen so many requests. `victim` and `same_name` are drawn per blow."""
+
+    at: int
+    server: bool
+    victim: float = 0.0  # 0 to 1: which of the living workers
+    same_name: bool = False  # the replacement takes the dead worker's WORKER_ID
+    away: float = 0.0  # seconds until the server is started again
+    torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one run does, drawn from its seed."""
+
+    workers: int
+    stage_workers: int
+    blows: tuple[Blow, ...]
+
+
+def draw(seed: str, expected: int) -> Plan:
+    """The plan of a seed; `expected` requests reach the site when nothing goes wrong."""
+    rng = random.Random(seed)
+    blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
+    blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
+    return Plan(rng.choice(FLEETS), int(rng.random() < 0.1), tuple(sorted(blows, key=lambda blow: blow.at)))
+
+
+def _server_blow(rng: random.Random, expected: int) -> Blow:
+    torn = rng.choice((0, rng.randint(1, MOST_TORN)))
+    return Blow(rng.randint(1, expected), True, away=rng.choice((0.5, 2.0) if torn else (0.0, 0.5, 2.0)), torn=torn)
