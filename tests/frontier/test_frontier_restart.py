@@ -107,6 +107,7 @@ def test_a_page_whose_links_went_with_the_last_second_is_not_acknowledged_but_do
         scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
         scheduler.frontier, scheduler._supply = frontier, SimpleNamespace(stir=lambda: None)
         scheduler._inbox = Inbox(frontier, lambda: None)
+        scheduler._revisits = SimpleNamespace(entry=lambda lease, doc: b"")
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
         scheduler._flights.add(lease, frontier.connection.epoch)
