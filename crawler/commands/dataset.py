@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler import runtime
 from crawler.batch import commands as batch
 from crawler.config import Config, ConfigError
-from crawler.stages._eval_index import EvalSetError
+from crawler.stages._eval_read import EvalSetError
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
 from crawler.storage.verify import Findings, finish_dead_writers, fix, verify

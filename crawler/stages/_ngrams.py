@@ -8,7 +8,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from crawler.stages._units import tokens
+from crawler.stages._units import readings
 from crawler.stages._words import CJK_CHARS_A_WORD, SOUTH_EAST_CHARS_A_WORD
 
 Hashes = NDArray[np.uint64]
@@ -30,11 +30,17 @@ class Grams:
         return rolling(self.units, self.size)
 
 
-def cut(text: str, words: int) -> Grams:
-    """The text as units and n-grams of so many words; in scripts without spaces, of the characters of as many words."""
-    units, joiner, chars = tokens(text)
-    size = words if joiner else words * (CJK_CHARS_A_WORD if chars == 1 else SOUTH_EAST_CHARS_A_WORD)
-    return Grams(_hashed(units), size, joiner)
+def cut(text: str, words: int) -> list[Grams]:
+    """Every reading of the text that is long enough: n-grams of so many words, or of the characters of as many words.
+
+    Scripts without spaces are read by characters.
+    """
+    found = []
+    for units, joiner, chars in readings(text):
+        size = words if joiner else words * (CJK_CHARS_A_WORD if chars == 1 else SOUTH_EAST_CHARS_A_WORD)
+        if len(units) >= size:
+            found.append(Grams(_hashed(units), size, joiner))
+    return found
 
 
 def rolling(units: Hashes, size: int) -> Hashes:

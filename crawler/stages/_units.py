@@ -41,6 +41,20 @@ def tokens(text: str) -> tuple[list[str], str, int]:
     return plain.split(), " ", 1
 
 
+def readings(text: str) -> Iterator[tuple[list[str], str, int]]:
+    """Every way to read a text as units: as words, and where it has them, as characters of scripts without spaces.
+
+    Answers as `tokens`. A page of one script may hold a passage of the other, so no script decides for the whole.
+    """
+    plain = _plain(text)
+    words = plain.split()
+    yield words, " ", 1
+    if not plain.isascii():
+        for pattern, chars_a_word in ((_IDEOGRAPHS, 1), (_UNSPACED, 2)):
+            if pattern.search(plain):
+                yield list("".join(words)), "", chars_a_word
+
+
 def places(text: str, joiner: str) -> Iterator[tuple[int, int]]:
     """Where in `text` each unit of `tokens` comes from, as the start and end of the chunk between white space.
 

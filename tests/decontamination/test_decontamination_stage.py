@@ -129,6 +129,13 @@ def test_scripts_without_spaces_are_compared_by_characters(stage, example):
     assert judge.overlaps(example[::-1]) == []
 
 
+def test_a_passage_of_one_script_is_found_in_a_page_of_another(stage):
+    chinese = "图书馆在每天早上九点开门并且在晚上八点关门所以学生们可以在下课以后来这里安静地读书"
+    judge = stage([{"q": EXAMPLE}, {"q": chinese}])
+    assert overlap(judge, f"{chinese[::-1] * 20} {EXAMPLE} {chinese[::-1] * 20}").example == 0
+    assert overlap(judge, f"{prose(300, 2)} {chinese} {prose(300, 3)}").example == 1
+
+
 def test_the_set_with_most_in_common_is_named_first(stage, tmp_path):
     for name, text in (("small", " ".join(EXAMPLE.split()[:14])), ("large", EXAMPLE)):
         (tmp_path / f"{name}.txt").write_text(text)
