@@ -13,16 +13,17 @@ from crawler.stages._words import CJK_CHARS_A_WORD, SOUTH_EAST_CHARS_A_WORD
 
 Hashes = NDArray[np.uint64]
 
+_CHARS_A_WORD = (1, CJK_CHARS_A_WORD, SOUTH_EAST_CHARS_A_WORD)
 _BASE = 0x9E3779B97F4A7C15  # odd: no position of an n-gram is multiplied away
 
 
 @dataclass(frozen=True, slots=True)
 class Grams:
-    """One text, cut. units: hash of each unit; size: units an n-gram; joiner: as `tokens` says."""
+    """One text, cut. units: hash of each unit; size: units an n-gram; script: as `readings` says."""
 
     units: Hashes
     size: int
-    joiner: str
+    script: int
 
     @property
     def hashes(self) -> Hashes:
@@ -36,10 +37,10 @@ def cut(text: str, words: int) -> list[Grams]:
     Scripts without spaces are read by characters.
     """
     found = []
-    for units, joiner, chars in readings(text):
-        size = words if joiner else words * (CJK_CHARS_A_WORD if chars == 1 else SOUTH_EAST_CHARS_A_WORD)
+    for units, script in readings(text):
+        size = words * _CHARS_A_WORD[script]
         if len(units) >= size:
-            found.append(Grams(_hashed(units), size, joiner))
+            found.append(Grams(_hashed(units), size, script))
     return found
 
 

@@ -76,7 +76,7 @@ class ContaminationStage:
         assert self._index is not None
         hashes = grams.hashes
         hits, origins = _look_up(self._index, hashes)
-        spans = list(places(text, grams.joiner)) if len(hits) else []
+        spans = list(places(text, grams.script)) if len(hits) else []
         for number in np.unique(origins // PER_SET):
             ours = origins // PER_SET == number
             start, end = _first_passage(hits[ours], grams.size)

@@ -136,6 +136,12 @@ def test_a_passage_of_one_script_is_found_in_a_page_of_another(stage):
     assert overlap(judge, f"{prose(300, 2)} {chinese} {prose(300, 3)}").example == 1
 
 
+def test_one_letter_of_another_script_makes_no_short_passage_of_words_a_repetition(stage):
+    judge = stage([{"q": f"中 ก {EXAMPLE}"}])
+    few = " ".join(EXAMPLE.split()[:12])
+    assert judge.overlaps(f"中 ก {prose(50, 2)} {few} {prose(50, 3)}") == []
+
+
 def test_the_set_with_most_in_common_is_named_first(stage, tmp_path):
     for name, text in (("small", " ".join(EXAMPLE.split()[:14])), ("large", EXAMPLE)):
         (tmp_path / f"{name}.txt").write_text(text)
