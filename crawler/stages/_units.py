@@ -46,9 +46,9 @@ def readings(text: str) -> Iterator[tuple[list[str], int]]:
     """Every way to read a text: as words (0), and by the characters of the scripts without spaces that it has.
 
     The number says which: 1 for Chinese and Japanese, 2 for Thai, Lao, Khmer, Burmese and Tibetan. A page of one script
-    may hold a passage of another, so no script decides for the whole.
+    may hold a passage of another, so no script decides for the whole. Letter case is folded: "STRASSE" is "Straße".
     """
-    plain = _plain(text)
+    plain = _plain(text.casefold())
     yield plain.split(), 0
     if not plain.isascii():
         for script, pattern in _ALONE.items():
@@ -62,7 +62,7 @@ def places(text: str, script: int) -> Iterator[tuple[int, int]]:
     Slower than `readings` (each chunk is normalised on its own): for the few texts of which somebody wants to know.
     """
     for chunk in _CHUNK.finditer(text):
-        plain = _plain(chunk[0])
+        plain = _plain(chunk[0].casefold())
         for _ in _ALONE[script].findall(plain) if script else plain.split():
             yield chunk.span()
 

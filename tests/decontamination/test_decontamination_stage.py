@@ -64,6 +64,11 @@ def disguised(text: str, chance: random.Random) -> str:
     return "".join(words)
 
 
+def test_letters_that_change_with_their_case_are_found_in_either(stage):
+    example = f"{prose(6, 1)} Straße {prose(6, 2)}"
+    assert overlap(stage([{"q": example}]), example.upper()).grams == 1
+
+
 def test_numbers_are_all_alike(stage):
     example = f"{prose(8, 1)} in 1984 there were 1,234.5 of {prose(8, 2)}"
     assert overlap(stage([{"q": example}]), example.replace("1984", "7").replace("1,234.5", "99"))
