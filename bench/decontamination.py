@@ -43,7 +43,9 @@ def chain_of(texts: list[str]) -> dict[str, list[str]]:
     follows: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         for left, right in pairwise(text.split()):
-            if left.isalpha() and right.strip(".,;:?!()").isalpha():  # a path or an address alone would be a passage
+            if (
+                left.isalpha() and max(len(left), len(right)) <= 15 and right.strip(".,;:?!()").isalpha()
+            ):  # a path or an address alone would be a passage
                 follows[left].append(right)
     return follows
 

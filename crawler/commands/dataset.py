@@ -13,7 +13,7 @@ from crawler.commands import _batch, _exclude, _index, _select, _verify
 from crawler.config import Config, ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
-from crawler.stages._eval_index import EvalSetError
+from crawler.stages._eval_read import EvalSetError
 from crawler.storage.errors import StorageError
 
 OPERATIONS = {

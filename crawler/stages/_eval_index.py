@@ -6,25 +6,19 @@ the sorted hashes, row 1 for each its first example (set number × 2^40 + exampl
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import orjson
 import xxhash
-import zstandard
 from numpy.typing import NDArray
 
 from crawler.config import Config, DecontaminationConfig
 from crawler.eval_sets import EvalSet, find_sets
+from crawler.stages._eval_read import EvalSetError, examples
 from crawler.stages._ngrams import Grams, Hashes, cut, distinct_units, rolling
-from crawler.stages._normal import normalise
 
 VERSION = 1
 """Changes with anything that gives other hashes for the same sets."""
@@ -35,10 +29,6 @@ _BLOCK = 500_000
 """Units hashed at once."""
 _MIN_DISTINCT = 0.5
 """An n-gram with fewer different units than this share of its words ("0 0 0 0 …") does not say where a text is from."""
-
-
-class EvalSetError(Exception):
-    """An evaluation set cannot be used; the text says which file, what is wrong and what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +50,9 @@ class Gathered:
     origins: list[NDArray[np.uint64]] = field(default_factory=list)
 
     def add(self, grams: Grams, origin: int) -> None:
-        """Take one passage; shorter than an n-gram it cannot be searched."""
-        if len(grams.units) >= grams.size:
-            self.pending.append(Sequence(grams, origin))
-            self.units += len(grams.units)
+        """Take one passage."""
+        self.pending.append(Sequence(grams, origin))
+        self.units += len(grams.units)
         if self.units > _BLOCK:
             self.flush()
 
@@ -113,27 +102,23 @@ def build(config: DecontaminationConfig) -> NDArray[np.uint64]:
 
 
 def _gather(passages: Gathered, joined: Gathered, origin: int, made: EvalSet, ngram: int) -> bool:
-    """Add the passages of one set, each different one once, and its examples as wholes. False where all are short."""
+    """Add the passages of one set, each different one once, and its examples as wholes. False where all are short.
+
+    An example as one text: short questions with short answers have no n-gram but across their parts.
+    """
     seen: set[int] = set()
     found = False
     for position, parts in enumerate(examples(made)):
-        pieces = [cut(part, ngram) for part in parts]
-        whole = _whole(parts, pieces, ngram)
-        found |= len(whole.units) >= whole.size
-        joined.add(whole, origin + position)
-        for part, grams in zip(parts, pieces, strict=True):
+        for grams in cut(" ".join(parts), ngram):
+            joined.add(grams, origin + position)
+            found = True
+        for part in parts:
             key = xxhash.xxh3_64_intdigest(part.encode("utf-8", "replace"))
             if key not in seen:
                 seen.add(key)
-                passages.add(grams, origin + position)
+                for grams in cut(part, ngram):
+                    passages.add(grams, origin + position)
     return found
-
-
-def _whole(parts: list[str], pieces: list[Grams], ngram: int) -> Grams:
-    """An example as one text: short questions with short answers have no n-gram but across their parts."""
-    if all(grams.joiner for grams in pieces):
-        return Grams(np.concatenate([grams.units for grams in pieces]), pieces[0].size, pieces[0].joiner)
-    return cut(" ".join(parts), ngram)
 
 
 def _distinct_grams(sequences: list[Sequence], size: int, words: int) -> tuple[Hashes, NDArray[np.uint64]]:
@@ -179,82 +164,3 @@ def _folder() -> Path:
     except OSError:
         usable = False
     return folder if usable else Path(tempfile.mkdtemp(prefix="crawler-eval-"))
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
-def examples(made: EvalSet) -> Iterator[list[str]]:
-    """The texts of each example of a set: the strings of a JSON record or row, or a paragraph. Raises: EvalSetError."""
-    for path in made.files:
-        try:
-            yield from _examples(path, made.fields)
-        except (OSError, ValueError, EOFError, zstandard.ZstdError) as error:
-            raise EvalSetError(f"the evaluation set {str(path)!r} cannot be read: {error}") from error
-
-
-def _examples(path: Path, fields: tuple[str, ...]) -> Iterator[list[str]]:
-    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
-    if name.endswith(".parquet"):
-        records = _parquet(path)
-    elif name.endswith((".txt", ".md")):
-        yield from ([normalise(text)] for text in _paragraphs(path))
-        return
-    else:
-        records = _json_lines(path) if name.endswith(".jsonl") else _json(path)
-    for record in records:
-        wanted = [record.get(name) for name in fields] if fields and isinstance(record, dict) else record
-        if parts := [normalise(text) for text in _strings(wanted) if text.strip()]:
-            yield parts
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, in its order."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _strings(item)
-
-
-def _opened(path: Path) -> io.TextIOWrapper:
-    open_file: Any = {".gz": gzip.open, ".zst": zstandard.open}.get(path.suffix.lower(), open)
-    return io.TextIOWrapper(open_file(path, "rb"), encoding="utf-8-sig", errors="replace")
-
-
-def _json_lines(path: Path) -> Iterator[Any]:
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    yield orjson.loads(line)
-                except orjson.JSONDecodeError as error:
-                    raise ValueError(f"line {number} is not JSON ({error})") from None
-
-
-def _json(path: Path) -> Iterator[Any]:
-    with _opened(path) as file:
-        content = orjson.loads(file.read())
-    yield from content if isinstance(content, list) else [content]
-
-
-def _paragraphs(path: Path) -> Iterator[str]:
-    with _opened(path) as file:
-        lines: list[str] = []
-        for line in file:
-            if line.strip():
-                lines.append(line)
-            elif lines:
-                yield "".join(lines)
-                lines = []
-        if lines:
-            yield "".join(lines)
-
-
-def _parquet(path: Path) -> Iterator[Any]:
-    import pyarrow.parquet
-
-    with pyarrow.parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=1_000):
-            yield from batch.to_pylist()

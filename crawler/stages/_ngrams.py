@@ -8,21 +8,22 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from crawler.stages._units import tokens
+from crawler.stages._units import readings
 from crawler.stages._words import CJK_CHARS_A_WORD, SOUTH_EAST_CHARS_A_WORD
 
 Hashes = NDArray[np.uint64]
 
+_CHARS_A_WORD = (1, CJK_CHARS_A_WORD, SOUTH_EAST_CHARS_A_WORD)
 _BASE = 0x9E3779B97F4A7C15  # odd: no position of an n-gram is multiplied away
 
 
 @dataclass(frozen=True, slots=True)
 class Grams:
-    """One text, cut. units: hash of each unit; size: units an n-gram; joiner: as `tokens` says."""
+    """One text, cut. units: hash of each unit; size: units an n-gram; script: as `readings` says."""
 
     units: Hashes
     size: int
-    joiner: str
+    script: int
 
     @property
     def hashes(self) -> Hashes:
@@ -30,11 +31,17 @@ class Grams:
         return rolling(self.units, self.size)
 
 
-def cut(text: str, words: int) -> Grams:
-    """The text as units and n-grams of so many words; in scripts without spaces, of the characters of as many words."""
-    units, joiner, chars = tokens(text)
-    size = words if joiner else words * (CJK_CHARS_A_WORD if chars == 1 else SOUTH_EAST_CHARS_A_WORD)
-    return Grams(_hashed(units), size, joiner)
+def cut(text: str, words: int) -> list[Grams]:
+    """Every reading of the text that is long enough: n-grams of so many words, or of the characters of as many words.
+
+    Scripts without spaces are read by characters.
+    """
+    found = []
+    for units, script in readings(text):
+        size = words * _CHARS_A_WORD[script]
+        if len(units) >= size:
+            found.append(Grams(_hashed(units), size, script))
+    return found
 
 
 def rolling(units: Hashes, size: int) -> Hashes:

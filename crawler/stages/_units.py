@@ -16,6 +16,7 @@ _NUMBER = regex.compile(r"\p{Nd}+(?:[.,،٬٫]\p{Nd}+)*+")
 _MARKS = regex.compile(r"\p{Mn}+")
 _IDEOGRAPHS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _UNSPACED = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_ALONE = {1: _IDEOGRAPHS, 2: _UNSPACED}
 _LETTER = regex.compile(r"\p{L}")
 _CHUNK = regex.compile(r"\S+")
 _SAMPLE = 2_000
@@ -41,14 +42,28 @@ def tokens(text: str) -> tuple[list[str], str, int]:
     return plain.split(), " ", 1
 
 
-def places(text: str, joiner: str) -> Iterator[tuple[int, int]]:
-    """Where in `text` each unit of `tokens` comes from, as the start and end of the chunk between white space.
+def readings(text: str) -> Iterator[tuple[list[str], int]]:
+    """Every way to read a text: as words (0), and by the characters of the scripts without spaces that it has.
 
-    Slower than `tokens` (each chunk is normalised on its own): for the few texts of which somebody wants to know.
+    The number says which: 1 for Chinese and Japanese, 2 for Thai, Lao, Khmer, Burmese and Tibetan. A page of one script
+    may hold a passage of another, so no script decides for the whole. Letter case is folded: "STRASSE" is "Straße".
+    """
+    plain = _plain(text.casefold())
+    yield plain.split(), 0
+    if not plain.isascii():
+        for script, pattern in _ALONE.items():
+            if characters := pattern.findall(plain):
+                yield characters, script
+
+
+def places(text: str, script: int) -> Iterator[tuple[int, int]]:
+    """Where in `text` each unit of that reading comes from, as the start and end of the chunk between white space.
+
+    Slower than `readings` (each chunk is normalised on its own): for the few texts of which somebody wants to know.
     """
     for chunk in _CHUNK.finditer(text):
-        units = _plain(chunk[0]).split()
-        for _ in range(len(units) if joiner else sum(map(len, units))):
+        plain = _plain(chunk[0].casefold())
+        for _ in _ALONE[script].findall(plain) if script else plain.split():
             yield chunk.span()
 
 

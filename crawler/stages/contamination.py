@@ -6,6 +6,7 @@ datatrove's normalisation. Without EVAL_SETS nothing happens here. What is compa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.eval_sets import find_sets
-from crawler.stages._eval_index import PER_SET, EvalSetError, open_index
-from crawler.stages._ngrams import Hashes, cut
+from crawler.stages._eval_index import PER_SET, open_index
+from crawler.stages._eval_read import EvalSetError
+from crawler.stages._ngrams import Grams, Hashes, cut
 from crawler.stages._units import places
 
 
@@ -62,28 +64,29 @@ class ContaminationStage:
 
     def overlaps(self, text: str) -> list[Overlap]:
         """What the text shares with each set, most n-grams first, then in the order of the sets."""
-        if self._index is None:
-            return []
-        grams = cut(text, self._config.ngram)
+        best: dict[str, Overlap] = {}
+        for grams in cut(text, self._config.ngram) if self._index is not None else ():
+            for overlap in self._shared(text, grams):
+                if overlap.set_name not in best or overlap.grams > best[overlap.set_name].grams:
+                    best[overlap.set_name] = overlap
+        return sorted(best.values(), key=lambda overlap: -overlap.grams)
+
+    def _shared(self, text: str, grams: Grams) -> Iterator[Overlap]:
+        """The overlaps of one reading of the text, in the order of the sets."""
+        assert self._index is not None
         hashes = grams.hashes
         hits, origins = _look_up(self._index, hashes)
-        if not len(hits):
-            return []
-        spans = list(places(text, grams.joiner))
-        found = []
+        spans = list(places(text, grams.script)) if len(hits) else []
         for number in np.unique(origins // PER_SET):
             ours = origins // PER_SET == number
             start, end = _first_passage(hits[ours], grams.size)
-            found.append(
-                Overlap(
-                    set_name=self._names[int(number)],
-                    grams=len(np.unique(hashes[hits[ours]])),
-                    example=int(origins[ours][0] % PER_SET),
-                    words=(start, end),
-                    characters=(spans[start][0], spans[end - 1][1]),
-                )
+            yield Overlap(
+                set_name=self._names[int(number)],
+                grams=len(np.unique(hashes[hits[ours]])),
+                example=int(origins[ours][0] % PER_SET),
+                words=(start, end),
+                characters=(spans[start][0], spans[end - 1][1]),
             )
-        return sorted(found, key=lambda overlap: -overlap.grams)
 
 
 def _look_up(index: NDArray[np.uint64], hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

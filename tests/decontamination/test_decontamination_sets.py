@@ -164,6 +164,6 @@ def _overlaps(config, text):
 
 
 def test_different_units_are_counted_as_a_set_would(stage):
-    grams = cut("a b a c a a d e f a b c d e f g a a a a b", 5)
+    [grams] = cut("a b a c a a d e f a b c d e f g a a a a b", 5)
     windows = [set(grams.units[i : i + 5]) for i in range(len(grams.units) - 4)]
     assert distinct_units(grams.units, 5).tolist() == [len(window) for window in windows]

@@ -64,6 +64,11 @@ def disguised(text: str, chance: random.Random) -> str:
     return "".join(words)
 
 
+def test_letters_that_change_with_their_case_are_found_in_either(stage):
+    example = f"{prose(6, 1)} Straße {prose(6, 2)}"
+    assert overlap(stage([{"q": example}]), example.upper()).grams == 1
+
+
 def test_numbers_are_all_alike(stage):
     example = f"{prose(8, 1)} in 1984 there were 1,234.5 of {prose(8, 2)}"
     assert overlap(stage([{"q": example}]), example.replace("1984", "7").replace("1,234.5", "99"))
@@ -127,6 +132,19 @@ def test_scripts_without_spaces_are_compared_by_characters(stage, example):
     judge = stage([{"q": example}])
     assert overlap(judge, f"{example[::-1]}。{example}").grams >= 1
     assert judge.overlaps(example[::-1]) == []
+
+
+def test_a_passage_of_one_script_is_found_in_a_page_of_another(stage):
+    chinese = "图书馆在每天早上九点开门并且在晚上八点关门所以学生们可以在下课以后来这里安静地读书"
+    judge = stage([{"q": EXAMPLE}, {"q": chinese}])
+    assert overlap(judge, f"{chinese[::-1] * 20} {EXAMPLE} {chinese[::-1] * 20}").example == 0
+    assert overlap(judge, f"{prose(300, 2)} {chinese} {prose(300, 3)}").example == 1
+
+
+def test_one_letter_of_another_script_makes_no_short_passage_of_words_a_repetition(stage):
+    judge = stage([{"q": f"中 ก {EXAMPLE}"}])
+    few = " ".join(EXAMPLE.split()[:12])
+    assert judge.overlaps(f"中 ก {prose(50, 2)} {few} {prose(50, 3)}") == []
 
 
 def test_the_set_with_most_in_common_is_named_first(stage, tmp_path):

@@ -14,7 +14,7 @@ from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
 from crawler.storage.reading import read_records
 from crawler.storage.rewrite import Rejection, corpus_place, read_files, rewrite, tidy
-from crawler.storage.verify import finish_dead_writers, verify
+from crawler.storage.verify import finish_dead_writers, fix, verify
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -160,6 +160,20 @@ def test_a_crawl_that_goes_on_afterwards_adds_to_the_new_version(two_files):
     assert two_files.manifest()["version"] == 2 and healthy(two_files)
     run(two_files, without(6))
     assert two_files.manifest()["version"] == 3 and healthy(two_files)
+
+
+def test_surplus_records_leave_a_rewritten_file_as_they_leave_any_other(two_files, kept):
+    run(two_files, lambda record: record | {"language": "xx"})
+    corpus = two_files.opened("w3")
+    corpus.keep(kept(1, crawled_at="2026-06-01T00:00:00Z"))
+    corpus.close()
+    place = Place(str(two_files.path))
+    assert fix(place, verify(place).surplus) == 1
+    assert healthy(two_files) and finish_dead_writers(place) == 0 and tidy(place) == 0
+    assert sorted(titles(two_files)) == [f"Page {n}" for n in range(6)]
+    manifest = two_files.manifest()
+    assert manifest["version"] == 2 and len(manifest["lineage"]) == 1
+    assert len(two_files.names("shards")) == 3
 
 
 def test_a_worker_at_work_stops_the_rewrite(two_files):
