@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.frontier.model import Lease, Wire
+from crawler.frontier.model import Candidate, Lease, Wire
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,6 +29,7 @@ class Flight:
     answered_at: float | None = None
     settling: bool = False
     missed: int = 0  # inspections in a row that found nobody working on it
+    children: list[Candidate] = field(default_factory=list)  # what was put because of it
 
     def wire(self, now: float) -> Wire | None:
         """What the request cost its host; None where none was sent."""

@@ -8,7 +8,6 @@ retried, held, put back, or, when the spider closes, released; an inspection cat
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
 from dataclasses import replace
@@ -40,7 +39,7 @@ from crawler.frontier.wiring import frontier_folder, frontier_url, limits_of
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterable
     from typing import Self
 
     from scrapy import Spider
@@ -129,8 +128,15 @@ class Scheduler(BaseScheduler):
         return True
 
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
-    async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
-        """Add canonical URLs to the frontier; returns once the server has them."""
+    async def put(self, candidates: list[Candidate], parent: str | None = None) -> list[PutStatus]:
+        """Add canonical URLs to the frontier; returns once the server has them.
+
+        `parent` is the token of the page they were found on: they are put again where the server was restarted before
+        that page is settled.
+        """
+        flight = self._flights.get(parent) if parent else None
+        if flight is not None:
+            flight.children += candidates
         return await self._inbox.put(candidates)
 
     async def settle(self, token: str, doc: Document | None = None) -> None:
@@ -318,7 +324,7 @@ class Scheduler(BaseScheduler):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
             chain = (*lease.redirects, lease.url)
-            await self.put([Candidate(url, lease.priority, lease.depth, lease.kind, chain)])
+            await self.put([Candidate(url, lease.priority, lease.depth, lease.kind, chain)], lease.token)
             await self.settle(lease.token)
 
     async def _recover(self, flight: Flight) -> None:
@@ -349,26 +355,30 @@ class Scheduler(BaseScheduler):
 
     # --- small things ------------------------------------------------------------------------------------------------
     async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
-        """Acknowledge what the server that handed it out still vouches for; what it may have forgotten is done again.
+        """Acknowledge, once the server certainly has what these pages led to.
 
         A page's links reach the server before the page is acknowledged. Where the server was restarted in between they
-        may have gone with the last second of its file, and only the page can bring them back.
+        may have gone with the last second of its file: then they are put again first, which changes nothing where they
+        are there.
         """
         connection = self.frontier.connection
-        epoch = connection.epoch
-        current = [item for item in items if self._epoch_of(item[0], epoch) == epoch]
-        settled: dict[str, bool] = {}
-        with contextlib.suppress(ServerRestarted), connection.only_in(epoch):
-            settled = dict(zip((item[0] for item in current), await self.frontier.settle(current), strict=True))
-        for token, wire, _ in items:
-            if token not in settled:
-                await self.frontier.nack(token, None, "", counted=False, wire=wire)
-                self._count("redone")
-        return [settled.get(item[0], True) for item in items]
+        while True:
+            epoch = connection.epoch
+            try:
+                with connection.only_in(epoch):
+                    await self._put_again((item[0] for item in items), epoch)
+                    return await self.frontier.settle(items)
+            except ServerRestarted:
+                continue
 
-    def _epoch_of(self, token: str, usual: int) -> int:
-        flight = self._flights.get(token)
-        return usual if flight is None else flight.epoch
+    async def _put_again(self, tokens: Iterable[str], epoch: int) -> None:
+        stale = [flight for token in tokens if (flight := self._flights.get(token)) and flight.epoch != epoch]
+        children = [child for flight in stale for child in flight.children]
+        if children:
+            await self.frontier.put(children)
+            self._count("put_again", len(children))
+        for flight in stale:
+            flight.epoch = epoch
 
     async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
         await self.frontier.finish(items)

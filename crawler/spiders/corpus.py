@@ -138,7 +138,7 @@ class CorpusSpider(Spider):
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
-        await self._put(found)
+        await self._put(found, lease)
         await self.frontier.hasten(found)
 
     async def _settle_sitemap(self, doc: Document, lease: Lease) -> None:
@@ -181,7 +181,7 @@ class CorpusSpider(Spider):
         if limit and depth > limit:
             self._count("frontier/capped/depth", len(admitted))
         else:
-            await self._put(admitted)
+            await self._put(admitted, lease)
 
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
@@ -214,13 +214,13 @@ class CorpusSpider(Spider):
             expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
-        await self._put([candidate])
+        await self._put([candidate], lease)
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _put(self, candidates: list[Candidate]) -> None:
+    async def _put(self, candidates: list[Candidate], parent: Lease | None = None) -> None:
         if not candidates:
             return
-        answers = await self.frontier.put(candidates)
+        answers = await self.frontier.put(candidates, parent.token if parent else None)
         for status, count in Counter(answers).items():
             self._count(f"frontier/put/{status}", count)
         for candidate, status in zip(candidates, answers, strict=True):

@@ -102,7 +102,7 @@ def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_ba
     with_frontier(server, scenario)
 
 
-def test_a_page_whose_links_went_with_the_last_second_is_not_acknowledged_but_done_again(server):
+def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is_acknowledged(server):
     async def scenario(frontier):
         scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
         scheduler.frontier, scheduler._supply = frontier, SimpleNamespace(stir=lambda: None)
@@ -112,18 +112,29 @@ def test_a_page_whose_links_went_with_the_last_second_is_not_acknowledged_but_do
         (lease,) = (await frontier.lease(1)).leases
         scheduler._flights.add(lease, frontier.connection.epoch)
         before = file_of(server).stat().st_size
-        assert await scheduler.put([CHILD]) == [PutStatus.QUEUED]
+        assert await scheduler.put([CHILD], lease.token) == [PutStatus.QUEUED]
         kill(server)
         os.truncate(file_of(server), before)
         server.ensure()
+        assert (await frontier.counts()).queued == 0, "the link is lost"
         await scheduler.settle(lease.token)
-        assert (await frontier.counts()).done == 0
-        (again,) = (await frontier.lease(1)).leases
-        assert (again.url, again.attempt) == (lease.url, 1), "it was no failure of the page"
-        scheduler._flights.add(again, frontier.connection.epoch)
-        assert await scheduler.put([CHILD]) == [PutStatus.QUEUED], "remembered from the server before"
-        await scheduler.settle(again.token)
         counts = await frontier.counts()
         assert (counts.done, counts.queued, counts.leased) == (1, 1, 0)
+        (child,) = (await frontier.lease(1)).leases
+        assert child.url == CHILD.url
+
+    with_frontier(server, scenario)
+
+
+def test_what_a_server_answered_before_it_was_killed_is_not_remembered(server):
+    async def scenario(frontier):
+        inbox = Inbox(frontier, lambda: None)
+        before = file_of(server).stat().st_size
+        assert await inbox.put([CHILD]) == [PutStatus.QUEUED]
+        kill(server)
+        os.truncate(file_of(server), before)
+        server.ensure()
+        await frontier.counts()
+        assert await inbox.put([CHILD]) == [PutStatus.QUEUED]
 
     with_frontier(server, scenario)

@@ -238,7 +238,8 @@ def test_a_host_that_only_fails_is_left_alone_and_does_not_keep_the_crawl_from_e
         stats = worker.wait()
         assert stats["finish_reason"] == "finished"
         assert web.paths()[0] == "/0"
-        assert len(web.log) == 1 + 3  # instead of 29 pages, twice each
+        # instead of 29 pages, twice each; one may be under way while the word of the third goes to the server
+        assert 1 + 3 <= len(web.log) <= 1 + 3 + 1
         assert worker.noted("lost") == []
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.fuzz import MAX_RATIO, fuzz, pumped, ratio
-from bench.fuzz_targets import TARGETS, Target, run_robots
+from bench.fuzz import fuzz, pumped
+from bench.fuzz_targets import TARGETS, Target
 
 EVERY = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 
@@ -23,16 +23,8 @@ def test_no_repeated_piece_makes_a_parser_raise(target):
 
 
 def test_the_fuzzer_finds_what_is_wrong():
-    """A parser that raises on one byte, and one that needs quadratic time."""
-
     def raising(data: bytes) -> None:
         if b"\xff" in data:
             raise ValueError("planted")
 
-    def quadratic(data: bytes) -> None:
-        for at in range(0, len(data), 64):
-            data.count(b"x", at)
-
     assert fuzz(Target("planted", raising, lambda: [b"seed"], (b"\xff",)), 200, seed=1)[1]
-    assert ratio(Target("planted", quadratic, lambda: [b"seed"], (b"x",)), b"abc", 100_000) > MAX_RATIO
-    assert ratio(Target("robots", run_robots, lambda: [b""], (b"x",)), b"Disallow: /a\n", 100_000) <= MAX_RATIO

@@ -4,13 +4,12 @@ import asyncio
 import math
 import os
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from bench.dedup_stream import EDITS, Fingerprinter, extraction_pages, jaccard, pairs, texts_of
 from bench.eval_dedup import estimate_error, judged, share, strangers
@@ -86,14 +85,13 @@ def test_the_estimate_is_unbiased_and_scatters_as_theory_says(stream):
 
 def similarities(docs):
     """True Jaccard similarity of all pairs, as a dense matrix: the offline computation."""
-    numbers = {}
-    rows = [[numbers.setdefault(piece, len(numbers)) for piece in doc.shingles] for doc in docs]
-    sizes = np.array([len(row) for row in rows])
-    matrix = csr_matrix(
-        (np.ones(sizes.sum(), np.int32), np.concatenate(rows), np.concatenate([[0], sizes.cumsum()])),
-        shape=(len(docs), len(numbers)),
-    )
-    common = (matrix @ matrix.T).toarray()
+    holders = defaultdict(list)
+    for number, doc in enumerate(docs):
+        for piece in doc.shingles:
+            holders[piece].append(number)
+    rows = [np.concatenate([holders[piece] for piece in doc.shingles]) for doc in docs]
+    common = np.array([np.bincount(row, minlength=len(docs)) for row in rows])
+    sizes = np.array([len(doc.shingles) for doc in docs])
     return common / (sizes[:, None] + sizes[None, :] - common)
 
 

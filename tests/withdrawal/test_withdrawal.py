@@ -14,8 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.config import from_mapping
 from crawler.frontier.allowlist import parse_allowlist
 from crawler.frontier.model import Candidate, PutStatus
-from crawler.frontier.overview import with_frontier
 from crawler.frontier.scope import Scope
+from crawler.frontier.tending import with_frontier
 from crawler.frontier.wiring import frontier_folder
 from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted, without
 from crawler.storage.corpus import Corpus
