@@ -20,7 +20,7 @@ from crawler.eval_sets import EvalSet, find_sets
 from crawler.stages._eval_read import EvalSetError, examples
 from crawler.stages._ngrams import Grams, Hashes, cut, distinct_units, rolling
 
-VERSION = 1
+VERSION = 2
 """Changes with anything that gives other hashes for the same sets."""
 
 PER_SET = np.uint64(2**40)

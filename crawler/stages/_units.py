@@ -48,7 +48,7 @@ def readings(text: str) -> Iterator[tuple[list[str], int]]:
     The number says which: 1 for Chinese and Japanese, 2 for Thai, Lao, Khmer, Burmese and Tibetan. A page of one script
     may hold a passage of another, so no script decides for the whole. Letter case is folded: "STRASSE" is "Straße".
     """
-    plain = _plain(text.casefold())
+    plain = _plain(_folded(text))
     yield plain.split(), 0
     if not plain.isascii():
         for script, pattern in _ALONE.items():
@@ -62,9 +62,14 @@ def places(text: str, script: int) -> Iterator[tuple[int, int]]:
     Slower than `readings` (each chunk is normalised on its own): for the few texts of which somebody wants to know.
     """
     for chunk in _CHUNK.finditer(text):
-        plain = _plain(chunk[0].casefold())
+        plain = _plain(_folded(chunk[0]))
         for _ in _ALONE[script].findall(plain) if script else plain.split():
             yield chunk.span()
+
+
+def _folded(text: str) -> str:
+    """Without letter case. Turkish capital I may be a dotless ı: both are i here."""
+    return text.casefold().replace("ı", "i")
 
 
 def _plain(text: str) -> str:
