@@ -24,7 +24,7 @@ from crawler.middlewares.resolver import GuardedResolver
 from crawler.middlewares.signals import robots_sitemaps
 
 JOB: dict[str, Any] = {}
-REPORT: dict[str, Any] = {"outcomes": {}, "delays": [], "sitemaps": [], "turns": [], "sent": []}
+REPORT: dict[str, Any] = {"outcomes": {}, "delays": [], "released": [], "sitemaps": [], "turns": [], "sent": []}
 
 
 class MemoryFrontier:
@@ -50,6 +50,8 @@ class MemoryFrontier:
     async def set_delay(self, scope: str, seconds: float, source: str) -> None:
         if seconds:
             REPORT["delays"].append([scope, seconds])
+        else:
+            REPORT["released"].append([scope, source])
 
     async def block(self, scope: str, until: float, reason: str) -> None:
         REPORT.setdefault("blocks", []).append([scope, until, reason])

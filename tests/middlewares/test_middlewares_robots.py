@@ -142,6 +142,14 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
 
 
+def test_a_robots_txt_that_asks_for_no_delay_takes_back_what_it_asked_for_before(web, crawl):
+    silent = web.site("127.0.0.2", {"/robots.txt": web.reply(200, b"User-agent: *\nAllow: /"), "/a": web.reply()})
+    absent = web.site("127.0.0.3", {"/robots.txt": web.reply(404, b""), "/a": web.reply()})
+    report = crawl([f"{silent}/a", f"{absent}/a"])
+    expected = [[base.removeprefix("http://"), f"robots:{base}"] for base in (silent, absent)]
+    assert (sorted(report["released"]), report["delays"]) == (expected, [])
+
+
 def test_a_crawl_delay_beyond_the_cap_skips_the_host_where_the_setting_says_so(web, crawl):
     robots = web.reply(200, b"User-agent: *\nCrawl-delay: 999")
     one = web.site("127.0.0.2", {"/robots.txt": robots, "/a": web.reply()})
