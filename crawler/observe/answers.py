@@ -97,7 +97,7 @@ def _show_files(files: list[FileRead], console: Console) -> None:
 def _age(file: FileRead) -> str:
     read, until = (datetime.fromisoformat(text) for text in (file.fetched_at, file.believed_until))
     when = f"read {read:%Y-%m-%d %H:%M} UTC" if file.stale else "read now"
-    return f"{when}, believed until {until:%Y-%m-%d %H:%M} UTC"
+    return f"{when}, good until {until:%Y-%m-%d %H:%M} UTC"
 
 
 def _show_signals(signals: Iterable[Signal], console: Console) -> None:
