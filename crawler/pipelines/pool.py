@@ -92,11 +92,23 @@ class StagePool:
         Raises: PoolError saying why the workers cannot work.
         """
         try:
-            problems = await asyncio.gather(*(self._call(worker.check) for _ in range(max(1, self.workers))))
-        except (BrokenProcessPool, ProcessExpired, TimeoutError) as error:
+            problems = await self._problems()
+        except BrokenProcessPool:
+            problems = await self._second_start()
+        except (ProcessExpired, TimeoutError) as error:
             raise PoolError(f"the stage workers do not start ({type(error).__name__})") from error
         if any(problems):
             raise PoolError(f"the stage workers cannot load their models: {max(problems)}")
+
+    async def _problems(self) -> list[str]:
+        return await asyncio.gather(*(self._call(worker.check) for _ in range(max(1, self.workers))))
+
+    async def _second_start(self) -> list[str]:
+        """A process that dies while it starts breaks the whole pool; one may have been hit by chance, not two."""
+        try:
+            return await self._problems()
+        except (BrokenProcessPool, ProcessExpired, TimeoutError) as error:
+            raise PoolError(f"the stage workers do not start ({type(error).__name__})") from error
 
     def close(self) -> None:
         """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""

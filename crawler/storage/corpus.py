@@ -25,6 +25,8 @@ from crawler.storage.warc import WarcLocation, WarcWriter
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
+LOCK_PATIENCE_SECONDS = 5.0
+"""How long another worker may take to seal what our killed predecessor of the same name left."""
 
 
 def random_id() -> str:
@@ -56,7 +58,7 @@ class Corpus:
         Raises: StorageError where the folder is foreign or unwritable, or a live process writes under this name.
         """
         self.place.claim()
-        if not self._lock.acquire():
+        if not self._lock.acquire_within(LOCK_PATIENCE_SECONDS):
             raise StorageError(
                 f"{self.place.url}: another live process writes as {self.writer!r}; "
                 "set a WORKER_ID of its own for each worker"

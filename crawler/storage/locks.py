@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from crawler.storage.journal import disk
+
+_PAUSE = 0.1  # seconds between two tries
 
 
 class WriterLock:
@@ -36,6 +40,18 @@ class WriterLock:
                 self._fd = fd
                 return True
             os.close(fd)  # the holder before us removed the file: what we locked has no name any more
+
+    def acquire_within(self, seconds: float, pause: Callable[[float], object] = time.sleep) -> bool:
+        """Take the lock, asking again for so long; False where it is still held then.
+
+        A live worker keeps its lock; one that seals what our predecessor left holds it for a moment only.
+        Raises: StorageError as `acquire`.
+        """
+        for _ in range(max(1, round(seconds / _PAUSE))):
+            if self.acquire():
+                return True
+            pause(_PAUSE)
+        return False
 
     def release(self) -> None:
         """Remove the lock file and let go."""

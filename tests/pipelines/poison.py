@@ -2,7 +2,9 @@
 
 import os
 import time
+from pathlib import Path
 
+from crawler.config import Config
 from crawler.document import Document
 
 
@@ -31,3 +33,11 @@ def modules(doc: Document, names: tuple[str, ...]) -> Document:
 
 def nothing(config: object) -> None:
     """Starts a worker without any model."""
+
+
+def die_once(config: Config) -> None:
+    """A process that is killed while it starts; the next one is not."""
+    mark = Path(config.crawl.corpus_dir)
+    if not mark.exists():
+        mark.touch()
+        os._exit(9)

@@ -65,3 +65,13 @@ def test_the_raw_exchange_stays_with_the_document_but_never_travels(make_pool):
 def test_workers_do_not_load_the_framework(make_pool):
     doc = asyncio.run(make_pool(poison.modules).run(Document(url="http://example.org/a")))
     assert doc.text == ""
+
+
+def test_a_process_that_dies_while_the_pool_starts_costs_a_second_start_only(tmp_path):
+    config = from_mapping({"CORPUS_DIR": str(tmp_path / "mark")})
+    pool = StagePool(config, workers=1, runner=poison.run, starter=poison.die_once)
+    try:
+        asyncio.run(pool.warm_up())
+        assert (tmp_path / "mark").exists()
+    finally:
+        pool.close()

@@ -15,6 +15,7 @@ from crawler.config import from_mapping
 from crawler.document import DropReason
 from crawler.storage.corpus import Corpus
 from crawler.storage.errors import StorageError
+from crawler.storage.locks import WriterLock
 from crawler.storage.manifest import merged
 from crawler.storage.place import Place
 from crawler.storage.replay import read_archive
@@ -281,3 +282,18 @@ def test_what_a_crash_left_in_the_spool_reaches_the_remote_corpus(tmp_path, kept
     again.close()
     assert [p.name for p in (tmp_path / "remote" / "shards").iterdir()] == ["crawl-w1-000000.jsonl.zst"]
     assert verify(Place(settings["CORPUS_DIR"])).documents == 1
+
+
+def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path):
+    held, wanted = WriterLock(tmp_path / "w.lock"), WriterLock(tmp_path / "w.lock")
+    assert held.acquire()
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            held.release()
+
+    assert wanted.acquire_within(5.0, pause)
+    assert len(pauses) == 3
+    assert not held.acquire_within(0.5, pauses.append)
