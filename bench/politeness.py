@@ -169,10 +169,15 @@ def _start_all(fleet: Fleet, workers: int) -> None:
     for number in range(workers):
         fleet.start(f"w{number}")
     deadline = time.monotonic() + START_SECONDS
-    while not all("Spider opened" in worker.output.read_text("utf-8", "replace") for worker in fleet.workers):
+    while not all(_has_opened(worker.output) for worker in fleet.workers):
         if len(fleet.alive) < workers or time.monotonic() > deadline:
             raise RuntimeError(f"a worker ended before it began: see {fleet.folder}")
         time.sleep(0.05)  # polled: log files of other processes
+
+
+def _has_opened(output: Path) -> bool:
+    """A worker that was just forked has no log yet."""
+    return output.exists() and "Spider opened" in output.read_text("utf-8", "replace")
 
 
 def _wait_for_end(fleet: Fleet) -> None:
