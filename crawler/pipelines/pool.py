@@ -129,14 +129,16 @@ class StagePool:
         return doc
 
     async def _call(self, function: Callable[..., T], *args: Any) -> T:
-        if self._pool is None:
+        pool = self._pool
+        if pool is None:
             return function(*args)
         exchange, args = _without_exchange(args)
         try:
-            return await asyncio.wrap_future(self._pool.schedule(function, args=args, timeout=self.timeout))
+            return await asyncio.wrap_future(pool.schedule(function, args=args, timeout=self.timeout))
         except BrokenProcessPool:
-            logger.warning("the stage pool broke and is rebuilt")
-            self._pool = self._new_pool()
+            if self._pool is pool:  # every task in work learns of it; the first one rebuilds
+                logger.warning("the stage pool broke and is rebuilt")
+                self._pool = self._new_pool()
             raise
         finally:
             if exchange is not None:

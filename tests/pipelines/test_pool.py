@@ -1,6 +1,8 @@
 """The stage pool under pages that kill, hang or fail."""
 
 import asyncio
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -75,3 +77,29 @@ def test_a_process_that_dies_while_the_pool_starts_costs_a_second_start_only(tmp
         assert (tmp_path / "mark").exists()
     finally:
         pool.close()
+
+
+class Broken:
+    """A pool whose tasks all learn that it broke."""
+
+    def schedule(self, *_args, **_options):
+        future = Future()
+        future.set_exception(BrokenProcessPool("planted"))
+        return future
+
+
+def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monkeypatch):
+    pool = make_pool()
+    pool._pool.stop()
+    pool._pool.join()
+    rebuilt, rebuild = [], pool._new_pool
+
+    def counted():
+        rebuilt.append(rebuild())
+        return rebuilt[-1]
+
+    monkeypatch.setattr(pool, "_new_pool", counted)
+    pool._pool = Broken()
+    asyncio.run(pool.warm_up())
+    run_all(pool, ["a", "b"])
+    assert len(rebuilt) == 1
