@@ -109,14 +109,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer and log one request."""
         arrived = time.time()
         answer = self.server.demo.answer(self.server.site, self.path, self.headers.get("If-None-Match"))
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(answer.body)
-        self.server.demo.log(
+        self.server.demo.log(  # before the answer: who has read it finds its line
             {
                 "time": arrived,
                 "address": "{}:{}".format(*self.server.server_address[:2]),
@@ -127,6 +120,13 @@ class Handler(BaseHTTPRequestHandler):
                 "user_agent": self.headers.get("User-Agent", ""),
             }
         )
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
 
     do_HEAD = do_GET  # noqa: N815
 
