@@ -84,6 +84,17 @@ class Crawl:
         return sorted(str(record["url"]) for record in self.records(kind))
 
 
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """The log of a crawl that runs, up to the line with these words; it must not end before."""
+    seen = ""
+    assert process.stderr is not None
+    for line in process.stderr:
+        seen += line
+        if words in line:
+            return seen
+    raise AssertionError(f"the crawl ended without a word of {words!r}: {seen[-4000:]}")
+
+
 @pytest.fixture
 def crawl(tmp_path: Path) -> Iterator[Crawl]:
     made = Crawl(tmp_path / "corpus")
