@@ -33,6 +33,7 @@ class Crawl:
             "CORPUS_DIR": self.folder,
             "NETWORK_ALLOW": "127.0.0.0/8",
             "DOWNLOAD_DELAY": 0,
+            "DOWNLOAD_TIMEOUT": 120,  # a site whose gate is shut answers late
             "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
             "FRONTIER_IDLE_SECONDS": 0.5,
             "STAGE_WORKERS": 1,
