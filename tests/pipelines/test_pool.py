@@ -103,3 +103,21 @@ def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monke
     asyncio.run(pool.warm_up())
     run_all(pool, ["a", "b"])
     assert len(rebuilt) == 1
+
+
+def test_a_task_that_comes_between_the_break_and_the_rebuilding_is_done_by_the_new_pool(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool._pool.stop()
+    pool._pool.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
+def test_a_pool_that_was_closed_stays_closed(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool.close()
+    with pytest.raises(RuntimeError, match="not active"):
+        run_all(pool, ["late"])
