@@ -26,6 +26,7 @@ from crawler.frontier.traps import trap_reason
 from crawler.frontier.upkeep import Upkeep
 from crawler.frontier.visits import Visits
 
+
 class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
@@ -94,9 +95,9 @@ class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
         flat, reasons, next_ready, totals = await self._run("lease", shard, args, now=now)
         why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
-        expires_at, tries = now + limits.lease_seconds, limits.tries
+        end, tries = now + limits.lease_seconds, limits.tries
         leases = tuple(
-            lease_of(token, payload, now, expires_at, tries, why.get(k, b""))
+            lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, tries=tries)
             for k, (token, payload) in enumerate(zip(flat[::2], flat[1::2], strict=True))
         )
         return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))

@@ -79,7 +79,7 @@ def unpack(member: str, scope: str) -> Member:
     return Member(_KIND_OF[head[0]], int(head[1:]), unpack_url(packed, scope), redirects, attempts, holds)
 
 
-def lease_of(token: bytes, kept: bytes, granted_at: float, expires_at: float, tries: int, why: bytes) -> Lease:
+def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire \\t scope \\t score \\t slot \\t member`. `why`: reasons, a line each."""
     _, scope, score, slot, member = kept.decode().split("\t", 4)
     kind, depth, url, redirects, attempts, holds = unpack(member, scope)
