@@ -38,12 +38,15 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     """
     found: list[Recovered] = []
     for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place) | _writers_without_index(place)):
-        if writer in skip or writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+        if writer in skip:
             continue
         lock = lock_of(place, writer)
         if not lock.acquire():
             continue
         try:
+            if writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+                _index_rewritten(place, Ledger(place, writer))
+                continue
             found += recover_writer(place, Ledger(place, writer))
         finally:
             lock.release()
@@ -127,6 +130,11 @@ def _rebuild_indexes(place: Place, ledger: Ledger) -> bool:
     for path in missing:
         ledger.files[path] |= describe_archive(place.root / path)
     return bool(missing)
+
+
+def _index_rewritten(place: Place, ledger: Ledger) -> None:
+    if ledger.rewrite and _rebuild_indexes(place, ledger):
+        ledger.save()
 
 
 def _end_runs(ledger: Ledger, place: Place, found: list[Recovered]) -> bool:
