@@ -60,15 +60,13 @@ def _lines(file: IO[bytes], entry: Entry) -> Iterator[tuple[bool, bytes]]:
 
 def _check_index(place: Place, entry: Entry, expected: bytes) -> None:
     path = index_of(entry["path"])
-    again = f"remove it, and `scrapy dataset verify --fix {place.url}` writes it again"
+    again = "`scrapy dataset verify --fix` writes it again"
     try:
         with place.open(path) as file:
             content = file.read()
     except FileNotFoundError:
-        raise StorageError(
-            f"its index {path} is missing; `scrapy dataset verify --fix {place.url}` writes it"
-        ) from None
+        raise StorageError(f"its index {path} is missing; {again}") from None
     if hashlib.sha256(content).hexdigest() != entry["index"]["sha256"]:
-        raise StorageError(f"the index {path} is not the one in the manifest; {again}")
+        raise StorageError(f"the index {path} is not the one in the manifest; remove it, and {again}")
     if content != expected:
-        raise StorageError(f"the index {path} does not say what is in the archive; {again}")
+        raise StorageError(f"the index {path} does not say what is in the archive; remove it, and {again}")

@@ -200,7 +200,7 @@ def moment(seconds: float) -> str:
 def versions() -> dict[str, str]:
     """Versions of this project and of the libraries that decide what ends up in a record."""
     found = {"crawler": __version__, "python": platform.python_version()}
-    for name in ("Scrapy", "lxml", "trafilatura", "resiliparse", "py3langid", "presidio-analyzer", "datasketch"):
+    for name in ("Scrapy", "FastWARC", "lxml", "trafilatura", "resiliparse", "py3langid", "presidio-analyzer", "datasketch"):
         try:
             found[name.lower()] = metadata.version(name)
         except metadata.PackageNotFoundError:
