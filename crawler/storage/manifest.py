@@ -116,6 +116,8 @@ def merge(place: Place) -> dict[str, Any]:
     try:
         manifest = merged([place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)])
         place.save_json(MANIFEST, manifest)
+        for draft in place.root.glob(f".{MANIFEST}.*.tmp"):  # only who holds the lock writes one
+            draft.unlink()
     finally:
         lock.release()
     return manifest
@@ -200,7 +202,16 @@ def moment(seconds: float) -> str:
 def versions() -> dict[str, str]:
     """Versions of this project and of the libraries that decide what ends up in a record."""
     found = {"crawler": __version__, "python": platform.python_version()}
-    for name in ("Scrapy", "FastWARC", "lxml", "trafilatura", "resiliparse", "py3langid", "presidio-analyzer", "datasketch"):
+    for name in (
+        "Scrapy",
+        "FastWARC",
+        "lxml",
+        "trafilatura",
+        "resiliparse",
+        "py3langid",
+        "presidio-analyzer",
+        "datasketch",
+    ):
         try:
             found[name.lower()] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -19,6 +19,7 @@ from crawler.storage.shards import Entry, describe_shard, seal_shard
 from crawler.storage.warc import describe_archive
 
 _NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz|warc\.zst)(?:\.part|\.tmp)?")
+_LEDGER = re.compile(r"\.(?P<writer>.+)\.json\.\d+\.tmp")
 _INDEX = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.cdxj(?:(?:\.\d+)?\.tmp)?")
 
 
@@ -61,6 +62,8 @@ def lock_of(place: Place, writer: str) -> WriterLock:
 
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     """Finish the files of one writer, whose lock the caller holds, and save its ledger."""
+    for draft in (place.root / LEDGERS).glob(f".{ledger.writer}.json.*.tmp"):
+        draft.unlink()
     found = []
     retired = {entry["path"] for entry in ledger.retired}
     for path in _leftovers(place).get(ledger.writer, []):
@@ -107,9 +110,10 @@ def _leftovers(place: Place) -> dict[str, list[Path]]:
 
 
 def _unfinished_writers(place: Place) -> set[str]:
-    """Writers whose last run has no end although they may have left no file."""
+    """Writers whose last run has no end although they may have left no file, or who died while they saved it."""
+    drafts = {match["writer"] for name in local_names(place, LEDGERS) if (match := _LEDGER.fullmatch(name))}
     names = [name.removesuffix(".json") for name in local_names(place, LEDGERS) if name.endswith(".json")]
-    return {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
+    return drafts | {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
 
 
 def _writers_without_index(place: Place) -> set[str]:
