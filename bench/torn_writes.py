@@ -101,7 +101,8 @@ def _killed(run: Callable[[Callable[[int], None]], None], after: int | None) -> 
 def _child(run: Callable[[Callable[[int], None]], None], writing: int) -> None:
     code = 1
     try:
-        run(lambda number: os.write(writing, b"%d\n" % number) and None)
+        with os.fdopen(writing, "w", buffering=1) as told:
+            run(lambda number: print(number, file=told))
         code = 0
     finally:
         os._exit(code)
