@@ -149,14 +149,15 @@ def _archived(folder: Path, found: Found) -> dict[tuple[str, int], str]:
     pages: dict[tuple[str, int], str] = {}
     for path in sorted((folder / "archive").glob("*.warc.*")):
         name = f"archive/{path.name}"
-        fast = _by_fastwarc(path)
+        try:
+            fast = _by_fastwarc(path)
+            slow = _by_warcio(path) if path.name.endswith(".gz") else fast
+        except (OSError, ArchiveLoadFailed) as error:
+            found.wrong.append(f"{name}: {error}")
+            continue
         pages |= {(name, offset): url for offset, url in fast.items()}
-        if path.name.endswith(".gz"):
-            try:
-                if (slow := _by_warcio(path)) != fast:
-                    found.wrong.append(f"{name}: warcio reads {len(slow)} records, FastWARC {len(fast)}")
-            except ArchiveLoadFailed as error:
-                found.wrong.append(f"{name}: warcio: {error}")
+        if slow != fast:
+            found.wrong.append(f"{name}: warcio reads {len(slow)} records, FastWARC {len(fast)}")
     return pages
 
 
