@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
@@ -74,6 +75,23 @@ def expired(place: Place) -> list[dict[str, Any]]:
         return []
     except (OSError, orjson.JSONDecodeError) as error:
         raise StorageError(f"{place.path_of(LOG)}: cannot be read ({error}); restore the file from a copy") from error
+
+
+def expired_note(pattern: str) -> str:
+    """What to tell who asks for archives by a path or pattern that have expired; empty where none has, or at a URL."""
+    corpus, found, name = f"./{pattern}".rpartition(f"/{ARCHIVE}/")
+    if "://" in pattern or not found:
+        return ""
+    try:
+        lines = expired(Place(corpus if corpus == "." else corpus[2:]))
+    except StorageError:
+        return ""
+    gone = [line for line in lines if fnmatchcase(line["path"], f"{ARCHIVE}/{name}")]
+    if not gone:
+        return ""
+    first, last = gone[0]["expired_at"], gone[-1]["expired_at"]
+    when = first if first == last else f"{first} to {last}"
+    return f"{pattern}: {len(gone)} archive(s) expired ({when}); {corpus[2:] or '.'}/{LOG} says which and why"
 
 
 def _step(entry: Entry) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import pytest
 
 from crawler.storage import expiry, versions
 from crawler.storage.errors import StorageError
-from crawler.storage.expiry import expire, expired, too_old
+from crawler.storage.expiry import expire, expired, expired_note, too_old
 from crawler.storage.locks import WriterLock
 from crawler.storage.place import Place
 from crawler.storage.rewrite import rewrite, tidy
@@ -152,6 +152,17 @@ def test_a_version_that_has_come_to_stand_in_between_is_not_overwritten(place):
     with pytest.raises(StorageError, match="quicker"):
         versions.check_free(place, "rewrite~0002")
     versions.check_free(place, "rewrite~0003")
+
+
+def test_who_asks_for_an_expired_archive_is_told_when_it_went(place, folder, monkeypatch):
+    expire(place, days=98.5, now=NOW, by="keeper")
+    expected = f"1 archive(s) expired (2026-04-11T00:00:00.000Z); {folder.path}/expired.jsonl says which and why"
+    assert expired_note(f"{folder.path}/archive/crawl-w1-000000.warc.gz").endswith(expected)
+    assert "2 archive(s) expired" in expired_note(f"{folder.path}/archive/*.warc.gz")
+    assert expired_note(f"{folder.path}/archive/crawl-w1-000002.warc.gz") == ""
+    assert expired_note("elsewhere.warc.gz") == expired_note(f"{folder.path.parent}/archive/x.warc.gz") == ""
+    monkeypatch.chdir(folder.path)
+    assert "1 archive(s) expired" in expired_note("archive/crawl-w1-000001.warc.gz")
 
 
 def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
