@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
@@ -283,7 +282,7 @@ class Scheduler(BaseScheduler):
             self._hand_out_as_exhausted(lease, "orphaned")
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
-        lost = replace(lease, exhausted=True, reasons=(*lease.reasons, reason))
+        lost = lease._replace(exhausted=True, reasons=(*lease.reasons, reason))
         self._flights.add(lost, self.frontier.connection.epoch)
         self._supply.wake_engine()
 
