@@ -12,7 +12,8 @@ import phonenumbers
 import tldextract
 
 _SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
-_SPECIAL_TLDS = frozenset({"example", "test", "invalid", "localhost", "local", "internal", "onion", "lan"})
+_SPECIAL_TLDS = frozenset({"example", "local", "internal", "onion", "lan"})
+"""Beside the public suffixes. `.test`, `.invalid` and `.localhost` are left out: no mail reaches them (RFC 2606)."""
 
 _ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
     # first and last prefix, digits in the prefix, lengths (ISO/IEC 7812 issuer ranges as the networks publish them)
@@ -76,6 +77,14 @@ def is_public_address(value: str) -> bool:
     return address.is_global and not address.is_multicast
 
 
+_SAMPLE_DOMAINS = frozenset({"example.com", "example.net", "example.org"})  # RFC 2606 section 3
+
+
+def is_sample_domain(domain: str) -> bool:
+    """A name that RFC 2606 reserves for examples, or one below it: nobody reads mail there."""
+    return ".".join(domain.lower().split(".")[-2:]) in _SAMPLE_DOMAINS
+
+
 def mail_domain(domain: str) -> str | None:
     """The part of a dotted name that can receive mail, or None.
 
@@ -106,11 +115,19 @@ def phone(value: str, regions: tuple[str, ...]) -> tuple[phonenumbers.PhoneNumbe
             number = phonenumbers.parse(value, region)
         except phonenumbers.NumberParseException:
             continue
-        if phonenumbers.is_valid_number(number):
+        if phonenumbers.is_valid_number(number) or _is_fictional(number):
             return number, True
         if fallback is None and phonenumbers.is_possible_number(number):
             fallback = (number, False)
     return fallback
+
+
+def _is_fictional(number: phonenumbers.PhoneNumber) -> bool:
+    """Never assigned, but written as a person's: area code 555 (+1), and 01632 960 that Ofcom keeps for drama (+44)."""
+    national = str(number.national_number)
+    if number.country_code == 1:
+        return len(national) == 10 and national.startswith("555")
+    return number.country_code == 44 and len(national) == 10 and national.startswith("1632960")
 
 
 def is_nir(value: str) -> bool:

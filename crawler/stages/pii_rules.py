@@ -19,7 +19,7 @@ from crawler.stages import pii_words as words
 from crawler.stages.pii_ids import TRIGGERS, IdRule, recogniser_of
 from crawler.stages.pii_page import Hit, Page
 from crawler.stages.pii_phone import judge_phone
-from crawler.stages.pii_scan import Candidate, lower_keeping_offsets, scan
+from crawler.stages.pii_scan import DOT_WORDS, Candidate, lower_keeping_offsets, scan
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
 
@@ -103,18 +103,19 @@ def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
     for start, end, _score in _results(_EMAIL, page, at):
         local, _, domain = page.text[start:end].rpartition("@")
         real = checks.mail_domain(domain)
-        if real:
+        if real and not checks.is_sample_domain(real) and not _MESSAGE_ID.match(local):
             yield page.hit(start, start + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
 
 
-_MASKED_DOT = re.compile(r"\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?| dot ")
+_MESSAGE_ID = re.compile(r"\d{8,}\.")  # "20240117093012.4F2A1@host" names a message, not a person
+_MASKED_DOT = re.compile(rf"\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?| dot ")
 _MASKED_AT = re.compile(r"\s?[\[({<]\s?[^\s\])}>]{1,10}\s?[\])}>]\s?| at ")
 
 
 def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
     plain = _MASKED_DOT.sub(".", page.lower[at.start : at.end])
     local, _, domain = _MASKED_AT.sub("@", plain).partition("@")
-    if checks.mail_domain(domain) == domain:
+    if checks.mail_domain(domain) == domain and not checks.is_sample_domain(domain):
         yield page.hit(at.start, at.end, "EMAIL_ADDRESS", f"{local}@{domain}")
 
 
@@ -150,12 +151,24 @@ def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
             yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
 
 
+_HEADING = re.compile(r"\.?[ \u00a0]{1,3}[^\W\d_]")
+_LIST_DOT = re.compile(r"\.[ \u00a0]{1,3}[^\W\d_]")
+
+
 def _is_numbering(page: Page, start: int, end: int) -> bool:
-    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small."""
+    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small.
+
+    Two zeros in it speak for a version; at the start of a line, before a title, a larger chapter number counts, too.
+    """
     octets = page.text[start:end].partition("/")[0].split(".")
-    if len(octets) != 4 or not all(octet.isdigit() and int(octet) < 32 for octet in octets):
+    if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
         return False
-    return not words.near(words.NETWORK, page.lower, start, end)
+    first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
+    if first_of_line and _LIST_DOT.match(page.text, end):
+        return True
+    heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
+    small = max(map(int, octets)) < 32 or octets.count("0") > 1
+    return bool(small or heading) and not words.near(words.NETWORK, page.lower, start, end)
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:

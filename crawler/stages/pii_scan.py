@@ -16,8 +16,12 @@ MAX_CANDIDATE = 400
 
 _LOCAL_PART = re.compile(r"[\w.!'+~-]{1,64}\Z")  # of the marks RFC 5322 allows, those that people have
 _DOMAIN = re.compile(r"(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
-_DOT = r"(?:\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?|\.)"
-_MASKED_AT = re.compile(r"[\[({<]\s?(?:[aA][tT]|ät|@|arroba|arobase|chiocciola)\s?[\])}>]")
+DOT_WORDS = r"dot|punkt|point|punto|ponto|punt|kropka|prick|piste|bod|\."
+_DOT = rf"(?:\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?|\.)"
+_MASKED_AT = re.compile(
+    r"[\[({<]\s?(?:at|ät|@|arroba|arobase|arobas|chiocciola|apenstaartje|małpa|malpa|snabel-?a)\s?[\])}>]",
+    re.IGNORECASE,
+)
 _MASKED_LEFT = re.compile(rf"[\w+-]{{1,64}}(?:{_DOT}[\w+-]{{1,64}}){{0,3}}\s?\Z", re.IGNORECASE)
 _MASKED_RIGHT = re.compile(rf"\s?[\w-]{{1,63}}(?:{_DOT}[\w-]{{2,63}}){{1,4}}", re.IGNORECASE)
 _SPOKEN_DOT = re.compile(r" dot (?:com|org|net|edu|gov|info|io|co|uk|de|fr|eu|us|ca|au)(?!\w)", re.IGNORECASE)
@@ -49,7 +53,7 @@ expression that starts with a plain set of characters is searched four times fas
 _GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,4}}")
 _WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
-_CLUSTER = re.compile(r"[0-9](?:[^0-9\n]{0,3}[0-9]){3}")
+_CLUSTER = re.compile(r"[0-9](?:(?:[^0-9\n]{0,3}[0-9]){3}|[a-z]{1,6}[0-9])")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
 
 

@@ -36,17 +36,22 @@ REGIONS: dict[str, tuple[str, ...]] = {
 
 _PHONE = """
 phone phones ph telephone tel tele cell cellphone mobile mob call calls called calling dial ring fax telefax whatsapp
-sms contact reach hotline helpline voicemail landline switchboard
+sms contact reach hotline helpline voicemail landline switchboard signal telegram viber callback phoned rang toll-free
 telefon telefonnummer telefonnr telefonisch fon handy handynummer mobil mobilnummer mobilfunk rufnummer durchwahl
-anrufen anruf erreichbar erreichen kontakt festnetz zentrale sekretariat
-téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie
-teléfono telefono tfno tlf móvil movil celular llame llamar llámenos llámame contacto
-cellulare chiamare chiamate chiama chiami recapito
-telefone telemóvel ligue ligar
-telefoon telefoonnummer tel.nr mobiel bellen bel
-telefonu komórka komórkowy zadzwoń dzwonić dzwoń
+anrufen anruf erreichbar erreichen kontakt festnetz zentrale sekretariat notdienst notruf rückruf rufen ruft anwählen
+telefonieren servicenummer geschäftsstelle sprechstunde praxis faxnummer natel
+téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie télécopieur gsm
+standard composer composez rappeler rappelez coordonnées accueil secrétariat
+teléfono telefono tfno tlf tlfno móvil movil celular cel llame llamar llámenos llámame contacto contactar llamada
+centralita oficina secretaría recepción marque
+cellulare cell chiamare chiamate chiama chiami chiamami recapito telefonico verde telefonare telefonate centralino
+segreteria reception
+telefone telemóvel tlm telef telefónico telefônico ligue ligar liga ligação escritório secretaria recepção receção
+telefoon telefoonnummer tel.nr mobiel bellen bel gsm-nummer telefonisch bereikbaar belt spoed balie receptie mobiele
+telefonu telefonicznie telefoniczny numerem komórka komórkowy kom zadzwoń dzwonić dzwoń infolinia biuro recepcja
+sekretariacie komórki
 puhelin puh puhelinnumero soita
-ring ringa mobiltelefon telefonnumret växel
+ringa mobiltelefon telefonnumret växel
 телефон тел звоните позвоните факс моб
 """
 _PHONE_NO_SPACES = ("電話", "电话", "手机", "携帯", "전화", "โทร", "هاتف", "फोन")
@@ -58,21 +63,40 @@ PHONE = re.compile(
 )
 PHONE_LABEL = re.compile(
     r"(?:(?<!\w)(?:tele)?(?:phone|fon|fono|foon|fax|fone)|(?<!\w)(?:tel|tél|ph|cell|mobile|mobil|mob|handy|portable|móvil"
-    r"|teléfono|celular|cellulare|whatsapp|call|text|ring|rufnummer|телефон|тел|puh|tlf)|電話|电话|手机|携帯|전화)"
-    r"(?:[ -]?(?:number|numbers|no|nr|nummer|num|me|us|him|her|them|is|at|on|under|unter|au|al|le|la|el|ist|lautet|kom"
-    r"|fixe|phone|mobile|móvil|番号|now|today)(?!\w))*[.:： ]{0,3}\Z"
+    r"|teléfono|celular|cellulare|whatsapp|call|text|ring|rufnummer|телефон|тел|puh|tlf|gsm|móvil|telefono|telefoonnummer"
+    r"|telefonu|verde|infolinia|komórka|kom|telemóvel|telefone|tfno|hotline|helpline|notruf|notdienst|vert|gratuit)"
+    r"|電話|电话|手机|携帯|전화)"
+    r"(?:[ .-]{0,2}(?:number|numbers|no|nr|nummer|num|me|us|him|her|them|is|at|on|under|unter|au|al|le|la|el|ist|lautet|kom"
+    r"|fixe|phone|mobile|móvil|番号|now|today|gratuito|gratis|numer|número|numero|numéro|n°|nº|fax)(?!\w))*[.:： ]{0,3}\Z"
 )
 """A label directly before the number: then a possible number is enough, it need not be an assigned one."""
 
+_OTHER_NUMBER = """
+isbn isbn-10 isbn-13 issn ean upc gtin doi sku vat ust-idnr siret siren iso din rfc bug issue ticket order invoice
+rechnung bestellung article artikel version serial model part timestamp epoch port pid uid id patent pmid arxiv
+tracking reference ref case file batch lot item product catalogue catalog quote receipt voucher coupon policy claim
+booking reservation confirmation isin account meter customer student employee membership member docket registration
+art best kd kunden bestell konto auftrag auftrags vorgang vorgangs akten vertrag vertrags serien modell teile charge
+mitglied mitglieds rechnungs artikel sendung sendungs paket aktenzeichen az
+commande référence réf facture dossier colis suivi série modèle pièce contrat adhérent article devis marché
+pedido referencia factura expediente serie modelo pieza envío lote artículo contrato socio albarán presupuesto
+ordine riferimento rif fattura pratica spedizione matricola serie modello articolo lotto codice contratto preventivo
+encomenda referência fatura processo série peça envio artigo lote contrato sócio orçamento nota
+bestelling bestel factuur order klant klanten zaak dossier serie onderdeel zending partij kenmerk polis lid offerte
+zamówienie zamówienia faktura faktury katalogowy seryjny przesyłka przesyłki partia umowa umowy klienta sygnatura
+"""
+_NUMBER_WORDS = "number|numbers|no|nr|nummer|num|code|id|n°|nº|n\\.º|numéro|número|numero|numer|de|of|the|is|lautet"
 NOT_A_PHONE = re.compile(
-    r"(?<!\w)(?:(?:isbn(?:-1[03])?|issn|ean|upc|gtin|doi|sku|vat|ust-idnr|siret|siren|iso|din|rfc|bug|issue|ticket|order"
-    r"|invoice|rechnung|bestellung|article|artikel|version|serial|model|part|timestamp|epoch|port|pid|uid|id|patent|pmid"
-    r"|arxiv)(?: ?(?:number|no|nr|nummer|n°))?"
-    r"|(?:art|best|kd|kunden|artikel|rechnungs|bestell|konto|auftrags)\.?-?(?:nr|nummer))[.:# ]{0,3}\Z"
+    r"(?<!\w)(?:"
+    + "|".join(re.escape(w) for w in sorted(set(_OTHER_NUMBER.split()), key=len, reverse=True))
+    + rf")s?(?:[ .:#-]{{0,3}}(?:{_NUMBER_WORDS}))*[.:# ]{{0,3}}\Z"
 )
+"""What a number is instead: the word, "number" in some form, and then the digits."""
+
 NETWORK = re.compile(
     r"(?<!\w)(?:ip|ipv4|ips|address|addresses|adresse|host|hosts|server|client|dns|ping|user|visitor|vandal|login|logged"
-    r"|request|requests|connection|dirección|indirizzo|endereço|anfrage|besucher|nutzer)(?!\w)"
+    r"|request|requests|connection|dirección|indirizzo|endereço|anfrage|besucher|nutzer|nameserver|gateway|router|banned"
+    r"|blocked|attacker|ssh|port|visiteur|visitante|visitatore|bezoeker|adres|adresu|serveur|servidor|serwer)(?!\w)"
 )
 CARD = re.compile(
     r"(?<!\w)(?:credit|debit|card|cards|visa|mastercard|amex|american express|discover|jcb|diners|maestro|kreditkarte"
@@ -82,10 +106,21 @@ WALLET = re.compile(
     r"(?<!\w)(?:wallet|eth|ether|ethereum|btc|bitcoin|crypto|donate|donation|donations|tip|tips|address|adresse|spenden"
     r"|spende|don|dons|send)(?!\w)"
 )
+_NUMBERED = """
+version versions versión versione versão versie wersja wersji v ver vers release build firmware revision rev driver sdk
+update upgrade patch kernel bios assembly plugin app apk client library package image tag
+section sections sec clause subclause paragraph para article chapter appendix annex table figure fig example rule item
+step requirement test heading verse oid chap kapitel abschnitt absatz ziffer anhang tabelle abbildung nummer punkt
+paragraphe alinéa annexe tableau chapitre sección apartado capítulo anexo tabla cuadro sezione paragrafo capitolo tabella
+allegato punto secção seção quadro tabela paragraaf hoofdstuk bijlage tabel punktu rozdział rozdziale tabeli załącznik
+глава раздел
+chrome chromium firefox edge safari opera windows macos ios android java python node nginx apache openssl curl oracle
+"""
 VERSION = re.compile(
-    r"(?<!\w)(?:version|versions|v|ver|release|build|firmware|revision|rev|driver|section|chapter|kapitel|abschnitt|oid"
-    r"|sdk|update|upgrade|patch)[.: ]{0,3}\Z"
-)
+    r"(?<!\w)(?:" + "|".join(re.escape(w) for w in sorted(set(_NUMBERED.split()), key=len, reverse=True))
+    + r")[.:/= \u00a0\u202f-]{0,3}v?\Z|§ ?\Z"
+)  # fmt: skip
+"""Words before four numbers with dots that make them a version or a section, not an address."""
 
 
 def near(pattern: re.Pattern[str], lower: str, start: int, end: int, *, before: int = 60, after: int = 25) -> bool:

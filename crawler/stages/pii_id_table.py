@@ -1,0 +1,279 @@
+"""In the personal-data stage: the table of identity numbers: which words each stands beside and what proves it.
+
+`US_PASSPORT` and its like are names of types, not of countries people come from. A rule with `weak=True` has neither
+letters nor check digit to go by: the number must follow its word directly. The mechanism is `pii_ids`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawler.stages import pii_checks as checks
+from crawler.stages import pii_id_checks as proofs
+
+
+@dataclass(frozen=True, slots=True)
+class IdRule:
+    """One kind of identity number: its recogniser (a Presidio class name or a pattern of ours) and its proof.
+
+    triggers: lower-case words on the page. minimum: Presidio's score that counts as proof (1.0 = its check digit
+    held). check: our own proof, beside or instead of Presidio's.
+    """
+
+    entity: str
+    triggers: tuple[str, ...]
+    recogniser: str = ""
+    pattern: str = ""
+    minimum: float = 0.0
+    check: Callable[[str], bool] | None = None
+    weak: bool = False
+
+
+_PASSPORT_EN = ("passport",)
+_DRIVER = (
+    "driver's license",
+    "driver's licence",
+    "driver license",
+    "driving licence",
+    "driver’s license",
+    "driver’s licence",
+    "drivers license",
+    "license number",
+    "licence number",
+)
+
+_WORLD: tuple[IdRule, ...] = (
+    IdRule(
+        "US_SSN",
+        ("ssn", "social security", "social-security", "ss#"),
+        pattern=r"(?<!\w)\d{3}[- ]?\d\d[- ]?\d{4}(?!\w)",
+        check=checks.is_ssn,
+    ),
+    IdRule("US_ITIN", ("itin", "taxpayer identification", "individual taxpayer"), "UsItinRecognizer", minimum=0.05),
+    IdRule("US_PASSPORT", _PASSPORT_EN, "UsPassportRecognizer", weak=True),
+    IdRule("US_DRIVER_LICENSE", _DRIVER, "UsLicenseRecognizer", minimum=0.2, weak=True),
+    IdRule("US_DRIVER_LICENSE", _DRIVER[:-2], pattern=r"(?<!\w)\d{7,9}(?!\w)", weak=True),
+    IdRule("UK_DRIVING_LICENCE", ("driving licence", "driver number"), "UkDrivingLicenceRecognizer", minimum=0.4),
+    IdRule(
+        "MEDICAL_LICENSE", ("medical", "dea ", "dea:", "dea#", "prescriber"), "MedicalLicenseRecognizer", minimum=1.0
+    ),
+    IdRule("US_MBI", ("medicare", "mbi"), "UsMbiRecognizer", minimum=0.4),
+    IdRule("UK_NINO", ("national insurance", "nino", "ni number"), "UkNinoRecognizer", minimum=0.5),
+    IdRule("UK_NHS", ("nhs",), "NhsRecognizer", minimum=1.0),
+    IdRule("CA_SIN", ("social insurance", "sin:", "sin ", "assurance sociale"), "CaSinRecognizer", minimum=1.0),
+    IdRule("AU_TFN", ("tax file", "tfn"), "AuTfnRecognizer", minimum=1.0),
+    IdRule("AU_MEDICARE", ("medicare",), "AuMedicareRecognizer", minimum=1.0),
+    IdRule("IN_AADHAAR", ("aadhaar", "aadhar", "uidai"), "InAadhaarRecognizer", minimum=1.0),
+    IdRule("IN_PAN", ("permanent account", "pan card", "pan number", "pan:"), "InPanRecognizer", minimum=0.5),
+    IdRule("SG_NRIC_FIN", ("nric", "fin number", "fin:"), "SgFinRecognizer", minimum=0.5),
+    IdRule("ZA_ID_NUMBER", ("id number", "identity number"), "ZaIdNumberRecognizer", minimum=1.0),
+    IdRule("CH_AHV", ("ahv", "avs"), pattern=r"(?<!\w)756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d(?!\w)", check=checks.is_ahv),
+    IdRule("BR_CPF", ("cpf",), pattern=r"(?<!\w)\d{3}\.?\d{3}\.?\d{3}-?\d\d(?!\w)", check=checks.is_cpf),
+    IdRule(
+        "NL_BSN",
+        ("bsn", "burgerservicenummer", "sofinummer"),
+        pattern=r"(?<!\w)\d{4}[. ]?\d{2}[. ]?\d{3}(?!\w)",
+        check=checks.is_bsn,
+    ),
+    IdRule("PL_PESEL", ("pesel",), "PlPeselRecognizer", minimum=1.0),
+    IdRule("SE_PERSONNUMMER", ("personnummer", "samordningsnummer"), "SePersonnummerRecognizer", minimum=1.0),
+    IdRule(
+        "FI_PERSONAL_IDENTITY_CODE",
+        ("henkilötunnus", "hetu", "personbeteckning"),
+        "FiPersonalIdentityCodeRecognizer",
+        minimum=1.0,
+    ),
+    IdRule("TR_NATIONAL_ID", ("kimlik", "tckn"), "TrNationalIdRecognizer", minimum=1.0),
+    IdRule("KR_RRN", ("주민등록번호", "resident registration"), "KrRrnRecognizer", minimum=0.4),
+    IdRule("TH_TNIN", ("เลขประจำตัวประชาชน", "thai national id"), "ThTninRecognizer", minimum=1.0),
+)
+
+_NUMBER = r"(?<!\w){}(?!\w)"
+
+
+def _rule(entity: str, triggers: tuple[str, ...], pattern: str, check: Callable[[str], bool] | None = None) -> IdRule:
+    """A rule on a pattern of ours; without a check digit the number must follow its word and look printed."""
+    weak = check is None
+    return IdRule(entity, triggers, pattern=_NUMBER.format(pattern), check=check or proofs.is_printed_number, weak=weak)
+
+
+_GERMAN = (
+    IdRule(
+        "DE_TAX_ID",
+        ("steuer-id", "steuerid", "steueridentifikation", "steuerliche identifikation", "idnr", "tax id", "tin "),
+        "DeTaxIdRecognizer",
+        minimum=1.0,
+    ),
+    IdRule(
+        "DE_SOCIAL_SECURITY",
+        ("versicherungsnummer", "versicherungsnr", "rvnr", "svnr", "sv-nummer", "rv-nummer", "versicherungs-nr"),
+        "DeSocialSecurityRecognizer",
+        minimum=1.0,
+    ),
+    _rule(
+        "DE_PASSPORT",
+        ("reisepass", "passnummer", "pass-nr", "passnr"),
+        r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?",
+    ),
+    _rule(
+        "DE_ID_CARD",
+        ("personalausweis", "ausweisnummer", "ausweis-nr", "ausweisnr", "ausweis nr"),
+        r"(?:[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?|T\d{8,9})",
+    ),
+    _rule("DE_DRIVER_LICENSE", ("führerschein", "fahrerlaubnis"), r"[A-Z0-9]\d{2}[A-Z0-9]{6}\d[A-Z0-9]"),
+    _rule(
+        "DE_HEALTH_INSURANCE",
+        ("krankenversicher", "versichertennummer", "versicherten-nr", "kvnr", "kv-nummer", "krankenkasse"),
+        r"[A-Z] ?\d{3} ?\d{3} ?\d{3}",
+        proofs.is_de_health_insurance,
+    ),
+    _rule(
+        "AT_SVNR",
+        ("sozialversicherung", "sv-nummer", "svnr", "sv-nr", "e-card", "versicherungsnummer"),
+        r"\d{4}[ /-]?\d{6}",
+        proofs.is_at_svnr,
+    ),
+)
+_FRENCH = (
+    IdRule(
+        "FR_NIR",
+        (
+            "sécurité sociale",
+            "securite sociale",
+            "de sécu",
+            "nir",
+            "insee",
+            "n° ss",
+            "sécu",
+            "assuré social",
+            "immatriculation",
+        ),
+        pattern=r"(?<!\w)[12][ .]?\d\d[ .]?(?:0[1-9]|1[0-2]|[2-9]\d)[ .]?(?:\d\d|2[AB])"
+        r"(?:[ .]?\d{3}){2}[ .-]?\d\d(?!\w)",
+        check=checks.is_nir,
+    ),
+    _rule(
+        "FR_TAX_ID",
+        ("numéro fiscal", "n° fiscal", "référence fiscale", "identifiant fiscal", "spi"),
+        r"[0-3]\d(?: ?\d){11}",
+        proofs.is_fr_tax,
+    ),
+    _rule("FR_PASSPORT", ("passeport",), r"\d{2}[A-Z]{2}\d{5}"),
+    _rule(
+        "FR_ID_CARD",
+        ("carte nationale d'identité", "carte nationale d’identité", "carte d'identité", "carte d’identité", "cni"),
+        r"(?:[0-9A-Z]{9}|\d{12})",
+    ),
+    _rule("FR_DRIVER_LICENSE", ("permis de conduire", "n° de permis"), r"\d{2}[A-Z0-9]{2}\d{5,8}"),
+    _rule(
+        "BE_NATIONAL_NUMBER",
+        (
+            "registre national",
+            "numéro national",
+            "rijksregister",
+            "nationaal nummer",
+            "insz",
+            "niss",
+            "nationalregister",
+        ),
+        r"\d{2}\.?\d{2}\.?\d{2}[- ]?\d{3}[. ]?\d{2}",
+        proofs.is_be_national,
+    ),
+)
+_SPANISH = (
+    _rule(
+        "ES_NIF",
+        ("dni", "d.n.i", "nif", "n.i.f", "documento nacional", "documento de identidad"),
+        r"\d{1,2}\.?\d{3}\.?\d{3}[- ]?[A-Z]",
+        proofs.is_es_nif,
+    ),
+    _rule("ES_NIE", ("nie", "n.i.e", "extranjero"), r"[XYZ][- ]?\d{7}[- ]?[A-Z]", proofs.is_es_nif),
+    _rule("ES_PASSPORT", ("pasaporte",), r"[A-Z]{2,3}\d{6}"),
+    _rule(
+        "ES_SOCIAL_SECURITY",
+        ("seguridad social", "afiliación", "nuss", "n.u.s.s"),
+        r"\d{2}[ /-]?\d{8}[ /-]?\d{2}",
+        proofs.is_es_social_security,
+    ),
+    _rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", proofs.is_mx_curp),
+    _rule("CL_RUT", ("rut", "r.u.t", "rol único", "run"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
+    _rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", proofs.is_ar_cuil),
+)
+_ITALIAN = (
+    IdRule(
+        "IT_FISCAL_CODE",
+        ("codice fiscale", "cod. fisc", "c.f.", "cod.fisc", "codice fisc"),
+        "ItFiscalCodeRecognizer",
+        minimum=1.0,
+    ),
+    _rule("IT_PASSPORT", ("passaporto",), r"[A-Z]{2}\d{7}"),
+    _rule(
+        "IT_IDENTITY_CARD",
+        (
+            "carta d'identità",
+            "carta d’identità",
+            "carta di identità",
+            "carta identità",
+            "documento d'identità",
+            "c.i. n",
+        ),
+        r"(?:[A-Z]{2} ?\d{7}|\d{7}[A-Z]{2}|C[A-Z]\d{5}[A-Z]{2})",
+    ),
+    _rule("IT_DRIVER_LICENSE", ("patente",), r"(?:[A-Z]{2}\d{7}[A-Z]|U1[A-Z0-9]{7}[A-Z])"),
+)
+_PORTUGUESE = (
+    _rule(
+        "PT_NIF",
+        ("nif", "n.i.f", "contribuinte", "número fiscal", "identificação fiscal"),
+        r"[123]\d{2}[ .]?\d{3}[ .]?\d{3}",
+        proofs.is_pt_nif,
+    ),
+    _rule(
+        "PT_CITIZEN_CARD",
+        ("cartão de cidadão", "cartão do cidadão", "bilhete de identidade"),
+        r"\d{8} ?\d ?[A-Z0-9]{2} ?\d",
+        proofs.is_pt_citizen_card,
+    ),
+    _rule("PT_PASSPORT", ("passaporte",), r"[A-Z]{1,2}\d{6}"),
+    _rule(
+        "BR_RG", ("rg n", "rg:", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}-[0-9X]"
+    ),
+)
+_DUTCH = (
+    _rule("NL_PASSPORT", ("paspoort", "identiteitskaart"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"),
+    _rule("NL_DRIVER_LICENSE", ("rijbewijs",), r"\d{10}"),
+)
+_POLISH = (
+    _rule("PL_NIP", ("nip",), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
+    _rule(
+        "PL_ID_CARD",
+        ("dowód osobisty", "dowodu osobistego", "dowodem osobistym", "dowodu", "dowód"),
+        r"[A-Z]{3} ?\d{3} ?\d{3}",
+        proofs.is_pl_id_card,
+    ),
+    _rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", proofs.is_pl_passport),
+)
+_OTHERS = (
+    _rule("UK_PASSPORT", ("passport",), r"[A-Z]{2}\d{7}"),
+    _rule("UK_PASSPORT", ("british passport", "uk passport", "hm passport"), r"\d{9}"),
+    _rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", proofs.is_ie_pps),
+    _rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", proofs.is_dk_cpr),
+    _rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", proofs.is_no_fnr),
+    _rule("CZ_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", proofs.is_cz_birth_number),
+    _rule("RO_CNP", ("cnp", "cod numeric personal"), r"\d{13}", proofs.is_ro_cnp),
+    IdRule("IBAN_CODE", ("iban",), "IbanRecognizer", minimum=1.0),
+)
+
+ID_RULES: tuple[IdRule, ...] = (
+    *_WORLD,
+    *_GERMAN,
+    *_FRENCH,
+    *_SPANISH,
+    *_ITALIAN,
+    *_PORTUGUESE,
+    *_DUTCH,
+    *_POLISH,
+    *_OTHERS,
+)
+"""Every kind of identity number; the order decides nothing."""
