@@ -61,10 +61,10 @@ def unmark(marked: str) -> tuple[str, list[Span]]:
 
 
 def main() -> None:
-    """Print the records of a file of marked lines; a `\\n` in a line is a line break of the passage."""
+    """Print the records of a file of marked lines; `\\n` and `\\t` in a line are a line break and a tab of the passage."""
     path, language, kind = sys.argv[1:4]
     for number, line in enumerate(Path(path).read_text("utf-8").splitlines(), 1):
-        text, spans = unmark(line.replace("\\n", "\n"))
+        text, spans = unmark(line.replace("\\n", "\n").replace("\\t", "\t"))
         record = {"id": f"{language}-{kind}-{number:03}", "language": language, "text": text, "spans": spans}
         print(json.dumps(record, ensure_ascii=False))
 

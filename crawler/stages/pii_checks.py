@@ -7,6 +7,7 @@ knows the surrounding text: context is `pii_words`, and the two meet in `pii_rul
 from __future__ import annotations
 
 import ipaddress
+import re
 
 import phonenumbers
 import tldextract
@@ -66,11 +67,17 @@ def is_card(value: str) -> bool:
     return known and luhn(number) and len(set(number)) > 1
 
 
+_SPECIAL_NETWORKS = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "2002::/16", "3fff::/20")))
+"""6to4 (RFC 7526) and the second documentation prefix (RFC 9637), which Python 3.11 takes for public."""
+
+
 def is_public_address(value: str) -> bool:
     """A globally routable unicast IPv4 or IPv6 address (IANA special-purpose registries, as Python knows them)."""
     try:
         address = ipaddress.ip_address(value.partition("/")[0].partition("%")[0])
     except ValueError:
+        return False
+    if any(address in network for network in _SPECIAL_NETWORKS if network.version == address.version):
         return False
     if address.version == 6 and int(address) >> 125 != 1:  # only 2000::/3 is global unicast (RFC 4291 section 2.4)
         return False
@@ -104,12 +111,16 @@ def _known(name: str) -> bool:
     return bool(parts.domain and parts.suffix) and len(name) <= 253
 
 
+_MEXICAN_MOBILE = re.compile(r"\A\+52[ -]?1(?=[ -]?\d{2,3}[ -])")  # dialled with a 1 until 2019, written so still
+
+
 def phone(value: str, regions: tuple[str, ...]) -> tuple[phonenumbers.PhoneNumber, bool] | None:
     """Parse a telephone number. Returns it with True where it is assigned, False where it only has a possible length.
 
     Regions are tried in order; the first valid reading wins, then the first possible one.
     """
     fallback = None
+    value = _MEXICAN_MOBILE.sub("+52 ", value)
     for region in ("ZZ",) if value.lstrip("( ").startswith("+") else regions:
         try:
             number = phonenumbers.parse(value, region)

@@ -23,6 +23,41 @@ def _icao(text: str) -> int:
     return sum(int(c, 36) * (7, 3, 1)[i % 3] for i, c in enumerate(text))
 
 
+def is_de_tax_id(value: str) -> bool:
+    """German Steuer-Identifikationsnummer: eleven digits, the last by ISO 7064 modulo 11, 10."""
+    number = compact(value)
+    if len(number) != 11 or not number.isdigit() or number[0] == "0":
+        return False
+    product = 10
+    for digit in number[:10]:
+        total = (int(digit) + product) % 10 or 10
+        product = total * 2 % 11
+    return int(number[10]) == (11 - product) % 10
+
+
+def is_de_social_security(value: str) -> bool:
+    """German pension insurance number: area, date of birth, initial, serial, a check digit from digit sums."""
+    number = compact(value)
+    if len(number) != 12 or not (number[:8] + number[9:]).isdigit() or not number[8].isalpha():
+        return False
+    digits = f"{number[:8]}{ord(number[8]) - 64:02}{number[9:11]}"
+    sums = (sum(map(int, str(int(d) * w))) for d, w in zip(digits, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True))
+    return sum(sums) % 10 == int(number[11])
+
+
+_FISCAL_ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
+
+
+def is_it_fiscal(value: str) -> bool:
+    """Italian codice fiscale: sixteen characters, the last one modulo 26 over two tables (D.M. 23/12/1976)."""
+    number = compact(value)
+    if len(number) != 16 or not number[15].isalpha():
+        return False
+    places = [int(c) if c.isdigit() else ord(c) - 65 for c in number[:15]]
+    total = sum(_FISCAL_ODD[place] if index % 2 == 0 else place for index, place in enumerate(places))
+    return chr(65 + total % 26) == number[15]
+
+
 def is_pt_nif(value: str) -> bool:
     """Portuguese tax number of a person: nine digits, modulo 11, first digit 1 to 3."""
     number = compact(value)

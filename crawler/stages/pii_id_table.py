@@ -36,6 +36,11 @@ _DRIVER = (
     "driver's licence",
     "driver license",
     "driving licence",
+    "driving license",
+    "driver lic",
+    "dl number",
+    "dl no",
+    "dl:",
     "driver’s license",
     "driver’s licence",
     "drivers license",
@@ -46,7 +51,7 @@ _DRIVER = (
 _WORLD: tuple[IdRule, ...] = (
     IdRule(
         "US_SSN",
-        ("ssn", "social security", "social-security", "ss#"),
+        ("ssn", "s.s.n", "social security", "social-security", "ss#", "ss #"),
         pattern=r"(?<!\w)\d{3}[- ]?\d\d[- ]?\d{4}(?!\w)",
         check=checks.is_ssn,
     ),
@@ -55,27 +60,15 @@ _WORLD: tuple[IdRule, ...] = (
     IdRule("US_DRIVER_LICENSE", _DRIVER, "UsLicenseRecognizer", minimum=0.2, weak=True),
     IdRule("US_DRIVER_LICENSE", _DRIVER[:-2], pattern=r"(?<!\w)\d{7,9}(?!\w)", weak=True),
     IdRule("UK_DRIVING_LICENCE", ("driving licence", "driver number"), "UkDrivingLicenceRecognizer", minimum=0.4),
-    IdRule(
-        "MEDICAL_LICENSE", ("medical", "dea ", "dea:", "dea#", "prescriber"), "MedicalLicenseRecognizer", minimum=1.0
-    ),
     IdRule("US_MBI", ("medicare", "mbi"), "UsMbiRecognizer", minimum=0.4),
     IdRule("UK_NINO", ("national insurance", "nino", "ni number"), "UkNinoRecognizer", minimum=0.5),
     IdRule("UK_NHS", ("nhs",), "NhsRecognizer", minimum=1.0),
-    IdRule("CA_SIN", ("social insurance", "sin:", "sin ", "assurance sociale"), "CaSinRecognizer", minimum=1.0),
     IdRule("AU_TFN", ("tax file", "tfn"), "AuTfnRecognizer", minimum=1.0),
     IdRule("AU_MEDICARE", ("medicare",), "AuMedicareRecognizer", minimum=1.0),
     IdRule("IN_AADHAAR", ("aadhaar", "aadhar", "uidai"), "InAadhaarRecognizer", minimum=1.0),
     IdRule("IN_PAN", ("permanent account", "pan card", "pan number", "pan:"), "InPanRecognizer", minimum=0.5),
     IdRule("SG_NRIC_FIN", ("nric", "fin number", "fin:"), "SgFinRecognizer", minimum=0.5),
     IdRule("ZA_ID_NUMBER", ("id number", "identity number"), "ZaIdNumberRecognizer", minimum=1.0),
-    IdRule("CH_AHV", ("ahv", "avs"), pattern=r"(?<!\w)756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d(?!\w)", check=checks.is_ahv),
-    IdRule("BR_CPF", ("cpf",), pattern=r"(?<!\w)\d{3}\.?\d{3}\.?\d{3}-?\d\d(?!\w)", check=checks.is_cpf),
-    IdRule(
-        "NL_BSN",
-        ("bsn", "burgerservicenummer", "sofinummer"),
-        pattern=r"(?<!\w)\d{4}[. ]?\d{2}[. ]?\d{3}(?!\w)",
-        check=checks.is_bsn,
-    ),
     IdRule("PL_PESEL", ("pesel",), "PlPeselRecognizer", minimum=1.0),
     IdRule("SE_PERSONNUMMER", ("personnummer", "samordningsnummer"), "SePersonnummerRecognizer", minimum=1.0),
     IdRule(
@@ -99,26 +92,49 @@ def _rule(entity: str, triggers: tuple[str, ...], pattern: str, check: Callable[
 
 
 _GERMAN = (
-    IdRule(
-        "DE_TAX_ID",
-        ("steuer-id", "steuerid", "steueridentifikation", "steuerliche identifikation", "idnr", "tax id", "tin "),
-        "DeTaxIdRecognizer",
-        minimum=1.0,
-    ),
-    IdRule(
+    _rule(
         "DE_SOCIAL_SECURITY",
-        ("versicherungsnummer", "versicherungsnr", "rvnr", "svnr", "sv-nummer", "rv-nummer", "versicherungs-nr"),
-        "DeSocialSecurityRecognizer",
-        minimum=1.0,
+        (
+            "versicherungsnummer",
+            "versicherungs-nr",
+            "versicherungsnr",
+            "rvnr",
+            "svnr",
+            "sv-nummer",
+            "rv-nummer",
+            "sv-nr",
+            "rv-nr",
+        ),
+        r"\d{2} ?\d{6} ?[A-Z] ?\d{3}",
+        proofs.is_de_social_security,
+    ),
+    _rule(
+        "CH_AHV", ("ahv", "avs", "ahvn13", "versicherungsnummer"), r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", checks.is_ahv
+    ),
+    _rule(
+        "DE_TAX_ID",
+        (
+            "steuer-id",
+            "steuerid",
+            "steueridentifikation",
+            "steuerliche id",
+            "idnr",
+            "id-nr",
+            "identifikationsnummer",
+            "tax id",
+            "tin",
+        ),
+        r"\d{2}[ .]?\d{3}[ .]?\d{3}[ .]?\d{3}",
+        proofs.is_de_tax_id,
     ),
     _rule(
         "DE_PASSPORT",
-        ("reisepass", "passnummer", "pass-nr", "passnr"),
+        ("reisepass", "passnummer", "pass-nr", "passnr", "pass nr"),
         r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?",
     ),
     _rule(
         "DE_ID_CARD",
-        ("personalausweis", "ausweisnummer", "ausweis-nr", "ausweisnr", "ausweis nr"),
+        ("personalausweis", "ausweisnummer", "ausweis-nr", "ausweisnr", "ausweis nr", "perso-nr", "personr"),
         r"(?:[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?|T\d{8,9})",
     ),
     _rule("DE_DRIVER_LICENSE", ("führerschein", "fahrerlaubnis"), r"[A-Z0-9]\d{2}[A-Z0-9]{6}\d[A-Z0-9]"),
@@ -155,14 +171,22 @@ _FRENCH = (
     ),
     _rule(
         "FR_TAX_ID",
-        ("numéro fiscal", "n° fiscal", "référence fiscale", "identifiant fiscal", "spi"),
+        ("numéro fiscal", "n° fiscal", "référence fiscale", "identifiant fiscal", "spi", "nif"),
         r"[0-3]\d(?: ?\d){11}",
         proofs.is_fr_tax,
     ),
     _rule("FR_PASSPORT", ("passeport",), r"\d{2}[A-Z]{2}\d{5}"),
     _rule(
         "FR_ID_CARD",
-        ("carte nationale d'identité", "carte nationale d’identité", "carte d'identité", "carte d’identité", "cni"),
+        (
+            "carte nationale d'identité",
+            "carte nationale d’identité",
+            "carte d'identité",
+            "carte d’identité",
+            "cni",
+            "pièce d'identité",
+            "pièce d’identité",
+        ),
         r"(?:[0-9A-Z]{9}|\d{12})",
     ),
     _rule("FR_DRIVER_LICENSE", ("permis de conduire", "n° de permis"), r"\d{2}[A-Z0-9]{2}\d{5,8}"),
@@ -171,6 +195,8 @@ _FRENCH = (
         (
             "registre national",
             "numéro national",
+            "n° national",
+            "rrn",
             "rijksregister",
             "nationaal nummer",
             "insz",
@@ -192,20 +218,20 @@ _SPANISH = (
     _rule("ES_PASSPORT", ("pasaporte",), r"[A-Z]{2,3}\d{6}"),
     _rule(
         "ES_SOCIAL_SECURITY",
-        ("seguridad social", "afiliación", "nuss", "n.u.s.s"),
+        ("seguridad social", "afiliación", "nuss", "n.u.s.s", "nss", "s.s."),
         r"\d{2}[ /-]?\d{8}[ /-]?\d{2}",
         proofs.is_es_social_security,
     ),
     _rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", proofs.is_mx_curp),
-    _rule("CL_RUT", ("rut", "r.u.t", "rol único", "run"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
+    _rule("CL_RUT", ("rut", "r.u.t", "rol único", "run:"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
     _rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", proofs.is_ar_cuil),
 )
 _ITALIAN = (
-    IdRule(
+    _rule(
         "IT_FISCAL_CODE",
-        ("codice fiscale", "cod. fisc", "c.f.", "cod.fisc", "codice fisc"),
-        "ItFiscalCodeRecognizer",
-        minimum=1.0,
+        ("codice fiscale", "cod. fisc", "c.f.", "cf", "cod.fisc", "codice fisc", "cod. fiscale"),
+        r"[A-Z]{3} ?[A-Z]{3} ?[0-9A-Z]{2}[A-Z][0-9A-Z]{2} ?[A-Z][0-9A-Z]{3} ?[A-Z]",
+        proofs.is_it_fiscal,
     ),
     _rule("IT_PASSPORT", ("passaporto",), r"[A-Z]{2}\d{7}"),
     _rule(
@@ -216,6 +242,8 @@ _ITALIAN = (
             "carta di identità",
             "carta identità",
             "documento d'identità",
+            "documento di identità",
+            "cie",
             "c.i. n",
         ),
         r"(?:[A-Z]{2} ?\d{7}|\d{7}[A-Z]{2}|C[A-Z]\d{5}[A-Z]{2})",
@@ -223,6 +251,7 @@ _ITALIAN = (
     _rule("IT_DRIVER_LICENSE", ("patente",), r"(?:[A-Z]{2}\d{7}[A-Z]|U1[A-Z0-9]{7}[A-Z])"),
 )
 _PORTUGUESE = (
+    _rule("BR_CPF", ("cpf", "c.p.f"), r"\d{3}\.?\d{3}\.?\d{3}-?\d\d", checks.is_cpf),
     _rule(
         "PT_NIF",
         ("nif", "n.i.f", "contribuinte", "número fiscal", "identificação fiscal"),
@@ -231,21 +260,27 @@ _PORTUGUESE = (
     ),
     _rule(
         "PT_CITIZEN_CARD",
-        ("cartão de cidadão", "cartão do cidadão", "bilhete de identidade"),
+        ("cartão de cidadão", "cartão do cidadão", "bilhete de identidade", "cc", "bi/cc"),
         r"\d{8} ?\d ?[A-Z0-9]{2} ?\d",
         proofs.is_pt_citizen_card,
     ),
     _rule("PT_PASSPORT", ("passaporte",), r"[A-Z]{1,2}\d{6}"),
-    _rule(
-        "BR_RG", ("rg n", "rg:", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}-[0-9X]"
-    ),
+    _rule("BR_RG", ("rg", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}(?:-[0-9X])?"),
 )
 _DUTCH = (
-    _rule("NL_PASSPORT", ("paspoort", "identiteitskaart"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"),
+    _rule(
+        "NL_BSN",
+        ("bsn", "b.s.n", "burgerservicenummer", "sofinummer", "sofi-nummer"),
+        r"(?:\d{4}[. ]?\d{2}[. ]?\d{3}|\d{3}[. ]\d{3}[. ]\d{3})",
+        checks.is_bsn,
+    ),
+    _rule(
+        "NL_PASSPORT", ("paspoort", "identiteitskaart", "id-kaart", "documentnummer"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"
+    ),
     _rule("NL_DRIVER_LICENSE", ("rijbewijs",), r"\d{10}"),
 )
 _POLISH = (
-    _rule("PL_NIP", ("nip",), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
+    _rule("PL_NIP", ("nip", "n.i.p"), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
     _rule(
         "PL_ID_CARD",
         ("dowód osobisty", "dowodu osobistego", "dowodem osobistym", "dowodu", "dowód"),
@@ -255,8 +290,21 @@ _POLISH = (
     _rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", proofs.is_pl_passport),
 )
 _OTHERS = (
+    _rule(
+        "CA_SIN",
+        ("social insurance", "sin:", "sin number", "sin #", "sin no", "s.i.n", "assurance sociale"),
+        r"\d{3}[ -]?\d{3}[ -]?\d{3}",
+        lambda value: checks.luhn(checks.digits(value)),
+    ),
+    IdRule("MEDICAL_LICENSE", ("medical", "dea", "dea#", "prescriber"), "MedicalLicenseRecognizer", minimum=1.0),
     _rule("UK_PASSPORT", ("passport",), r"[A-Z]{2}\d{7}"),
     _rule("UK_PASSPORT", ("british passport", "uk passport", "hm passport"), r"\d{9}"),
+    _rule(
+        "UK_NINO",
+        ("national insurance", "nino", "ni number", "ni no", "nat. ins", "nat ins"),
+        r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]",
+    ),
+    IdRule("US_NPI", ("npi", "national provider"), "UsNpiRecognizer", minimum=1.0),
     _rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", proofs.is_ie_pps),
     _rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", proofs.is_dk_cpr),
     _rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", proofs.is_no_fnr),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import phonenumbers
 
 from crawler.stages import pii_checks as checks
 from crawler.stages import pii_words as words
-from crawler.stages.pii_page import Hit, Page
+from crawler.stages.pii_page import Hit, Page, column_heading
 from crawler.stages.pii_scan import Candidate
 
 
@@ -38,14 +39,19 @@ _FRESH_NUMBER = re.compile(r"[\s/]+(?=[+(])|(?<!\d)[\s/]+(?=0)")
 
 def _open_bracket(raw: str) -> int:
     """1 where the candidate starts with a bracket that it does not close: "(ring 954 55 01 23)"."""
-    return int(raw.startswith("(") and raw.count("(") > raw.count(")"))
+    return int(raw.startswith("(") and ")" not in raw.split("(")[1])
 
 
 _THOUSANDS = re.compile(r"\d{1,3}(?:[ .\u00a0\u202f]\d{3})+\Z")
 
 
 def _in_context(page: Page, start: int, end: int) -> bool:
-    """A telephone word is near; behind what may be a quantity ("612 345 067 calls") it must stand apart from it."""
+    """A telephone word is near or heads the column.
+
+    Behind what may be a quantity ("612 345 067 calls") the word must stand apart from it.
+    """
+    if (heading := column_heading(page, start)) and words.PHONE.search(heading):
+        return True
     if not _THOUSANDS.match(page.text[start:end]):
         return words.near(words.PHONE, page.lower, start, end)
     apart = page.text[end : end + 2].strip()[:1] in {"(", ",", "|", ";"}
@@ -71,13 +77,12 @@ def _phone_hit(page: Page, start: int, end: int, context: bool, *, strict: bool 
     strict: only in the country's own grouping, because more digits follow that would make a number, too.
     """
     raw = page.text[start:end]
-    international = raw.lstrip("( ").startswith("+")
-    if not 6 <= len(checks.digits(raw)) <= 16 or not (international or context or _looks_local(raw)):
+    if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end):
         return None
     labelled = words.just_before(words.PHONE_LABEL, page.lower, start)
-    if raw.isdigit() and not raw.startswith("0") and not labelled:
-        return None  # a plain number, even on a page about telephones
-    if raw.count("(") != raw.count(")") or _NOT_DIALLED.match(raw) or _is_other_number(page, start):
+    cued = labelled or words.just_before(words.PHONE_CUE, page.lower, start, 60)
+    international = raw.startswith("+")
+    if not (international or cued) and not _written_as_number(raw, context):
         return None
     if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
@@ -85,17 +90,40 @@ def _phone_hit(page: Page, start: int, end: int, context: bool, *, strict: bool 
     if found is None:
         return None
     number, valid = found
-    grouped = international or (context and not strict) or _same_grouping(raw, number)
-    if (valid and grouped) or (labelled and not strict):
-        return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}")
-    return None
+    if valid:
+        sure = international or ((context or cued) and not strict) or _same_grouping(raw, number)
+    else:
+        sure = not strict and (labelled or _is_dialled(raw, context or cued))
+    return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}") if sure else None
 
 
-def _is_other_number(page: Page, start: int) -> bool:
-    """A word directly before says what else the number is: an order, an article, a norm."""
-    return words.just_before(words.NOT_A_PHONE, page.lower, start)
+def _written_as_number(raw: str, context: bool) -> bool:
+    """Grouped as people group telephone numbers, or with a trunk zero: not a plain count, a range or a list."""
+    if raw.isdigit() and not raw.startswith("0"):
+        return False  # even on a page about telephones
+    return context or (_looks_local(raw) and not _is_listing(raw))
 
 
+def _is_other_number(page: Page, start: int, end: int) -> bool:
+    """A date, years, half a bracket; or the words around say what else it is: an order, an article, so many euros."""
+    raw = page.text[start:end]
+    if raw.count("(") != raw.count(")") or _NOT_DIALLED.match(raw):
+        return True
+    if raw.startswith("+"):
+        return False
+    behind = words.QUANTITY.match(page.lower, end, end + 20)
+    return bool(behind) or words.just_before(words.NOT_A_PHONE, page.lower, start)
+
+
+def _is_dialled(raw: str, context: bool) -> bool:
+    """Possible, not assigned: enough for the international form, a trunk zero in context, and 555-0142 in context."""
+    count = len(checks.digits(raw))
+    if raw.startswith(("+", "(+")):
+        return count >= 10
+    return context and bool((count >= 9 and raw.lstrip("(").startswith("0")) or _FICTIONAL_LOCAL.match(raw))
+
+
+_FICTIONAL_LOCAL = re.compile(r"555[-. ]\d{4}\Z")
 _NOT_DIALLED = re.compile(
     r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+\Z"  # years
     r"|(?:18|19|20|21)\d\d[-./]\d\d[-./]\d\d(?!\d)|\d\d?[./]\d\d?[./](?:19|20)\d\d(?!\d)"  # dates, times behind them
@@ -107,6 +135,15 @@ _TRUNK_FORM = re.compile(
 )
 _DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
+
+
+def _is_listing(raw: str) -> bool:
+    """A range (040-049), or groups of two digits in even steps: 01 02 03 04 05, rows of a table."""
+    groups = _SEPARATORS.sub(" ", raw).split()
+    if len(groups) == 2 and len(groups[0]) == len(groups[1]):
+        return len(groups[0]) < 5
+    steps = {int(b) - int(a) for a, b in pairwise(groups)}
+    return len(groups) > 4 and all(len(g) == 2 for g in groups) and len(steps) == 1 and max(steps) <= 10
 
 
 def _looks_local(raw: str) -> bool:
