@@ -61,7 +61,7 @@ def unmark(marked: str) -> tuple[str, list[Span]]:
 
 
 def main() -> None:
-    """Print the records of a file of marked lines; `\\n` and `\\t` in a line are a line break and a tab of the passage."""
+    """Print the records of a file of marked lines; `\\n` and `\\t` in a line are a line break and a tab."""
     path, language, kind = sys.argv[1:4]
     for number, line in enumerate(Path(path).read_text("utf-8").splitlines(), 1):
         text, spans = unmark(line.replace("\\n", "\n").replace("\\t", "\t"))

@@ -84,12 +84,15 @@ def is_public_address(value: str) -> bool:
     return address.is_global and not address.is_multicast
 
 
-_SAMPLE_DOMAINS = frozenset({"example.com", "example.net", "example.org"})  # RFC 2606 section 3
+_SAMPLE_DOMAIN = re.compile(r"(?:\A|\.)example\.(?:com|net|org)")
 
 
 def is_sample_domain(domain: str) -> bool:
-    """A name that RFC 2606 reserves for examples, or one below it: nobody reads mail there."""
-    return ".".join(domain.lower().split(".")[-2:]) in _SAMPLE_DOMAINS
+    """A name that RFC 2606 section 3 reserves for examples, or one below it: nobody reads mail there.
+
+    True, too, where a missing space glued the next word on ("example.comThen").
+    """
+    return bool(_SAMPLE_DOMAIN.search(domain.lower()))
 
 
 def mail_domain(domain: str) -> str | None:

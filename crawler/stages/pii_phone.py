@@ -14,9 +14,10 @@ from itertools import pairwise
 import phonenumbers
 
 from crawler.stages import pii_checks as checks
-from crawler.stages import pii_words as words
+from crawler.stages import pii_phone_words as phone_words
 from crawler.stages.pii_page import Hit, Page, column_heading
 from crawler.stages.pii_scan import Candidate
+from crawler.stages.pii_words import just_before, near
 
 
 def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
@@ -50,12 +51,12 @@ def _in_context(page: Page, start: int, end: int) -> bool:
 
     Behind what may be a quantity ("612 345 067 calls") the word must stand apart from it.
     """
-    if (heading := column_heading(page, start)) and words.PHONE.search(heading):
+    if (heading := column_heading(page, start)) and phone_words.PHONE.search(heading):
         return True
     if not _THOUSANDS.match(page.text[start:end]):
-        return words.near(words.PHONE, page.lower, start, end)
+        return near(phone_words.PHONE, page.lower, start, end)
     apart = page.text[end : end + 2].strip()[:1] in {"(", ",", "|", ";"}
-    return words.near(words.PHONE, page.lower, start, end, after=25 if apart else 0)
+    return near(phone_words.PHONE, page.lower, start, end, after=25 if apart else 0)
 
 
 def _longest_reading(page: Page, start: int, end: int, context: bool) -> Hit | None:
@@ -79,8 +80,8 @@ def _phone_hit(page: Page, start: int, end: int, context: bool, *, strict: bool 
     raw = page.text[start:end]
     if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end):
         return None
-    labelled = words.just_before(words.PHONE_LABEL, page.lower, start)
-    cued = labelled or words.just_before(words.PHONE_CUE, page.lower, start, 60)
+    labelled = just_before(phone_words.PHONE_LABEL, page.lower, start)
+    cued = labelled or just_before(phone_words.PHONE_CUE, page.lower, start, 60)
     international = raw.startswith("+")
     if not (international or cued) and not _written_as_number(raw, context):
         return None
@@ -111,8 +112,8 @@ def _is_other_number(page: Page, start: int, end: int) -> bool:
         return True
     if raw.startswith("+"):
         return False
-    behind = words.QUANTITY.match(page.lower, end, end + 20)
-    return bool(behind) or words.just_before(words.NOT_A_PHONE, page.lower, start)
+    behind = phone_words.QUANTITY.match(page.lower, end, end + 20)
+    return bool(behind) or just_before(phone_words.NOT_A_PHONE, page.lower, start)
 
 
 def _is_dialled(raw: str, context: bool) -> bool:

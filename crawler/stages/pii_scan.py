@@ -40,7 +40,9 @@ NUMERIC: dict[str, re.Pattern[str]] = {
     ),
     "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
     "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
-    "iban": re.compile(rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
+    "iban": re.compile(
+        rf"[0-9](?<=[A-Za-z]{{2}}[0-9])(?<![A-Za-z0-9][A-Za-z]{{2}}[0-9])\d[A-Za-z0-9{_SPACE}-]{{10,44}}"
+    ),
     "bitcoin": re.compile(r"[13b](?<![\w/][13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{25,59}(?!\w)"),
     "ether": re.compile(r"0x[0-9a-fA-F]{40}(?!\w)"),
     "fiscal": re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]{5}[0-9A-Z]{2}[A-Z][0-9A-Z]{2}[A-Z][0-9A-Z]{3}[A-Z](?!\w)"),
@@ -64,6 +66,16 @@ class Candidate:
     kind: str
     start: int
     end: int
+
+
+_PLAIN = {ord(c): " " for c in "\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000"}
+_PLAIN |= {ord(c): "-" for c in "\u2010\u2011\u2012\u2013\u2212\uff0d"} | {0xFF10 + n: str(n) for n in range(10)}
+_PLAIN |= {0xFF0B: "+", 0xFF20: "@", 0xFF0E: ".", 0xFF08: "(", 0xFF09: ")"}
+
+
+def plain_marks(text: str) -> str:
+    """Spaces, hyphens and digits of all widths as the ASCII ones, every character at its place."""
+    return text if text.isascii() else text.translate(_PLAIN)
 
 
 def lower_keeping_offsets(text: str) -> str:
@@ -93,7 +105,7 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
                 end = position = _first_of_two(text, match)
             elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
                 position = gap.end()  # the number may start at a later group
-            yield Candidate(kind, match.start(), end)
+            yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
     surroundings = _around_digits(lower)
     for trigger in triggers:
         if trigger in surroundings:
