@@ -1,98 +1,13 @@
-"""In the personal-data stage: the table of identity numbers: which words each stands beside and what proves it.
-
-`US_PASSPORT` and its like are names of types, not of countries people come from. A rule with `weak=True` has neither
-letters nor check digit to go by: the number must follow its word directly. The mechanism is `pii_ids`.
-"""
+"""In the personal-data stage: identity numbers of the countries whose languages we cover, and all rules together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from crawler.stages import pii_checks as checks
 from crawler.stages import pii_id_checks as proofs
-
-
-@dataclass(frozen=True, slots=True)
-class IdRule:
-    """One kind of identity number: its recogniser (a Presidio class name or a pattern of ours) and its proof.
-
-    triggers: lower-case words on the page. minimum: Presidio's score that counts as proof (1.0 = its check digit
-    held). check: our own proof, beside or instead of Presidio's.
-    """
-
-    entity: str
-    triggers: tuple[str, ...]
-    recogniser: str = ""
-    pattern: str = ""
-    minimum: float = 0.0
-    check: Callable[[str], bool] | None = None
-    weak: bool = False
-
-
-_PASSPORT_EN = ("passport",)
-_DRIVER = (
-    "driver's license",
-    "driver's licence",
-    "driver license",
-    "driving licence",
-    "driving license",
-    "driver lic",
-    "dl number",
-    "dl no",
-    "dl:",
-    "driver’s license",
-    "driver’s licence",
-    "drivers license",
-    "license number",
-    "licence number",
-)
-
-_WORLD: tuple[IdRule, ...] = (
-    IdRule(
-        "US_SSN",
-        ("ssn", "s.s.n", "social security", "social-security", "ss#", "ss #"),
-        pattern=r"(?<!\w)\d{3}[- ]?\d\d[- ]?\d{4}(?!\w)",
-        check=checks.is_ssn,
-    ),
-    IdRule("US_ITIN", ("itin", "taxpayer identification", "individual taxpayer"), "UsItinRecognizer", minimum=0.05),
-    IdRule("US_PASSPORT", _PASSPORT_EN, "UsPassportRecognizer", weak=True),
-    IdRule("US_DRIVER_LICENSE", _DRIVER, "UsLicenseRecognizer", minimum=0.2, weak=True),
-    IdRule("US_DRIVER_LICENSE", _DRIVER[:-2], pattern=r"(?<!\w)\d{7,9}(?!\w)", weak=True),
-    IdRule("UK_DRIVING_LICENCE", ("driving licence", "driver number"), "UkDrivingLicenceRecognizer", minimum=0.4),
-    IdRule("US_MBI", ("medicare", "mbi"), "UsMbiRecognizer", minimum=0.4),
-    IdRule("UK_NINO", ("national insurance", "nino", "ni number"), "UkNinoRecognizer", minimum=0.5),
-    IdRule("UK_NHS", ("nhs",), "NhsRecognizer", minimum=1.0),
-    IdRule("AU_TFN", ("tax file", "tfn"), "AuTfnRecognizer", minimum=1.0),
-    IdRule("AU_MEDICARE", ("medicare",), "AuMedicareRecognizer", minimum=1.0),
-    IdRule("IN_AADHAAR", ("aadhaar", "aadhar", "uidai"), "InAadhaarRecognizer", minimum=1.0),
-    IdRule("IN_PAN", ("permanent account", "pan card", "pan number", "pan:"), "InPanRecognizer", minimum=0.5),
-    IdRule("SG_NRIC_FIN", ("nric", "fin number", "fin:"), "SgFinRecognizer", minimum=0.5),
-    IdRule("ZA_ID_NUMBER", ("id number", "identity number"), "ZaIdNumberRecognizer", minimum=1.0),
-    IdRule("PL_PESEL", ("pesel",), "PlPeselRecognizer", minimum=1.0),
-    IdRule("SE_PERSONNUMMER", ("personnummer", "samordningsnummer"), "SePersonnummerRecognizer", minimum=1.0),
-    IdRule(
-        "FI_PERSONAL_IDENTITY_CODE",
-        ("henkilötunnus", "hetu", "personbeteckning"),
-        "FiPersonalIdentityCodeRecognizer",
-        minimum=1.0,
-    ),
-    IdRule("TR_NATIONAL_ID", ("kimlik", "tckn"), "TrNationalIdRecognizer", minimum=1.0),
-    IdRule("KR_RRN", ("주민등록번호", "resident registration"), "KrRrnRecognizer", minimum=0.4),
-    IdRule("TH_TNIN", ("เลขประจำตัวประชาชน", "thai national id"), "ThTninRecognizer", minimum=1.0),
-)
-
-_NUMBER = r"(?<!\w){}(?!\w)"
-
-
-def _rule(entity: str, triggers: tuple[str, ...], pattern: str, check: Callable[[str], bool] | None = None) -> IdRule:
-    """A rule on a pattern of ours; without a check digit the number must follow its word and look printed."""
-    weak = check is None
-    return IdRule(entity, triggers, pattern=_NUMBER.format(pattern), check=check or proofs.is_printed_number, weak=weak)
-
+from crawler.stages.pii_id_rule import WORLD, IdRule, rule
 
 _GERMAN = (
-    _rule(
+    rule(
         "DE_SOCIAL_SECURITY",
         (
             "versicherungsnummer",
@@ -108,10 +23,8 @@ _GERMAN = (
         r"\d{2} ?\d{6} ?[A-Z] ?\d{3}",
         proofs.is_de_social_security,
     ),
-    _rule(
-        "CH_AHV", ("ahv", "avs", "ahvn13", "versicherungsnummer"), r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", checks.is_ahv
-    ),
-    _rule(
+    rule("CH_AHV", ("ahv", "avs", "ahvn13", "versicherungsnummer"), r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", checks.is_ahv),
+    rule(
         "DE_TAX_ID",
         (
             "steuer-id",
@@ -127,24 +40,24 @@ _GERMAN = (
         r"\d{2}[ .]?\d{3}[ .]?\d{3}[ .]?\d{3}",
         proofs.is_de_tax_id,
     ),
-    _rule(
+    rule(
         "DE_PASSPORT",
         ("reisepass", "passnummer", "pass-nr", "passnr", "pass nr"),
         r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?",
     ),
-    _rule(
+    rule(
         "DE_ID_CARD",
         ("personalausweis", "ausweisnummer", "ausweis-nr", "ausweisnr", "ausweis nr", "perso-nr", "personr"),
         r"(?:[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}\d?|T\d{8,9})",
     ),
-    _rule("DE_DRIVER_LICENSE", ("führerschein", "fahrerlaubnis"), r"[A-Z0-9]\d{2}[A-Z0-9]{6}\d[A-Z0-9]"),
-    _rule(
+    rule("DE_DRIVER_LICENSE", ("führerschein", "fahrerlaubnis"), r"[A-Z0-9]\d{2}[A-Z0-9]{6}\d[A-Z0-9]"),
+    rule(
         "DE_HEALTH_INSURANCE",
         ("krankenversicher", "versichertennummer", "versicherten-nr", "kvnr", "kv-nummer", "krankenkasse"),
         r"[A-Z] ?\d{3} ?\d{3} ?\d{3}",
         proofs.is_de_health_insurance,
     ),
-    _rule(
+    rule(
         "AT_SVNR",
         ("sozialversicherung", "sv-nummer", "svnr", "sv-nr", "e-card", "versicherungsnummer"),
         r"\d{4}[ /-]?\d{6}",
@@ -169,14 +82,14 @@ _FRENCH = (
         r"(?:[ .]?\d{3}){2}[ .-]?\d\d(?!\w)",
         check=checks.is_nir,
     ),
-    _rule(
+    rule(
         "FR_TAX_ID",
         ("numéro fiscal", "n° fiscal", "référence fiscale", "identifiant fiscal", "spi", "nif"),
         r"[0-3]\d(?: ?\d){11}",
         proofs.is_fr_tax,
     ),
-    _rule("FR_PASSPORT", ("passeport",), r"\d{2}[A-Z]{2}\d{5}"),
-    _rule(
+    rule("FR_PASSPORT", ("passeport",), r"\d{2}[A-Z]{2}\d{5}"),
+    rule(
         "FR_ID_CARD",
         (
             "carte nationale d'identité",
@@ -189,8 +102,8 @@ _FRENCH = (
         ),
         r"(?:[0-9A-Z]{9}|\d{12})",
     ),
-    _rule("FR_DRIVER_LICENSE", ("permis de conduire", "n° de permis"), r"\d{2}[A-Z0-9]{2}\d{5,8}"),
-    _rule(
+    rule("FR_DRIVER_LICENSE", ("permis de conduire", "n° de permis"), r"\d{2}[A-Z0-9]{2}\d{5,8}"),
+    rule(
         "BE_NATIONAL_NUMBER",
         (
             "registre national",
@@ -208,33 +121,33 @@ _FRENCH = (
     ),
 )
 _SPANISH = (
-    _rule(
+    rule(
         "ES_NIF",
         ("dni", "d.n.i", "nif", "n.i.f", "documento nacional", "documento de identidad"),
         r"\d{1,2}\.?\d{3}\.?\d{3}[- ]?[A-Z]",
         proofs.is_es_nif,
     ),
-    _rule("ES_NIE", ("nie", "n.i.e", "extranjero"), r"[XYZ][- ]?\d{7}[- ]?[A-Z]", proofs.is_es_nif),
-    _rule("ES_PASSPORT", ("pasaporte",), r"[A-Z]{2,3}\d{6}"),
-    _rule(
+    rule("ES_NIE", ("nie", "n.i.e", "extranjero"), r"[XYZ][- ]?\d{7}[- ]?[A-Z]", proofs.is_es_nif),
+    rule("ES_PASSPORT", ("pasaporte",), r"[A-Z]{2,3}\d{6}"),
+    rule(
         "ES_SOCIAL_SECURITY",
         ("seguridad social", "afiliación", "nuss", "n.u.s.s", "nss", "s.s."),
         r"\d{2}[ /-]?\d{8}[ /-]?\d{2}",
         proofs.is_es_social_security,
     ),
-    _rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", proofs.is_mx_curp),
-    _rule("CL_RUT", ("rut", "r.u.t", "rol único", "run:"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
-    _rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", proofs.is_ar_cuil),
+    rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", proofs.is_mx_curp),
+    rule("CL_RUT", ("rut", "r.u.t", "rol único", "run:"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
+    rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", proofs.is_ar_cuil),
 )
 _ITALIAN = (
-    _rule(
+    rule(
         "IT_FISCAL_CODE",
         ("codice fiscale", "cod. fisc", "c.f.", "cf", "cod.fisc", "codice fisc", "cod. fiscale"),
         r"[A-Z]{3} ?[A-Z]{3} ?[0-9A-Z]{2}[A-Z][0-9A-Z]{2} ?[A-Z][0-9A-Z]{3} ?[A-Z]",
         proofs.is_it_fiscal,
     ),
-    _rule("IT_PASSPORT", ("passaporto",), r"[A-Z]{2}\d{7}"),
-    _rule(
+    rule("IT_PASSPORT", ("passaporto",), r"[A-Z]{2}\d{7}"),
+    rule(
         "IT_IDENTITY_CARD",
         (
             "carta d'identità",
@@ -248,73 +161,71 @@ _ITALIAN = (
         ),
         r"(?:[A-Z]{2} ?\d{7}|\d{7}[A-Z]{2}|C[A-Z]\d{5}[A-Z]{2})",
     ),
-    _rule("IT_DRIVER_LICENSE", ("patente",), r"(?:[A-Z]{2}\d{7}[A-Z]|U1[A-Z0-9]{7}[A-Z])"),
+    rule("IT_DRIVER_LICENSE", ("patente",), r"(?:[A-Z]{2}\d{7}[A-Z]|U1[A-Z0-9]{7}[A-Z])"),
 )
 _PORTUGUESE = (
-    _rule("BR_CPF", ("cpf", "c.p.f"), r"\d{3}\.?\d{3}\.?\d{3}-?\d\d", checks.is_cpf),
-    _rule(
+    rule("BR_CPF", ("cpf", "c.p.f"), r"\d{3}\.?\d{3}\.?\d{3}-?\d\d", checks.is_cpf),
+    rule(
         "PT_NIF",
         ("nif", "n.i.f", "contribuinte", "número fiscal", "identificação fiscal"),
         r"[123]\d{2}[ .]?\d{3}[ .]?\d{3}",
         proofs.is_pt_nif,
     ),
-    _rule(
+    rule(
         "PT_CITIZEN_CARD",
         ("cartão de cidadão", "cartão do cidadão", "bilhete de identidade", "cc", "bi/cc"),
         r"\d{8} ?\d ?[A-Z0-9]{2} ?\d",
         proofs.is_pt_citizen_card,
     ),
-    _rule("PT_PASSPORT", ("passaporte",), r"[A-Z]{1,2}\d{6}"),
-    _rule("BR_RG", ("rg", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}(?:-[0-9X])?"),
+    rule("PT_PASSPORT", ("passaporte",), r"[A-Z]{1,2}\d{6}"),
+    rule("BR_RG", ("rg", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}(?:-[0-9X])?"),
 )
 _DUTCH = (
-    _rule(
+    rule(
         "NL_BSN",
         ("bsn", "b.s.n", "burgerservicenummer", "sofinummer", "sofi-nummer"),
         r"(?:\d{4}[. ]?\d{2}[. ]?\d{3}|\d{3}[. ]\d{3}[. ]\d{3})",
         checks.is_bsn,
     ),
-    _rule(
-        "NL_PASSPORT", ("paspoort", "identiteitskaart", "id-kaart", "documentnummer"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"
-    ),
-    _rule("NL_DRIVER_LICENSE", ("rijbewijs",), r"\d{10}"),
+    rule("NL_PASSPORT", ("paspoort", "identiteitskaart", "id-kaart", "documentnummer"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"),
+    rule("NL_DRIVER_LICENSE", ("rijbewijs",), r"\d{10}"),
 )
 _POLISH = (
-    _rule("PL_NIP", ("nip", "n.i.p"), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
-    _rule(
+    rule("PL_NIP", ("nip", "n.i.p"), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
+    rule(
         "PL_ID_CARD",
         ("dowód osobisty", "dowodu osobistego", "dowodem osobistym", "dowodu", "dowód"),
         r"[A-Z]{3} ?\d{3} ?\d{3}",
         proofs.is_pl_id_card,
     ),
-    _rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", proofs.is_pl_passport),
+    rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", proofs.is_pl_passport),
 )
 _OTHERS = (
-    _rule(
+    rule(
         "CA_SIN",
         ("social insurance", "sin:", "sin number", "sin #", "sin no", "s.i.n", "assurance sociale"),
         r"\d{3}[ -]?\d{3}[ -]?\d{3}",
         lambda value: checks.luhn(checks.digits(value)),
     ),
     IdRule("MEDICAL_LICENSE", ("medical", "dea", "dea#", "prescriber"), "MedicalLicenseRecognizer", minimum=1.0),
-    _rule("UK_PASSPORT", ("passport",), r"[A-Z]{2}\d{7}"),
-    _rule("UK_PASSPORT", ("british passport", "uk passport", "hm passport"), r"\d{9}"),
-    _rule(
+    rule("UK_PASSPORT", ("passport",), r"[A-Z]{2}\d{7}"),
+    rule("UK_PASSPORT", ("british passport", "uk passport", "hm passport"), r"\d{9}"),
+    rule(
         "UK_NINO",
         ("national insurance", "nino", "ni number", "ni no", "nat. ins", "nat ins"),
         r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]",
     ),
     IdRule("US_NPI", ("npi", "national provider"), "UsNpiRecognizer", minimum=1.0),
-    _rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", proofs.is_ie_pps),
-    _rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", proofs.is_dk_cpr),
-    _rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", proofs.is_no_fnr),
-    _rule("CZ_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", proofs.is_cz_birth_number),
-    _rule("RO_CNP", ("cnp", "cod numeric personal"), r"\d{13}", proofs.is_ro_cnp),
+    rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", proofs.is_ie_pps),
+    rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", proofs.is_dk_cpr),
+    rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", proofs.is_no_fnr),
+    rule("CZ_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", proofs.is_cz_birth_number),
+    rule("RO_CNP", ("cnp", "cod numeric personal"), r"\d{13}", proofs.is_ro_cnp),
     IdRule("IBAN_CODE", ("iban",), "IbanRecognizer", minimum=1.0),
 )
 
 ID_RULES: tuple[IdRule, ...] = (
-    *_WORLD,
+    *WORLD,
     *_GERMAN,
     *_FRENCH,
     *_SPANISH,

@@ -12,7 +12,8 @@ from functools import cache
 from presidio_analyzer import Pattern, PatternRecognizer
 from presidio_analyzer import predefined_recognizers as ready_made
 
-from crawler.stages.pii_id_table import ID_RULES, IdRule
+from crawler.stages.pii_id_rule import IdRule
+from crawler.stages.pii_id_table import ID_RULES
 
 TRIGGERS: dict[str, tuple[IdRule, ...]] = {
     word: tuple(rule for rule in ID_RULES if word in rule.triggers) for rule in ID_RULES for word in rule.triggers

@@ -16,7 +16,7 @@ from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages import pii_checks as checks
 from crawler.stages import pii_words as words
-from crawler.stages.pii_id_table import IdRule
+from crawler.stages.pii_id_rule import IdRule
 from crawler.stages.pii_ids import TRIGGERS, recogniser_of
 from crawler.stages.pii_page import Hit, Page
 from crawler.stages.pii_phone import judge_phone
@@ -109,7 +109,8 @@ def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
             yield page.hit(start, start + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
 
 
-_NO_MAILBOX = re.compile(r"\A\d{8,}\.|!")  # a message ("20240117093012.4F2A1@host") or a nick!user@host of IRC
+_NO_MAILBOX = re.compile(r"\A\d{8,}\.|!|\A(?=.*[A-Z])(?=.*\d)[\w+-]{28,}\Z")
+"""A message ("20240117093012.4F2A1@host", a long random token) or a nick!user@host of IRC."""
 _MASKED_DOT = re.compile(rf"\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?| dot ")
 _MASKED_AT = re.compile(r"\s?[\[({<]\s?[^\s\])}>]{1,10}\s?[\])}>]\s?| at ")
 
@@ -159,6 +160,7 @@ def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
             yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
 
 
+_TITLE = re.compile(r",? (?:[\u2013-] )?[\u201c\u201e\u00ab\u300c\u2018]")
 _HEADING = re.compile(r"\.?[ \u00a0]{1,3}[^\W\d_]")
 _LIST_DOT = re.compile(r"\.[ \u00a0]{1,3}[^\W\d_]")
 
@@ -176,7 +178,7 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
         return True
     heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
     small = max(map(int, octets)) < 32 or octets.count("0") > 1
-    if small and words.just_before(words.SEE, page.lower, start):
+    if small and (words.just_before(words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
         return True
     return bool(small or heading) and not words.near(words.NETWORK, page.lower, start, end)
 

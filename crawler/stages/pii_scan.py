@@ -68,14 +68,16 @@ class Candidate:
     end: int
 
 
-_PLAIN = {ord(c): " " for c in "\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000"}
-_PLAIN |= {ord(c): "-" for c in "\u2010\u2011\u2012\u2013\u2212\uff0d"} | {0xFF10 + n: str(n) for n in range(10)}
-_PLAIN |= {0xFF0B: "+", 0xFF20: "@", 0xFF0E: ".", 0xFF08: "(", 0xFF09: ")"}
+_PLAIN = dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000", " ")
+_PLAIN |= dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\uff0d", "-")
+_PLAIN |= {"\uff0b": "+", "\uff20": "@", "\uff0e": ".", "\uff08": "(", "\uff09": ")"}
+_PLAIN |= {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+_FANCY = re.compile(f"[{''.join(_PLAIN)}]")
 
 
 def plain_marks(text: str) -> str:
     """Spaces, hyphens and digits of all widths as the ASCII ones, every character at its place."""
-    return text if text.isascii() else text.translate(_PLAIN)
+    return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
 
 
 def lower_keeping_offsets(text: str) -> str:
