@@ -8,8 +8,10 @@ import pytest
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
 from bench._pii_set import passages
-from bench.eval_pii import score, shortfalls
+from bench.eval_pii import names, score, shortfalls
+from crawler.config import from_mapping
 from crawler.stages import pii_words
+from crawler.stages.pii import check_models
 from crawler.stages.pii_redact import resolve
 from crawler.stages.pii_rules import find
 
@@ -43,6 +45,13 @@ def test_both_halves_of_the_set_hold_every_language_and_stay_what_they_are():
 def test_structured_types_stay_above_their_floors(half):
     result = score(passages("structured", half))
     assert shortfalls("structured", result) == [], "\n".join(result.mistakes)
+
+
+@pytest.mark.skipif(bool(check_models(from_mapping({}).pii)), reason="the English model is not installed")
+def test_names_beside_identifiers_stay_above_their_floors():
+    with_model, without = names("contextual")
+    assert shortfalls("persons", with_model) == [], "\n".join(with_model.mistakes)
+    assert without.total["false"] == 0
 
 
 def test_what_was_right_once_stays_right():
