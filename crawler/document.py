@@ -74,6 +74,7 @@ class DropReason(StrEnum):
     C4_LOREM_IPSUM = "c4_lorem_ipsum"
     C4_CURLY_BRACKET = "c4_curly_bracket"
     C4_TOO_FEW_SENTENCES = "c4_too_few_sentences"
+    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs"
     FINEWEB_EMPTY = "fineweb_empty"
     FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio"
     FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio"

@@ -59,6 +59,7 @@ MEANING: dict[DropReason, str] = {
     R.C4_LOREM_IPSUM: "C4: contains lorem ipsum.",
     R.C4_CURLY_BRACKET: "C4: contains a curly bracket.",
     R.C4_TOO_FEW_SENTENCES: "C4: too few sentences.",
+    R.C4_TOO_FEW_PARAGRAPHS: "mC4: too few long lines.",
     R.FINEWEB_EMPTY: "FineWeb: no lines.",
     R.FINEWEB_LINE_PUNCT_RATIO: "FineWeb: too few lines end with punctuation.",
     R.FINEWEB_SHORT_LINE_RATIO: "FineWeb: too many short lines.",

@@ -134,7 +134,7 @@ def measure(page: Page) -> dict[str, float]:
     """All signals of a text by name. Signals that make no sense for the language are left out."""
     text, size = page.text, max(len(page.text), 1)
     lowered = [word.lower() for word in page.words]
-    total = max(page.word_total, 1)
+    total = max(len(page.words), 1)
     lines = page.lines or [""]
     lengths = [len(line) for line in lines]
     signals = {

@@ -131,7 +131,8 @@ def test_the_text_of_a_dropped_page_is_not_changed():
 
 def test_skipped_rules_are_on_the_record():
     _, doc = judge("人工智能是计算机科学的一个分支。" * 40, language="zh")
-    assert "top_n_gram" in doc.quality_signals["skipped_rules"]
+    assert doc.quality_signals["skipped_rules"]["gopher_below_avg_threshold"] == "words of zh are short"
+    assert doc.quality_signals["tokenizer"] == "pieces"
 
 
 def test_the_exact_tokenizer_is_a_setting():
