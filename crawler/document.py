@@ -55,6 +55,7 @@ class DropReason(StrEnum):
     PLACEHOLDER = "placeholder"
     SOFT_404 = "soft_404"
     LOGIN_WALL = "login_wall"
+    ERROR_PAGE = "error_page"
     GOPHER_SHORT_DOC = "gopher_short_doc"
     GOPHER_LONG_DOC = "gopher_long_doc"
     GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold"

@@ -40,6 +40,7 @@ MEANING: dict[DropReason, str] = {
     R.PLACEHOLDER: "The text of a page that has no content yet.",
     R.SOFT_404: "A page that says it does not exist, with status 200.",
     R.LOGIN_WALL: "A page that asks to log in or to subscribe instead of showing its text.",
+    R.ERROR_PAGE: "A server's error or a gate for robots, with status 200.",
     R.GOPHER_SHORT_DOC: "Gopher: too few words.",
     R.GOPHER_LONG_DOC: "Gopher: too many words.",
     R.GOPHER_BELOW_AVG_THRESHOLD: "Gopher: words are too short on average.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 from unicodedata import category
@@ -190,9 +191,7 @@ def _jieba() -> Tokenizer:
 
     with warnings.catch_warnings():  # jieba 0.42 has escapes that Python 3.12 warns of, and asks for pkg_resources
         warnings.simplefilter("ignore")
-        import jieba
-
-        jieba.setLogLevel(logging.WARNING)
+        import_module("jieba").setLogLevel(logging.WARNING)
         return _of_spacy("jieba", spacy.blank("zh", config={"nlp": {"tokenizer": {"segmenter": "jieba"}}}))
 
 
@@ -203,13 +202,13 @@ def _sudachi() -> Tokenizer:
 
 
 def _pythainlp() -> Tokenizer:
-    from pythainlp.tokenize import sent_tokenize, word_tokenize
+    thai: Any = import_module("pythainlp.tokenize")
 
     def words(text: str) -> list[str]:
-        tokens = word_tokenize(text, keep_whitespace=False, engine="newmm-safe")
+        tokens = thai.word_tokenize(text, keep_whitespace=False, engine="newmm-safe")
         return [stripped for token in tokens if (stripped := token.strip())]
 
-    return Tokenizer("pythainlp", words, lambda line: sum(bool(s.strip()) for s in sent_tokenize(line)))
+    return Tokenizer("pythainlp", words, lambda line: sum(bool(s.strip()) for s in thai.sent_tokenize(line)))
 
 
 SEGMENTERS: dict[str, Segmenter] = {

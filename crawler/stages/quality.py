@@ -44,7 +44,7 @@ class QualityStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Measure and judge `doc.text`.
 
-        Drops: placeholder, soft_404, login_wall, every reason of the rule sets, low_quality.
+        Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
         language = doc.language or "en"
         page = Page(doc.text, language, self._tokenizers(language))
