@@ -93,6 +93,12 @@ def _check_rules(value: tuple[str, ...]) -> str | None:
     return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
 
 
+def _check_identifier(value: str) -> str | None:
+    if value == "builtin" or (value.startswith("fasttext:") and value != "fasttext:"):
+        return None
+    return f"expected builtin, or fasttext: and the path of a model file, not {value!r}"
+
+
 def _check_segmenters(value: tuple[str, ...]) -> str | None:
     unknown = sorted(set(value) - {"zh", "ja", "th"})
     return f"expected languages out of zh, ja, th, not {', '.join(unknown)}" if unknown else None
@@ -223,6 +229,9 @@ class LanguageConfig:
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
     min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
                                           "de:0.8,ms:0.5", check=_check_min_scores)  # fmt: skip
+    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "who identifies: builtin (py3langid, then langdetect), or "
+                              "a fastText model file such as fasttext:/models/lid.176.bin",
+                              check=_check_identifier)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

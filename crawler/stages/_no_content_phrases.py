@@ -3,8 +3,8 @@
 English, German, French, Spanish, Italian, Portuguese, Dutch and Polish, in two strengths. A `SAYS` phrase is the page
 speaking of itself ("the page you are looking for …"); it counts anywhere in the beginning unless it is quoted. A
 `TITLED` phrase ("page not found") is also what articles are about; it counts only where it is a whole line or a whole
-part of the title, and on very short pages. Regular expressions, matched on lower-cased text with typewriter apostrophes;
-phrases of our own collection.
+part of the title, and on very short pages. Regular expressions, matched on lower-cased text with typewriter
+apostrophes; phrases of our own collection.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Tokenizer:
 class Segmenter:
     """A package that finds words where a script puts no spaces."""
 
-    module: str
+    modules: tuple[str, ...]
     install: str
     load: Callable[[], Tokenizer]
 
@@ -212,16 +212,31 @@ def _pythainlp() -> Tokenizer:
 
 
 SEGMENTERS: dict[str, Segmenter] = {
-    "zh": Segmenter("jieba", 'pip install "jieba>=0.42,<1"', _jieba),
-    "ja": Segmenter("sudachipy", 'pip install "sudachipy>=0.6,<1" "sudachidict_core"', _sudachi),
-    "th": Segmenter("pythainlp", 'pip install "pythainlp>=5,<6"', _pythainlp),
+    "zh": Segmenter(("jieba",), 'pip install "jieba>=0.42,<1"', _jieba),
+    "ja": Segmenter(("sudachipy", "sudachidict_core"), 'pip install "sudachipy>=0.6,<1" sudachidict_core', _sudachi),
+    "th": Segmenter(("pythainlp", "pycrfsuite"), 'pip install "pythainlp>=5,<6" "python-crfsuite>=0.9,<1"', _pythainlp),
 }
 """Languages by ISO 639-1 code whose words a package can find, as the oracle does."""
 
 
 def installed() -> list[str]:
     """Languages whose segmenter is installed."""
-    return [language for language, segmenter in SEGMENTERS.items() if find_spec(segmenter.module) is not None]
+    return [language for language, segmenter in SEGMENTERS.items() if not _absent(segmenter)]
+
+
+def missing(segmenters: Iterable[str]) -> list[str]:
+    """What stops a crawl before its first request: segmenters that are not installed, and how to install them."""
+    problems = []
+    for language in sorted(segmenters):
+        try:
+            _check(language)
+        except MissingSegmenterError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _absent(segmenter: Segmenter) -> list[str]:
+    return [module for module in segmenter.modules if find_spec(module) is None]
 
 
 def _check(language: str) -> None:
@@ -230,9 +245,9 @@ def _check(language: str) -> None:
         raise MissingSegmenterError(
             f"QUALITY_SEGMENTERS: no segmenter for {language!r}, only for {', '.join(SEGMENTERS)}"
         )
-    if find_spec(segmenter.module) is None:
+    if absent := _absent(segmenter):
         raise MissingSegmenterError(
-            f"QUALITY_SEGMENTERS names {language!r}, and the package {segmenter.module} is not installed: "
+            f"QUALITY_SEGMENTERS names {language!r}, and {', '.join(absent)} is not installed: "
             f"run {segmenter.install}, or take {language!r} out (its words are then estimated from characters)"
         )
 

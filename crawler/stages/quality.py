@@ -13,7 +13,7 @@ from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._placeholders import Recognisers
 from crawler.stages._signals import PROFILES, choose_profile, measure
-from crawler.stages._tokenizers import Tokenizers
+from crawler.stages._tokenizers import Tokenizers, missing
 from crawler.stages._words import count_words
 from crawler.stages.rules import Failure, Page, RuleSet
 from crawler.stages.rules.profiles import rules_for
@@ -51,7 +51,7 @@ class QualityStage:
         signals = doc.quality_signals | measure(page)
         profile = choose_profile(signals) if self._profile == "auto" else self._profile
         doc.quality_signals = signals | {"profile": profile, "tokenizer": page.counter.name}
-        doc.quality_score = round(PROFILES[profile].score(signals), 4)
+        doc.quality_score = round(PROFILES[profile].score(signals, language), 4)
         no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
         failure = self._run_rules(doc, page, self._rule_sets[profile])
         if no_content is not None:
@@ -78,6 +78,11 @@ class QualityStage:
         if failure is None and page.text != doc.text:
             _replace_text(doc, page.text)
         return failure
+
+
+def check_segmenters(config: QualityConfig) -> list[str]:
+    """Problems that must stop a crawl before its first request: segmenters that nobody installed."""
+    return missing(config.segmenters)
 
 
 def _replace_text(doc: Document, text: str) -> None:

@@ -48,8 +48,7 @@ class C4:
             line, verdict = self._line(raw.strip())
             if isinstance(verdict, DropReason):
                 found.fail(verdict)
-                return found
-            if verdict:
+            elif verdict:
                 dropped[verdict] += 1
                 continue
             kept.append(line)
