@@ -75,7 +75,8 @@ LANGUAGE_BOUNDS: dict[str, dict[str, tuple[float, float, float, float]]] = {
 """Bounds instead of the profile's where words are longer or shorter, or the list of stop words catches fewer.
 
 Lower bounds of stop words: what nine in ten of 45 real documentation pages of the language reach (`measure` on
-translations of the Debian and Apache manuals); fi and pl, and word lengths: our own judgement. Weights are the profile's.
+translations of the Debian and Apache manuals); fi and pl, and word lengths: our own judgement. Weights stay the
+profile's.
 """
 
 
