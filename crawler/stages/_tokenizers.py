@@ -153,8 +153,12 @@ def _remembered(language: str) -> Tokenizer:
 
 
 def _split_by(nlp: Any, chunk: str) -> tuple[str, ...]:
+    """spaCy's tokens of a chunk. Letters alone, or before one mark, need no spaCy unless it has a rule of their own."""
     if len(chunk) > _LONG_CHUNK or chunk == "IS_ALPHA":
         return tuple(tokenize(chunk))
+    word = chunk[:-1] if chunk[-1] in ",;:!?" else chunk
+    if word.isalpha() and nlp.tokenizer.rules.keys().isdisjoint((word, chunk)):
+        return (chunk,) if word == chunk else (word, chunk[-1])
     return tuple(stripped for token in nlp.make_doc(chunk) if (stripped := token.text.strip()))
 
 
