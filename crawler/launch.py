@@ -27,7 +27,9 @@ from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
 from crawler.stages.contamination import check_eval_sets
+from crawler.stages.language import check_identifier
 from crawler.stages.pii import check_models
+from crawler.stages.quality import check_segmenters
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
 
@@ -55,6 +57,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     plan = _collect(problems, lambda: check(arguments))
     if config is not None:
         problems += [*check_models(config.pii), *check_eval_sets(config)]
+        problems += [*check_identifier(config.language), *check_segmenters(config.quality)]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
