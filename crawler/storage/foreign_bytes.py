@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
@@ -47,7 +47,9 @@ class Damage:
 class Unpacker(Protocol):
     """One member: `feed` bytes of the file, `take` plain bytes; `eof` at its end, `rest` is what lies behind it."""
 
-    eof: bool
+    @property
+    def eof(self) -> bool:
+        """True where the member is complete."""
 
     def feed(self, data: bytes) -> None:
         """Take more bytes of the file."""
@@ -69,7 +71,7 @@ def pieces(file: IO[bytes], start: int = 0) -> Iterator[Piece | Damage]:
         file.seek(0)
     head = file.read(4)
     if head[:3] == _GZIP:
-        unpacked = _Members(file, head, lambda: _Gzip(), _GZIP)
+        unpacked = _Members(file, head, _Gzip, _GZIP)
     elif head == _ZSTD or _is_skippable(head):
         dictionary, head = _read_dictionary(file, head)
         unpacked = _Members(file, head, lambda: _Zstd(dictionary), _ZSTD)
@@ -110,7 +112,7 @@ class _Members:
                 yield Damage(begin, problem)
                 self._find_next(begin)
 
-    def _member(self, begin: int) -> Iterator[Piece | Damage]:
+    def _member(self, begin: int) -> Generator[Piece, None, str]:
         """Yields the pieces of one member and returns what is wrong with it, or nothing."""
         if not self._window.startswith(self._magic):
             return "no compressed record begins here"
@@ -126,7 +128,7 @@ class _Members:
         except (zlib.error, zstd.ZstdError) as error:
             return f"the compressed record is damaged ({error})"
         self._give_back(unpacker.rest)
-        return None
+        return ""
 
     def _fill(self, size: int) -> bool:
         """Have at least so many bytes in the window; False at the end of the file, where fewer are left."""
@@ -211,7 +213,7 @@ class _Gzip:
 
 class _Zstd:
     def __init__(self, dictionary: Any) -> None:
-        options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
         self._stream, self._fed = zstd.ZstdDecompressor(dictionary, options), b""
 
     @property

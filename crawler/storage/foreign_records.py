@@ -1,6 +1,6 @@
 """From the plain bytes of an archive to WARC records, whoever wrote it: bounded, checked, and never lost after damage.
 
-Sources: ISO 28500:2017 (WARC 1.1) sections 4 and 5; Common Crawl's files. Tolerated: line feeds without carriage return,
+Sources: ISO 28500:2017 (WARC 1.1) sections 4 and 5; Common Crawl's files. Tolerated: line feeds alone,
 a missing or short end of the last record, no Content-Length where the compressed member ends with the record. Not
 tolerated, because half a page is no page: a length that does not lead to the end of the record; in an uncompressed
 file, where nothing else shows a flipped bit, a wrong block digest. (Tools that edit records leave wrong ones, too.)
@@ -65,7 +65,9 @@ class RecordReader:
     can_seek: `source` can be asked for an earlier byte again.
     """
 
-    def __init__(self, source: Source, wanted: Wanted, max_bytes: int, *, start: int = 0, can_seek: bool = True) -> None:
+    def __init__(
+        self, source: Source, wanted: Wanted, max_bytes: int, *, start: int = 0, can_seek: bool = True
+    ) -> None:
         self._open, self._can_seek = source, can_seek
         self._source = source(start)
         self._wanted, self._max_bytes = wanted, max_bytes

@@ -78,13 +78,16 @@ def size_of(path_or_url: str, *, anonymous: bool = False) -> int | None:
     return None
 
 
+_ANONYMOUS: dict[str, dict[str, Any]] = {
+    "s3": {"anon": True},
+    "s3a": {"anon": True},
+    "gs": {"token": "anon"},
+    "gcs": {"token": "anon"},
+}
+
+
 def _options(path_or_url: str, *, anonymous: bool) -> dict[str, Any]:
-    scheme = path_or_url.partition("://")[0]
-    if not anonymous:
-        return {}
-    return {"s3": {"anon": True}, "s3a": {"anon": True}, "gs": {"token": "anon"}, "gcs": {"token": "anon"}}.get(
-        scheme, {}
-    )
+    return _ANONYMOUS.get(path_or_url.partition("://")[0], {}) if anonymous else {}
 
 
 def _is_web(path_or_url: str) -> bool:

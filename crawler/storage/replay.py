@@ -27,6 +27,7 @@ EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
 """Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
 MAX_BYTES = 10 * 2**20
 """Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
+BEYOND = "beyond the limit"
 _MAX_EVIDENCE = 2**20
 _HEAD_ROOM = 2**18  # bytes of HTTP head that a block may have on top of its payload
 _PAGES = frozenset({"response", "conversion", "resource", "revisit"})
@@ -74,6 +75,11 @@ class ReadProblem:
     url: str = ""
     record_id: str = ""
 
+    @property
+    def is_size(self) -> bool:
+        """True where the record is whole, but beyond the limit."""
+        return BEYOND in self.what
+
 
 class Archive:
     """One archive, read front to back: iterate over its pages and problems, in file order.
@@ -83,7 +89,9 @@ class Archive:
     Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
     """
 
-    def __init__(self, path_or_url: str, *, start: int = 0, max_bytes: int = MAX_BYTES, anonymous: bool = False) -> None:
+    def __init__(
+        self, path_or_url: str, *, start: int = 0, max_bytes: int = MAX_BYTES, anonymous: bool = False
+    ) -> None:
         _check_name(path_or_url)
         self.name, self.offset, self.records = path_or_url, start, 0
         self.skipped: Counter[str] = Counter()
@@ -188,7 +196,7 @@ class Archive:
         message = parse_response(record.block)
         body = decoded(message.text_headers(), message.body, self._max_bytes)
         if len(body) > self._max_bytes:
-            raise ValueError(f"{len(body)} bytes are beyond the limit of {self._max_bytes}")
+            raise ValueError(f"{len(body)} bytes are {BEYOND} of {self._max_bytes}")
         return message.status, message.headers, body
 
 
