@@ -82,7 +82,9 @@ class ReplaySpider(Spider):
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         spider.sink = sink_of(crawler)
-        spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id)
+        spider.bookmarks = Bookmarks(
+            spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest
+        )
         spider._handed_over = asyncio.Event()
         spider._listen(crawler)
         return spider

@@ -38,17 +38,27 @@ class Bookmarks:
     `reach` and `save` are called by the one thread that writes the corpus.
     """
 
-    def __init__(self, place: Place, crawl_id: str) -> None:
+    def __init__(self, place: Place, crawl_id: str, digest: str) -> None:
+        self._digest = digest  # of the configuration: records of two do not mix
         self._folder = place.root / LEDGERS / f"replay-{crawl_id}"
         self._unsaved: dict[str, Bookmark] = {}
 
     def of(self, archive: str) -> Bookmark:
-        """The saved bookmark; the beginning where there is none or it cannot be read."""
+        """The saved bookmark; the beginning where there is none or it cannot be read.
+
+        Raises: StorageError where it was set under another configuration.
+        """
         try:
             values = orjson.loads(self._path(archive).read_bytes())
-            return Bookmark(int(values["offset"]), bool(values["finished"]))
+            mark, digest = Bookmark(int(values["offset"]), bool(values["finished"])), values["config_digest"]
         except (OSError, ValueError, KeyError, TypeError):
             return Bookmark()
+        if digest != self._digest:
+            raise StorageError(
+                f"{archive} has been replayed into this corpus with other settings; give another CORPUS_DIR, or set the "
+                "settings back to go on"
+            )
+        return mark
 
     def claim(self, archive: str) -> WriterLock:
         """The lock that whoever replays this archive holds, and lets go of.
@@ -73,6 +83,7 @@ class Bookmarks:
         """Write what was reached. Call it when the records before it are durable. Raises: StorageError."""
         for archive, mark in self._unsaved.items():
             content = {"archive": archive, "offset": mark.offset, "finished": mark.finished}
+            content["config_digest"] = self._digest
             replace_file(self._path(archive), orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
         self._unsaved.clear()
 

@@ -82,8 +82,8 @@ def pieces(file: IO[bytes], start: int = 0) -> Iterator[Piece | Damage]:
 
 
 def _plain(file: IO[bytes], head: bytes, start: int) -> Iterator[Piece]:
-    offset, data = 0, head
-    if start:
+    offset, data = 0, head + file.read(CHUNK)
+    if start and file.seekable():
         offset, data = file.seek(start), file.read(CHUNK)
     while data:
         yield Piece(offset, data, False)

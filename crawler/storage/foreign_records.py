@@ -263,10 +263,10 @@ class RecordReader:
             raise BrokenRecordError(piece.offset, piece.what)
         if self._plain is None:
             self._plain = not piece.first
-        if not self._buffer:
-            self._offset = piece.offset
-        elif piece.first:
+        if piece.first:
             self._members.append((len(self._buffer), piece.offset))
+        elif not self._buffer:
+            self._offset = piece.offset
         self._buffer += piece.data
         return True
 
