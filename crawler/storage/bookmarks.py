@@ -55,8 +55,8 @@ class Bookmarks:
             return Bookmark()
         if digest != self._digest:
             raise StorageError(
-                f"{archive} has been replayed into this corpus with other settings; give another CORPUS_DIR, or set the "
-                "settings back to go on"
+                f"{archive} has been replayed into this corpus with other settings; give another CORPUS_DIR, or set "
+                "them back to go on"
             )
         return mark
 
