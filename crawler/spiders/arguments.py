@@ -11,7 +11,7 @@ from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
 from crawler.frontier.sowing import plan_of
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.storage.errors import StorageError
-from crawler.storage.remote import expand
+from crawler.storage.remote import check_name, expand
 
 
 def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
@@ -69,7 +69,8 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
         raise SeedError(problems)
     plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), anonymous in {"yes", "true", "1"})
     try:
-        expand(plan.archive, anonymous=plan.anonymous)
+        for name in expand(plan.archive, anonymous=plan.anonymous):
+            check_name(name)
     except StorageError as error:
         raise SeedError([str(error)]) from error
     return plan

@@ -32,7 +32,7 @@ from crawler.runtime import config_of
 from crawler.spiders.arguments import ReplayPlan, read_replay_arguments
 from crawler.storage.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
 from crawler.storage.errors import StorageError
-from crawler.storage.remote import expand, size_of
+from crawler.storage.remote import expand, sizes_of
 from crawler.storage.replay import Archive, ArchivedResponse, ReadProblem
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ class ReplaySpider(Spider):
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
         spider.sink = sink_of(crawler)
-        spider.bookmarks = Bookmarks(
-            spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest
-        )
+        spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
         spider._handed_over = asyncio.Event()
         spider._listen(crawler)
         return spider
@@ -130,10 +128,9 @@ class ReplaySpider(Spider):
         archives = self.plan.share(await asyncio.to_thread(expand, self.plan.archive, anonymous=self.plan.anonymous))
         marks = {name: self.bookmarks.of(name) for name in archives}
         done = await self._resumed(marks)
-        await asyncio.to_thread(self._measure, archives)
+        await asyncio.to_thread(self._measure, marks)
         for name in archives:
             if marks[name].finished:
-                self._count("archives_finished_before")
                 continue
             lock = self.bookmarks.claim(name)
             try:
@@ -182,12 +179,15 @@ class ReplaySpider(Spider):
         assert self.crawler.stats is not None
         return self.crawler.stats
 
-    def _measure(self, archives: list[str]) -> None:
-        """For the progress: bytes of all archives, where every server says them. In a thread."""
-        sizes = [size_of(name, anonymous=self.plan.anonymous) for name in archives]
+    def _measure(self, marks: dict[str, Bookmark]) -> None:
+        """For the progress: bytes of all archives that are left, where every server says them. In a thread."""
+        archives = [name for name, mark in marks.items() if not mark.finished]
+        self._count("archives_finished_before", len(marks) - len(archives))
+        sizes = sizes_of(archives, anonymous=self.plan.anonymous)
         self._sizes = dict(zip(archives, sizes, strict=True))
         stats = self._stats
         stats.set_value(f"{REPLAY}archives", len(archives))
+        stats.set_value(f"{REPLAY}bytes_before", sum(marks[name].offset for name in archives[:1]))
         if None not in sizes:
             stats.set_value(f"{REPLAY}bytes_total", sum(size or 0 for size in sizes))
 

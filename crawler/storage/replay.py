@@ -19,7 +19,7 @@ from crawler.storage.errors import StorageError
 from crawler.storage.foreign_bytes import Damage, Piece, pieces
 from crawler.storage.foreign_http import Headers, parse_response
 from crawler.storage.foreign_records import BrokenRecordError, RawRecord, RecordReader
-from crawler.storage.remote import expand, open_archive
+from crawler.storage.remote import ARC, check_name, expand, open_archive
 
 __all__ = ["EVIDENCE_TYPE", "Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
 
@@ -31,9 +31,7 @@ BEYOND = "beyond the limit"
 _MAX_EVIDENCE = 2**20
 _HEAD_ROOM = 2**18  # bytes of HTTP head that a block may have on top of its payload
 _PAGES = frozenset({"response", "conversion", "resource", "revisit"})
-_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}(?=:)")
-_ARC = "ARC files are not read; convert them first: warcio recompress IN OUT.warc.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Archive:
     def __init__(
         self, path_or_url: str, *, start: int = 0, max_bytes: int = MAX_BYTES, anonymous: bool = False
     ) -> None:
-        _check_name(path_or_url)
+        check_name(path_or_url)
         self.name, self.offset, self.records = path_or_url, start, 0
         self.skipped: Counter[str] = Counter()
         self._start, self._max_bytes, self._anonymous = start, max_bytes, anonymous
@@ -129,7 +127,7 @@ class Archive:
         """Raises: StorageError where the plain bytes begin as an ARC file does."""
         for number, piece in enumerate(pieces(file, start)):
             if not number and isinstance(piece, Piece) and piece.data.startswith(b"filedesc:"):
-                raise StorageError(f"{self.name}: {_ARC}")
+                raise StorageError(f"{self.name}: {ARC}")
             yield piece
 
     def _read(self, record: RawRecord) -> ArchivedResponse | ReadProblem | None:
@@ -239,11 +237,3 @@ def _seconds(date: str) -> float:
     except ValueError:
         raise ValueError(f"no usable WARC-Date ({date[:40]!r})") from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _check_name(path_or_url: str) -> None:
-    name = path_or_url.partition("?")[0].removesuffix(".part")
-    if name.endswith((".arc", ".arc.gz")):
-        raise StorageError(f"{path_or_url}: {_ARC}")
-    if not name.endswith(_SUFFIXES):
-        raise StorageError(f"{path_or_url}: not an archive name; expected one of {', '.join(_SUFFIXES)}")

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from crawler import settings as project
+from crawler.frontier.seeds import SeedError
+from crawler.spiders.arguments import read_replay_arguments
 from crawler.storage.shards import read_lines
 from tests.crawl.foreign import Writer, page
 
@@ -74,7 +76,7 @@ def test_timing_kills_and_number_of_workers_change_no_byte(crawl, archives, tmp_
     """Once undisturbed; once with two workers and a slow step; once killed twice on the way: the same records."""
     place = {"archive": str(archives)}
     crawl.folder = tmp_path / "undisturbed"
-    done = crawl.run(place, spider="replay")
+    done = crawl.run(place, spider="replay", timeout=300)
     assert done.returncode == 0, done.stderr
     expected, files = lines(crawl.folder), sealed(crawl.folder)
     reasons = Counter(json.loads(line)["reason"] for line in expected["rejected"].splitlines())
@@ -83,7 +85,7 @@ def test_timing_kills_and_number_of_workers_change_no_byte(crawl, archives, tmp_
     assert sum(reasons.values()) + len(expected["shards"].splitlines()) == PAGES
 
     crawl.folder = tmp_path / "slowed"
-    done = crawl.run(place, spider="replay", STAGE_WORKERS=2, ITEM_PIPELINES=slowed())
+    done = crawl.run(place, spider="replay", timeout=300, STAGE_WORKERS=2, ITEM_PIPELINES=slowed())
     assert done.returncode == 0, done.stderr
     assert sealed(crawl.folder) == files
 
@@ -94,21 +96,21 @@ def test_timing_kills_and_number_of_workers_change_no_byte(crawl, archives, tmp_
         wait_for(lambda seen=before, running=process: bookmarks(crawl.folder) > seen or running.poll() is not None)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    done = crawl.run(place, spider="replay")
+    done = crawl.run(place, spider="replay", timeout=300)
     assert done.returncode == 0, done.stderr
     assert lines(crawl.folder) == expected
     assert counters(crawl.folder)["replay/archives_finished"] >= 1
 
     kept = sealed(crawl.folder)
-    done = crawl.run(place, spider="replay")  # there is nothing left to do
+    done = crawl.run(place, spider="replay", timeout=300)  # there is nothing left to do
     assert (done.returncode, sealed(crawl.folder)) == (0, kept), done.stderr
-    done = crawl.run(place, spider="replay", QUALITY_MIN_SCORE=0.9)
+    done = crawl.run(place, spider="replay", timeout=300, QUALITY_MIN_SCORE=0.9)
     assert done.returncode == 1 and "with other settings" in done.stderr
 
 
 def test_parts_share_the_archives_and_leave_nothing_out(crawl, archives):
     for part in ("1/2", "2/2"):
-        done = crawl.run({"archive": f"{archives}/*.warc.gz", "part": part}, spider="replay")
+        done = crawl.run({"archive": f"{archives}/*.warc.gz", "part": part}, spider="replay", timeout=300)
         assert done.returncode == 0, done.stderr
     urls = Counter(record["url"] for kind in ("shards", "rejected") for record in crawl.records(kind))
     assert len(urls) == PAGES and set(urls.values()) == {1}
@@ -141,7 +143,7 @@ def foreign(folder: Path) -> dict[str, int]:
 
 def test_foreign_archives_are_judged_as_a_crawl_would_and_say_what_they_do_not_know(crawl, tmp_path):
     facts = foreign(tmp_path / "cc")
-    done = crawl.run({"archive": str(tmp_path / "cc" / "list.txt")}, spider="replay")
+    done = crawl.run({"archive": str(tmp_path / "cc" / "list.txt")}, spider="replay", timeout=300)
     assert done.returncode == 0, done.stderr
     kept = {record["url"]: record for record in crawl.records()}
     assert set(kept) == {"http://a.test/kept", "http://a.test/text"}
@@ -172,19 +174,40 @@ def test_foreign_archives_are_judged_as_a_crawl_would_and_say_what_they_do_not_k
     assert counted["replay/skipped/scheme/dns"] == 1
 
 
+def test_a_replay_that_cannot_be_done_ends_with_one_sentence_and_code_1(crawl, tmp_path):
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/gone.warc.gz\n")
+    done = crawl.run({"archive": f"{tmp_path}/list.txt"}, spider="replay", timeout=300, STAGE_WORKERS=0)
+    assert done.returncode == 1
+    assert "gone.warc.gz: cannot be opened" in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({}, "needs -a archive="),
         ({"archive": "/nowhere/*.warc.gz"}, "no archive matches"),
-        ({"archive": "/nowhere/x.warc.gz"}, "cannot be opened"),
+        ({"archive": "/nowhere/x.warc.gz"}, "no such archive"),
+        ({"archive": "/nowhere/list.txt"}, "cannot be opened"),
         ({"archive": "nowhere://bucket/x.warc.gz"}, "nowhere"),
-        ({"archive": "x.arc.gz"}, "warcio recompress"),
         ({"archive": "x.warc.gz", "part": "3/2"}, "expected K/N"),
+        ({"archive": "x.warc.gz", "anonymous": "perhaps"}, "expected yes or no"),
         ({"archive": "x.warc.gz", "parts": "3"}, "unknown argument"),
     ],
 )
-def test_a_replay_that_cannot_be_done_ends_with_one_sentence_and_code_1(crawl, arguments, said):
-    done = crawl.run(arguments, spider="replay", STAGE_WORKERS=0)
-    assert done.returncode == 1
-    assert said in done.stderr and "Traceback" not in done.stderr
+def test_unusable_arguments_are_named_with_what_to_do(arguments, said):
+    with pytest.raises(SeedError, match=re.escape(said)):
+        read_replay_arguments(arguments)
+
+
+def test_an_archive_of_another_kind_is_refused_before_anything_starts(tmp_path):
+    (tmp_path / "x.arc.gz").write_bytes(b"")
+    with pytest.raises(SeedError, match="warcio recompress"):
+        read_replay_arguments({"archive": f"{tmp_path}/x.arc.gz"})
+
+
+def test_every_part_has_its_own_archives_and_name(tmp_path):
+    place = tmp_path
+    (place / "x.warc").write_bytes(b"")
+    plans = [read_replay_arguments({"archive": f"{place}/*.warc", "part": f"{n}/3"}) for n in (1, 2, 3)]
+    assert [plan.share(list("abcdefg")) for plan in plans] == [list("adg"), list("be"), list("cf")]
+    assert [plan.worker_id for plan in plans] == ["replay-1of3", "replay-2of3", "replay-3of3"]
