@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -102,29 +103,35 @@ class ReplaySpider(Spider):
     async def start(self) -> AsyncIterator[Document]:
         """Yield one judged document per archived page, in the order of the archives."""
         try:
-            async for step in self._in_order():
-                if step.doc is not None:
-                    self._current = await step.doc
-                    self._handed_over.clear()
-                    yield self._current
-                    await self._handed_over.wait()
-                self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
+            async with aclosing(self._in_order()) as steps:
+                async for step in steps:
+                    if step.doc is not None:
+                        self._current = await step.doc
+                        self._handed_over.clear()
+                        yield self._current
+                        await self._handed_over.wait()
+                    self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
         except StorageError as error:
             self._stats.set_value(FATAL, str(error))
             raise CloseSpider("storage_error") from error
 
-    async def _in_order(self) -> AsyncIterator[Step]:
-        """The steps as they come, with a window of documents in work."""
+    async def _in_order(self) -> AsyncGenerator[Step, None]:
+        """The steps as they come, with a window of documents in work; a replay that is stopped gives them up."""
         window: deque[Step] = deque()
         limit = 4 * max(1, self.pool.workers)
-        async for step in self._steps():
-            window.append(step)
-            if len(window) >= limit:
+        try:
+            async with aclosing(self._steps()) as steps:
+                async for step in steps:
+                    window.append(step)
+                    if len(window) >= limit:
+                        yield window.popleft()
+            while window:
                 yield window.popleft()
-        while window:
-            yield window.popleft()
+        finally:
+            for doc in [step.doc for step in window if step.doc is not None]:
+                doc.cancel()
 
-    async def _steps(self) -> AsyncIterator[Step]:
+    async def _steps(self) -> AsyncGenerator[Step, None]:
         archives = self.plan.share(await asyncio.to_thread(expand, self.plan.archive, anonymous=self.plan.anonymous))
         marks = {name: self.bookmarks.of(name) for name in archives}
         done = await self._resumed(marks)
@@ -134,8 +141,9 @@ class ReplaySpider(Spider):
                 continue
             lock = self.bookmarks.claim(name)
             try:
-                async for step in self._steps_of(name, marks[name], done):
-                    yield step
+                async with aclosing(self._steps_of(name, marks[name], done)) as steps:
+                    async for step in steps:
+                        yield step
             finally:
                 lock.release()
 
@@ -147,7 +155,7 @@ class ReplaySpider(Spider):
             await remember(index_of(self.crawler), self.config, place)
         return done
 
-    async def _steps_of(self, name: str, mark: Bookmark, done: set[Spot]) -> AsyncIterator[Step]:
+    async def _steps_of(self, name: str, mark: Bookmark, done: set[Spot]) -> AsyncGenerator[Step, None]:
         limit = self.config.policy.max_body_bytes
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
         found, offset = iter(archive), mark.offset
