@@ -1,6 +1,6 @@
 """Crawl = replay on real sites: every field of every record; replay twice; replay with 1 % damaged.
 
-`python -m bench.replay_equality [--pages 1600] [--packages …]` crawls documentation sites on loopback (`bench.realweb`),
+`python -m bench.replay_equality [--pages 1600] [--packages …]` crawls documentation sites on loopback (bench.realweb),
 replays the archive twice with different numbers of stage processes, damages 1 % of the response records, and replays
 what is left. Exit code 1 where anything differs that should not.
 """
