@@ -45,7 +45,7 @@ class Visits(Calls):
         for shard, indexes in by_shard.items():
             found = await self._run("recall", shard, [url_hash(leases[i].url) for i in indexes])
             for i, packed in zip(indexes, found, strict=True):
-                leases[i] = replace(leases[i], visit=Visit.unpack(bytes(packed)) if packed else None)
+                leases[i] = leases[i]._replace(visit=Visit.unpack(bytes(packed)) if packed else None)
         return replace(batch, leases=tuple(leases))
 
     async def _has_been_swept(self) -> bool:

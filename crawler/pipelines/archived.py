@@ -10,6 +10,7 @@ from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
+from crawler.policy.canonical import from_headers
 from crawler.policy.decide import decide_files, decide_headers
 from crawler.policy.evidence import load, load_history
 from crawler.policy.status import verdict_on_status
@@ -34,6 +35,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else _header(response, b"content-type")
     doc.extractor = "wet" if response.kind == "conversion" else ""
     doc.charset = charset_of(doc.content_type)
+    doc.canonical_link = from_headers(response.headers, response.url, doc.domain)
     doc.etag = _header(response, b"etag") or None
     doc.last_modified = _header(response, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
