@@ -42,15 +42,15 @@ def scrapy(folder: Path, spider: str, arguments: dict[str, str], settings: dict[
     return folder
 
 
-def crawl(web: RealWeb, folder: Path, pages: int) -> Path:
-    settings = {
+def settings_for(web: RealWeb, pages: int) -> dict[str, str]:
+    """Those of the crawl; the replays get them, too, because they are part of the configuration digest."""
+    return {
         "NETWORK_ALLOW": "127.0.0.0/8",
         "NETWORK_PORTS": str(urlsplit(web.seeds[0]).port),
         "DOWNLOAD_DELAY": "0",
         "CONCURRENT_REQUESTS_PER_DOMAIN": "8",
         "FRONTIER_MAX_PAGES_PER_DOMAIN": str(-(-pages // len(web.bases))),
     }
-    return scrapy(folder, "corpus", {"url": ",".join(web.seeds)}, settings)
 
 
 def archived(folder: Path) -> dict[str, Record]:
@@ -107,12 +107,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="equality-") as name:
         folder = Path(name)
         with serve(options.packages, folder) as web:
-            first = crawl(web, folder / "crawl", options.pages)
+            settings = settings_for(web, options.pages)
+            first = scrapy(folder / "crawl", "corpus", {"url": ",".join(web.seeds)}, settings)
         place = {"archive": str(first / "archive")}
-        second = scrapy(folder / "replay", "replay", place, {"STAGE_WORKERS": "2"})
-        third = scrapy(folder / "again", "replay", place, {"STAGE_WORKERS": "1"})
+        second = scrapy(folder / "replay", "replay", place, settings | {"STAGE_WORKERS": "2"})
+        third = scrapy(folder / "again", "replay", place, settings | {"STAGE_WORKERS": "1"})
         hurt, lost = damage(first / "archive", folder / "damaged", 0.01)
-        fourth = scrapy(folder / "rest", "replay", {"archive": str(hurt)}, {"STAGE_WORKERS": "2"})
+        fourth = scrapy(folder / "rest", "replay", {"archive": str(hurt)}, settings)
         pages, replayed = archived(first), archived(second)
         differ = differences(pages, replayed)
         same = sealed(second) == sealed(third)
