@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 READ_AHEAD = 16  # records read from the archive in one go, in a thread
+WINDOW = 16
+"""Documents in work for each stage process: enough that one slow page at the head keeps nobody waiting."""
+WINDOW_BYTES = 64 * 2**20
+"""Bodies in work: what bounds the memory where pages are large."""
 Found = ArchivedResponse | ReadProblem
 
 
@@ -53,6 +57,7 @@ class Step:
     doc: asyncio.Future[Document] | None
     archive: str
     mark: Bookmark
+    size: int = 0  # bytes of the body
 
 
 class ReplaySpider(Spider):
@@ -118,12 +123,14 @@ class ReplaySpider(Spider):
     async def _in_order(self) -> AsyncGenerator[Step, None]:
         """The steps as they come, with a window of documents in work; a replay that is stopped gives them up."""
         window: deque[Step] = deque()
-        limit = 4 * max(1, self.pool.workers)
+        limit, held = WINDOW * max(1, self.pool.workers), 0
         try:
             async with aclosing(self._steps()) as steps:
                 async for step in steps:
                     window.append(step)
-                    if len(window) >= limit:
+                    held += step.size
+                    while len(window) >= limit or held > WINDOW_BYTES:
+                        held -= window[0].size
                         yield window.popleft()
             while window:
                 yield window.popleft()
@@ -141,11 +148,17 @@ class ReplaySpider(Spider):
                 continue
             lock = self.bookmarks.claim(name)
             try:
+                self._check_alone(name, marks[name])
                 async with aclosing(self._steps_of(name, marks[name], done)) as steps:
                     async for step in steps:
                         yield step
             finally:
                 lock.release()
+
+    def _check_alone(self, name: str, mark: Bookmark) -> None:
+        """Raises: StorageError where another process has replayed the archive since this one looked."""
+        if self.bookmarks.of(name) != mark:
+            raise StorageError(f"{name}: another process has just replayed it into this corpus; run the command again")
 
     async def _resumed(self, marks: dict[str, Bookmark]) -> set[Spot]:
         """What an earlier run recorded of these archives; its texts are made known to a duplicate index that forgot."""
@@ -165,7 +178,8 @@ class ReplaySpider(Spider):
                 if _spot(item) in done:
                     self._count("recorded_before")
                 else:
-                    yield Step(self._judged(item), name, Bookmark(offset))
+                    size = len(item.body) if isinstance(item, ArchivedResponse) else 0
+                    yield Step(self._judged(item), name, Bookmark(offset), size)
             self._progress(archive)
         self._finish(archive)
         yield Step(None, name, Bookmark(offset, finished=True))
