@@ -37,6 +37,7 @@ class DropReason(StrEnum):
     DOWNLOAD_FAILED = "download_failed"  # network, TLS, time-out, after the last try
     TOO_LARGE = "too_large"  # body beyond DOWNLOAD_MAXSIZE, also after decompression
     NOT_TEXT = "not_text"  # a content type the stages cannot read
+    BROKEN_RECORD = "broken_record"  # replay: what the archive holds there cannot be read
     UNCHANGED = "unchanged"  # second run: 304 or same content hash
     # --- parsing and extraction --------------------------------------------------------------------------------------
     HOSTILE_HTML = "hostile_html"  # pre-scan: a tag too large, too many attributes, nesting too deep

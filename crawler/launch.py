@@ -25,7 +25,7 @@ from crawler.frontier.urls import host_of
 from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
-from crawler.spiders.arguments import read_arguments
+from crawler.spiders.arguments import ReplayPlan, read_arguments
 from crawler.stages.contamination import check_eval_sets
 from crawler.stages.language import check_identifier
 from crawler.stages.pii import check_models
@@ -55,6 +55,8 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
+    if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
+        settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += [*check_models(config.pii), *check_eval_sets(config)]
         problems += [*check_identifier(config.language), *check_segmenters(config.quality)]

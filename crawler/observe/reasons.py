@@ -25,6 +25,7 @@ MEANING: dict[DropReason, str] = {
     R.DOWNLOAD_FAILED: "Network, TLS or time-out, after the last try.",
     R.TOO_LARGE: "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.",
     R.NOT_TEXT: "A content type that the stages do not read.",
+    R.BROKEN_RECORD: "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
     R.UNCHANGED: "The page is as it was in an earlier run (304 or the same content hash).",
     R.HOSTILE_HTML: "A tag too large, too many attributes, or nesting too deep to be a page for people.",
     R.UNDECODABLE: "No character set reads the bytes.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.policy.evidence import History, with_history
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class ArchivePipeline:
     async def process_item(self, doc: Document) -> Document:
         """Archive the exchange; answer the document with `warc_file`, `warc_record_id` and `warc_offset`."""
         if self._enabled and doc.exchange is not None and doc.text_allowed:
+            history = History(doc.redirects, doc.first_seen, doc.last_changed, doc.change_count)
+            doc.exchange.evidence = with_history(doc.exchange.evidence, history)
             place = await self._sink.archive(doc.exchange)
             doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
         doc.exchange = None
