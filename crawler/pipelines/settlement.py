@@ -76,10 +76,12 @@ class Settlement:
     async def open_spider(self) -> None:
         """Open the corpus and load the models before the first page arrives.
 
+        A second run loads them when a page has changed: where none has, they would be most of its cost.
         Raises: CloseSpider where either is impossible.
         """
         try:
-            await self._pool.warm_up()  # before the run begins for the manifest: loading models is not crawling
+            if not self._config.frontier.recrawl:
+                await self._pool.ready()  # before the run begins for the manifest: loading models is not crawling
             for file in await self._sink.open():
                 logger.warning("recovered %s", file)
         except (StorageError, PoolError) as error:
@@ -122,7 +124,9 @@ class Settlement:
         """A callback raised: recorded under the URL of its request."""
         request = getattr(response, "request", None) or getattr(failure, "request", None)
         lease = request.meta.get("lease") if request is not None else None
-        if lease is None:
+        if isinstance(failure.value, PoolError):
+            self._stop(failure.value)
+        if lease is None or isinstance(failure.value, PoolError):
             return
         doc = self._blank(lease.url)
         doc.lease_token = lease.token
@@ -204,8 +208,8 @@ class Settlement:
         if len(examples := stats.get_value("outcome/unreached_examples", [])) < MAX_EXAMPLES:
             stats.set_value("outcome/unreached_examples", [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
 
-    def _stop(self, error: StorageError) -> None:
-        """Nothing more can be recorded, so nothing more may be fetched; open leases go back to the frontier."""
+    def _stop(self, error: StorageError | PoolError) -> None:
+        """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back to the frontier."""
         stats, engine = self._crawler.stats, self._crawler.engine
         assert stats is not None
         if stats.get_value(FATAL):
