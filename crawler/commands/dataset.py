@@ -9,7 +9,7 @@ from typing import Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _batch, _exclude, _index, _select, _verify
+from crawler.commands import _batch, _exclude, _index, _select, _supersede, _verify
 from crawler.config import Config, ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
@@ -19,6 +19,7 @@ from crawler.storage.errors import StorageError
 OPERATIONS = {
     "verify": _verify.OPERATION,
     "select": _select.OPERATION,
+    "supersede": _supersede.OPERATION,
     "exclude": _exclude.OPERATION,
     **_batch.OPERATIONS,
     "index": _index.OPERATION,

@@ -114,6 +114,11 @@ class RedisIndex:
         args = [*self._head, *(value for question in questions for value in question)]
         return await self._patiently(lambda: self._script("check", args))
 
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        turned_away = await self._patiently(lambda: self._script("release", [_CHUNK, owner_url, digest]))
+        return None if turned_away < 0 else int(turned_away)
+
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`. Walks all owners: a withdrawal is rare, an index by URL would cost every document."""
         wanted, freed = {owner.encode() for owner in owners} - {b""}, 0

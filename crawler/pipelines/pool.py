@@ -161,7 +161,8 @@ class StagePool:
 
     async def _scheduled(self, pool: ProcessPool, function: Callable[..., T], args: tuple[Any, ...]) -> Any:
         """The task's future. The first task starts the processes, which takes seconds: that is done in a thread."""
-        if pool is self._running:
+        has_started = pool is self._running
+        if has_started:
             return pool.schedule(function, args=args, timeout=self.timeout)
         future = await asyncio.to_thread(pool.schedule, function, args=args, timeout=self.timeout)
         self._running = pool
