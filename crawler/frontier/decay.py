@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from crawler.document import Document, Drop, DropReason
+from crawler.stages._placeholders import Recognisers
 
 _PAST = struct.Struct(">HBI")
 _NO_SCORE = 255
 _SHORTER = 0.5  # a text that is longer than this share of the old one has not decayed, whatever surrounds it
 _MANY = 3
+_RECOGNISERS = Recognisers()
 _MAX_TARGETS = 10_000
 _STAGES = frozenset({"extraction", "quality"})
 _INDEX_NAMES = ("index.", "default.", "home.")
@@ -86,9 +88,17 @@ def tombstone(doc: Document, past: Past | None, limits: DecayLimits) -> Drop | N
         return _far_below(doc, past, limits)
     if doc.verdict.stage not in _STAGES or not doc.verdict.reason.is_final:
         return None
-    why = f"{doc.verdict.stage}/{doc.verdict.reason}: {doc.verdict.detail}"[:512]
-    reason = DropReason.GONE if doc.verdict.reason is DropReason.SOFT_404 else DropReason.DECAYED
-    return Drop("recrawl", reason, why)
+    said = _message(doc) or doc.verdict.reason
+    why = f"{said}: {doc.verdict.detail}"[:512]
+    return Drop("recrawl", DropReason.GONE if said is DropReason.SOFT_404 else DropReason.DECAYED, why)
+
+
+def _message(doc: Document) -> DropReason | None:
+    """What a page says that is too short to have reached the stage `quality`, which asks the same."""
+    if doc.verdict is None or doc.verdict.stage != "extraction":
+        return None
+    found = _RECOGNISERS.judge(doc.title, doc.text, doc.word_count)
+    return found[0] if found else None
 
 
 def _far_below(doc: Document, past: Past, limits: DecayLimits) -> Drop | None:

@@ -62,7 +62,8 @@ class Visit:
     `reusable`: the same body again needs no second look; only then are the validators (`etag`, `last_modified`,
     verbatim; None = unusable or absent) stored. `step` is how often the page was found unchanged, minus changed.
     `text` is what the duplicate index knows of the text the page is in the corpus with, b"" where it is not there.
-    `past` is what the page was when it was kept, None where it never was. `duplicate`: another page had its text.
+    `past` is what the page was when it was kept, None where it never was. `duplicate_at`: the fetch whose body was
+    found to be another page's text, 0 where it was not.
     """
 
     fetched_at: int
@@ -79,7 +80,7 @@ class Visit:
     last_modified: str | None = None
     text: bytes = b""
     past: Past | None = None
-    duplicate: bool = False
+    duplicate_at: int = 0
 
     @property
     def was_kept(self) -> bool:
@@ -92,13 +93,14 @@ class Visit:
 
     def pack(self) -> bytes:
         """The record as the frontier stores it: 38 bytes, of a kept page 17 more, and the validators."""
-        flags = _REUSABLE * self.reusable + _KEPT * self.kept + _DUPLICATE * self.duplicate
+        flags = _REUSABLE * self.reusable + _KEPT * self.kept + _DUPLICATE * bool(self.duplicate_at)
         flags += _TEXT * bool(self.text) + _PAST * (self.past is not None)
         head = _HEAD.pack(
             self.fetched_at, self.step, flags, self.status, min(self.changes, 0xFFFF),
             self.first_seen, self.last_changed, min(self.size, 0xFFFFFFFF), self.digest,
         )  # fmt: skip
         head += self.text + (self.past.pack() if self.past else b"")
+        head += struct.pack(">I", self.duplicate_at) if self.duplicate_at else b""
         return head + f"{self.etag or ''}\n{_shorter(self.last_modified or '')}".encode("latin-1")
 
     @classmethod
@@ -110,10 +112,11 @@ class Visit:
         rest = packed[_HEAD.size :]
         text, rest = (rest[:_TEXT_BYTES], rest[_TEXT_BYTES:]) if flags & _TEXT else (b"", rest)
         past, rest = (Past.unpack(rest[:PAST_BYTES]), rest[PAST_BYTES:]) if flags & _PAST else (None, rest)
+        duplicate_at, rest = (int.from_bytes(rest[:4]), rest[4:]) if flags & _DUPLICATE else (0, rest)
         etag, _, date = rest.decode("latin-1").partition("\n")
         return cls(
             fetched, first, changed, digest, changes, step, status, size, bool(flags & _KEPT), bool(flags & _REUSABLE),
-            etag or None, _longer(date) or None, text, past, bool(flags & _DUPLICATE),
+            etag or None, _longer(date) or None, text, past, duplicate_at,
         )  # fmt: skip
 
     def conditions(self) -> Iterator[tuple[str, str]]:
@@ -195,7 +198,7 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
         last_modified=date,
         text=_text_after(previous, doc),
         past=_past_after(previous, doc),
-        duplicate=previous.duplicate if same and previous else reason in _DUPLICATES,
+        duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
     )
 
 

@@ -49,7 +49,7 @@ class Visits(Calls):
 
     def _unpacked(self, packed: bytes) -> Visit:
         visit = Visit.unpack(packed)
-        return visit.reconsidered() if visit.duplicate and visit.fetched_at <= self.freed_at else visit
+        return visit.reconsidered() if 0 < visit.duplicate_at <= self.freed_at else visit
 
     async def _has_been_swept(self) -> bool:
         if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl

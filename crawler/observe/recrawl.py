@@ -13,9 +13,9 @@ from crawler.observe.stats import RECRAWL, RESPONSE_BYTES, STAGES_CPU_MS, STAGES
 class Recrawl:
     """The latest run, of one worker. `not_sent_bytes`: bodies that a 304 saved, as long as they were last time.
 
-    `not_parsed` visits found a page as it was; `saved_cpu_ms` is that number times what the stages needed for a page, in
-    milliseconds, on average over all runs of the corpus. `waiting` URLs have their next visit before them, none earlier
-    than `next_at` (epoch seconds).
+    `not_parsed` visits found a page as it was; `saved_cpu_ms` is that number times the CPU milliseconds that the
+    stages needed for a page, on average over all runs of the corpus. `waiting` URLs have their next visit before
+    them, none earlier than `next_at` (epoch seconds).
     """
 
     due: int = 0

@@ -2,8 +2,8 @@
 
 The newest final verdict on a URL counts (`verify.py` ranks alike). Older records go in one rewrite: the files that held
 them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.
-Where the newest verdict is an opt-out the page is withdrawn instead, as `scrapy dataset exclude` does: text, raw page and
-all older versions are deleted.
+Where the newest verdict is an opt-out the page is withdrawn instead, as `scrapy dataset exclude` does: text, raw page
+and all older versions are deleted.
 """
 
 from __future__ import annotations
