@@ -299,6 +299,10 @@ class StorageConfig:
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
     archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
                                      digest=False)  # fmt: skip
+    archive_compression: str = setting("ARCHIVE_COMPRESSION", "gzip", "of each WARC record; zstd is smaller and faster, "
+                                       "but fewer tools read it", choices=("gzip", "zstd"), digest=False)  # fmt: skip
+    archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
+                                      "0 = never", minimum=0.0, digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
     rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "

@@ -149,6 +149,10 @@ class Exchange:
     fetched_at: float = 0.0  # seconds since the epoch, UTC
     elapsed: float = 0.0  # seconds
     evidence: bytes = b""  # what policy had read before the request (crawler.policy.evidence), for the archive
+    fetch: dict[str, Any] = field(default_factory=dict)  # lease, attempt and times of the fetch, for the archive
+    license_tag: str | None = None
+    license_tier: str | None = None  # of the allowlist entry that covers the page
+    truncated: str = ""  # reason, as WARC-Truncated has it, where the body is not all of it
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from crawler.storage.corpus import Corpus
 from crawler.storage.errors import StorageError
 from crawler.storage.records import Record
 from crawler.storage.recovery import Recovered
-from crawler.storage.warc import WarcLocation
+from crawler.storage.warc import Referred, WarcLocation
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -77,6 +77,11 @@ class Sink:
         the same page covers it. Raises: StorageError.
         """
         location: WarcLocation = await self._submit(lambda: self.corpus.archive(exchange))
+        return location
+
+    async def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
+        """Append a visit that brought nothing new, as `archive` does with a page. Raises: StorageError."""
+        location: WarcLocation = await self._submit(lambda: self.corpus.archive_revisit(exchange, referred))
         return location
 
     async def keep(self, record: Record) -> None:

@@ -15,13 +15,14 @@ from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
 from crawler.policy.facts import facts_of
+from crawler.storage.cdxj import with_index
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import Ledger, Run, merge, moment, start_run
 from crawler.storage.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.records import Record, encode
 from crawler.storage.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.shards import Entry, ShardWriter
-from crawler.storage.warc import WarcLocation, WarcWriter
+from crawler.storage.warc import Referred, WarcLocation, WarcWriter
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
@@ -96,6 +97,14 @@ class Corpus:
         self._counters["archived"] += 1
         return location
 
+    def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
+        """Append a visit that brought nothing new to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write_revisit(exchange, referred)
+        self._counters["revisits"] += 1
+        return location
+
     def keep(self, record: Record) -> None:
         """Take the record of a kept document; durable after the next `commit()`. Raises: TypeError if it is no JSON."""
         self._check()
@@ -149,11 +158,13 @@ class Corpus:
 
     def _sealed(self, path: Path, entry: Entry) -> None:
         relative = f"{path.parent.name}/{path.name}"
-        self.place.publish(relative)
+        for name in with_index(relative):
+            self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
         merge(self.place)
-        self.place.forget_local(relative)
+        for name in with_index(relative):
+            self.place.forget_local(name)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage
@@ -184,6 +195,7 @@ class Corpus:
             info=info | ({"operator": crawl.contact} if crawl.contact else {}),
             clock=self._clock,
             new_id=self._new_id,
+            compression=self._config.storage.archive_compression,
         )
 
     def _next_number(self, folder: str) -> int:

@@ -23,7 +23,7 @@ from crawler.storage.errors import StorageError
 from crawler.storage.journal import disk, rename_durably
 from crawler.storage.place import Place
 from crawler.storage.shards import Entry
-from crawler.storage.warc import archive_entry
+from crawler.storage.warc import describe_archive
 
 _CHUNK = 1 << 20
 _COMMENT = 0x10  # FLG.FCOMMENT
@@ -70,12 +70,11 @@ def erase_pages(
                     _copy(source, target, end - member.start)
             target.flush()
             os.fsync(target.fileno())
-        times = [member.date for member in members if member.response and not member.withdrawn]
-        entry = archive_entry(temporary, len(times), times)
+        entry = describe_archive(temporary, new)
         rename_durably(temporary, new)
     finally:
         temporary.unlink(missing_ok=True)
-    return entry, sum(member.response for member in members) - len(times)
+    return entry, sum(member.response and member.withdrawn for member in members)
 
 
 def _check(place: Place, name: str, sha256: str) -> None:

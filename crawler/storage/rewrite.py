@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from crawler.storage.cdxj import with_index
 from crawler.storage.errors import StorageError
 from crawler.storage.locks import WriterLock
 from crawler.storage.manifest import REWRITER, Ledger, Lineage, merge, moment
@@ -185,10 +186,11 @@ class _Job:
         if found is None:
             return
         written, erased = found
-        if written["documents"]:
+        if written["documents"] or written.get("revisits"):
             self._publish(str(new), written)
         else:
-            self._place.discard_local(str(new))
+            for name in with_index(str(new)):
+                self._place.discard_local(name)
             new = None
         counts = {"documents": written["documents"], "changed": 0, "rejected": 0, "dropped": erased}
         self.steps.append({"old": path, "new": new} | counts)
@@ -244,9 +246,11 @@ class _Job:
             self._rejected.commit()
 
     def _publish(self, relative: str, entry: Entry) -> None:
-        self._place.publish(relative)
+        for name in with_index(relative):
+            self._place.publish(name)
         self.ledger.add(relative, entry)
-        self._place.forget_local(relative)
+        for name in with_index(relative):
+            self._place.forget_local(name)
 
 
 def _alone(place: Place, stack: ExitStack) -> None:
@@ -306,11 +310,12 @@ def _rewriters(place: Place) -> set[str]:
 
 
 def _remove_unlisted(place: Place, ledger: Ledger) -> int:
+    listed = {name for path in ledger.files for name in with_index(path)}
     stray = [
         f"{folder}/{name}"
         for folder in FOLDERS
         for name in _all_names(place, folder)
-        if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in ledger.files
+        if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in listed
     ]
     return sum(place.remove(path) for path in stray)
 
@@ -322,11 +327,11 @@ def _set_old_aside(place: Place, lineage: Lineage) -> int:
     """
     manifest = merge(place)
     if lineage["kept_old"]:
-        for step in lineage["files"]:
-            place.move(step["old"], f"{REPLACED}/{step['old']}")
+        for old in (name for step in lineage["files"] for name in with_index(step["old"])):
+            place.move(old, f"{REPLACED}/{old}")
         return 0
     versions = [version for version in manifest["lineage"] if version["version"] <= lineage["version"]]
-    old = [step["old"] for version in versions for step in version["files"]]
+    old = [name for version in versions for step in version["files"] for name in with_index(step["old"])]
     return sum(place.remove(path) + place.remove(f"{REPLACED}/{path}") for path in old)
 
 
