@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--eval", action="append", default=[], metavar="PATH", help="contaminated: like EVAL_SETS")
     parser.add_argument("--remove", action="store_true", help="substrings, contaminated: write a new version without")
     parser.add_argument("--drop-old", action="store_true", help="with --remove: do not keep the replaced files")
-    parser.add_argument("--json", action="store_true", help="substrings, contaminated: the report as JSON")
+    parser.add_argument("--json", action="store_true", help="substrings, contaminated, diff: the report as JSON")
 
 
 def size(text: str) -> int:

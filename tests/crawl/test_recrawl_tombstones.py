@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from tests.crawl.changing_site import ChangingSite, Page, article
 from tests.crawl.conftest import ROOT, Crawl
 
 AGAIN = {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0, "RETRY_TIMES": 0}
-NAMES = ("/steady", "/changes", "/dies", "/to-root", "/part/page", "/soft", "/wall", "/shrinks", "/outage", "/refuses",
+NAMES = ("/steady", "/plain", "/changes", "/dies", "/to-root", "/part/page", "/soft", "/wall", "/shrinks", "/outage",
+         "/refuses",
          "/renamed", "/twin-a", "/twin-b")  # fmt: skip
 WALL = b"<html><head><title>Before you go on</title></head><body><p>We value your privacy. Accept all?</p></body>"
 APOLOGY = """Sorry, the page you are looking for could not be found. It may have been moved, renamed or deleted.
@@ -78,6 +80,7 @@ def crawl_once(site: ChangingSite, crawl: Crawl, **settings: object) -> Run:
 
 def first_generation(site: ChangingSite) -> None:
     site.pages = {name: Page(article(name), etag=f'"{name} 1"') for name in NAMES}
+    site.pages["/plain"].etag = None
     site.pages["/shrinks"] = Page(article("/shrinks", words=1200), etag='"shrinks 1"')
     site.pages["/twin-a"] = site.pages["/twin-b"] = Page(article("twins"), etag='"twins"')
     site.pages["/part/"] = Page(article("/part/"), etag='"part"')
@@ -207,6 +210,26 @@ def test_a_text_that_its_page_shows_no_more_is_free_for_another(story):
 
 def test_a_duplicate_whose_owner_changed_is_judged_again_and_kept(story):
     assert {"/twin-a", "/twin-b"} <= set(story.runs[2].kept)
+
+
+def test_an_unchanged_page_leaves_a_revisit_record_that_names_the_earlier_fetch(story):
+    second, base = story.runs[1], story.runs[0].kept["/steady"]
+    (line,) = (r for r in second.rejected["/steady"] if r["reason"] == "unchanged")
+    records = [r for r in story.raw.split(b"WARC/1.1") if str(line["warc_record_id"]).encode() in r]
+    (revisit,) = (r for r in records if b"WARC-Type: revisit" in r)
+    assert b"revisit/server-not-modified" in revisit
+    assert f"WARC-Refers-To-Date: {str(base['crawled_at'])[:19]}".encode() in revisit
+
+
+def test_the_same_body_with_status_200_leaves_a_revisit_record_with_its_digest(story):
+    assert story.runs[1].conditions["/plain"] == {}
+    (line,) = (r for r in story.runs[1].rejected["/plain"] if r["reason"] == "unchanged")
+    records = [r for r in story.raw.split(b"WARC/1.1") if str(line["warc_record_id"]).encode() in r]
+    (revisit,) = (r for r in records if b"WARC-Type: revisit" in r)
+    assert b"revisit/identical-payload-digest" in revisit
+    digests = re.findall(rb"WARC-Payload-Digest: (\S+)", revisit)
+    assert len(digests) == 1
+    assert story.raw.count(digests[0]) >= 2  # the response it stands for has the same
 
 
 def test_the_summary_counts_tombstones(story):
