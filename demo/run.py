@@ -2,8 +2,8 @@
 
 `python -m demo.run [--corpus demo-corpus] [--resume] [--second] [scrapy arguments …]`. Starts from an empty output
 folder unless `--resume` is given. With `--second` the web changes afterwards (`demo/second/`), and the same command
-with RECRAWL on fetches it once more (`make demo-second`). The exit code is that of `scrapy crawl`, or 1 where a page did not
-end as its file declares.
+with RECRAWL on fetches it once more (`make demo-second`). The exit code is that of `scrapy crawl`, or 1 where a page
+did not end as its file declares.
 """
 
 from __future__ import annotations
