@@ -26,7 +26,6 @@ from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
-from crawler.stages.contamination import check_eval_sets
 from crawler.stages.pii import check_models
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
@@ -54,7 +53,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
     if config is not None:
-        problems += [*check_models(config.pii), *check_eval_sets(config)]
+        problems += [*check_models(config.pii), *_eval_set_problems(config)]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
@@ -142,6 +141,15 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
+
+
+def _eval_set_problems(config: Config) -> list[str]:
+    """What keeps the evaluation sets from being read; their libraries are loaded only where there are any."""
+    if not config.decontamination.eval_sets:
+        return []
+    from crawler.stages.contamination import check_eval_sets
+
+    return check_eval_sets(config)
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

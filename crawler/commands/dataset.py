@@ -13,7 +13,6 @@ from crawler.commands import _batch, _diff, _exclude, _index, _select, _supersed
 from crawler.config import Config, ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
-from crawler.stages._eval_read import EvalSetError
 from crawler.storage.errors import StorageError
 
 OPERATIONS = {
@@ -54,6 +53,8 @@ class Command(ScrapyCommand):
             raise UsageError(f"expected: scrapy dataset {'|'.join(OPERATIONS)} …")
         if len(args) < 2 or (len(args) > 2 and not operation.many):
             raise UsageError(f"expected: scrapy dataset {operation.syntax}")
+        from crawler.stages._eval_read import EvalSetError  # late: it would cost every crawl 0.1 s to start
+
         try:
             problems = operation.run(args[1:], opts, self._load)
         except (StorageError, ConfigError, AllowlistError, EvalSetError) as error:
