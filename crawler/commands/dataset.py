@@ -9,7 +9,7 @@ from typing import Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _batch, _diff, _exclude, _index, _select, _supersede, _verify
+from crawler.commands import _batch, _diff, _exclude, _expire, _index, _select, _supersede, _verify
 from crawler.config import Config, ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
@@ -21,6 +21,7 @@ OPERATIONS = {
     "diff": _diff.OPERATION,
     "supersede": _supersede.OPERATION,
     "exclude": _exclude.OPERATION,
+    "expire": _expire.OPERATION,
     **_batch.OPERATIONS,
     "index": _index.OPERATION,
 }
@@ -43,7 +44,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options of all operations."""
         super().add_options(parser)
-        for module in (_verify, _select, _diff, _exclude, _batch, _index):
+        for module in (_verify, _select, _diff, _exclude, _expire, _batch, _index):
             module.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

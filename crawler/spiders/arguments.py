@@ -9,6 +9,7 @@ from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
 from crawler.frontier.sowing import plan_of
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.storage.errors import StorageError
+from crawler.storage.expiry import expired_note
 from crawler.storage.replay import expand
 
 
@@ -39,5 +40,17 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
     return str(arguments["archive"])
 
 
-CHECKS: dict[str, Callable[[Mapping[str, Any]], object]] = {"corpus": read_arguments, "replay": read_replay_arguments}
+def _unless_expired(arguments: Mapping[str, Any]) -> object:
+    """`read_replay_arguments`, which also says where archives are not there because they have expired."""
+    pattern = str(arguments.get("archive", ""))
+    note = expired_note(pattern)
+    if note and not any(sign in pattern for sign in "*?["):
+        raise SeedError([note])
+    try:
+        return read_replay_arguments(arguments)
+    except SeedError as error:
+        raise SeedError([*error.problems, *([note] if note else [])]) from error
+
+
+CHECKS: dict[str, Callable[[Mapping[str, Any]], object]] = {"corpus": read_arguments, "replay": _unless_expired}
 """What `scrapy crawl NAME` checks before it starts, by spider name."""

@@ -10,13 +10,13 @@ Sources: the CDXJ format of pywb and of the IIPC's OpenWayback; the standard's n
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.journal import disk, replace_file
@@ -53,7 +53,7 @@ class Page:
         if self.digest:
             facts["digest"] = self.digest
         facts |= {"length": str(self.length), "offset": str(self.offset), "filename": filename}
-        return b"%s %s %s\n" % (surt(self.url).encode(), digits.encode(), orjson.dumps(facts))
+        return f"{surt(self.url)} {digits} {json.dumps(facts)}\n".encode("ascii")
 
 
 def is_archive(path: str) -> bool:

@@ -125,6 +125,10 @@ class Corpus:
         """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
         self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
 
+    def note_archives(self, hashes: Mapping[str, str]) -> None:
+        """Say which foreign archives this run reads, as `warc_file` of the records names them, with their SHA-256."""
+        self._run["archives"] = dict(sorted({**self._run.get("archives", {}), **hashes}.items()))
+
     def commit(self) -> None:
         """Return when everything taken so far is on the disk, the archive before the records that point into it."""
         self._check()

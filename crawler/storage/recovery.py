@@ -19,6 +19,7 @@ from crawler.storage.shards import Entry, describe_shard, seal_shard
 from crawler.storage.warc import describe_archive
 
 _NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz|warc\.zst)(?:\.part|\.tmp)?")
+_LEDGER = re.compile(r"\.(?P<writer>.+)\.json\.\d+\.tmp")
 _INDEX = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.cdxj(?:(?:\.\d+)?\.tmp)?")
 
 
@@ -38,12 +39,15 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     """
     found: list[Recovered] = []
     for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place) | _writers_without_index(place)):
-        if writer in skip or writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+        if writer in skip:
             continue
         lock = lock_of(place, writer)
         if not lock.acquire():
             continue
         try:
+            if writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+                _index_rewritten(place, Ledger(place, writer))
+                continue
             found += recover_writer(place, Ledger(place, writer))
         finally:
             lock.release()
@@ -58,6 +62,8 @@ def lock_of(place: Place, writer: str) -> WriterLock:
 
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     """Finish the files of one writer, whose lock the caller holds, and save its ledger."""
+    for draft in (place.root / LEDGERS).glob(f".{ledger.writer}.json.*.tmp"):
+        draft.unlink()
     found = []
     retired = {entry["path"] for entry in ledger.retired}
     for path in _leftovers(place).get(ledger.writer, []):
@@ -104,9 +110,10 @@ def _leftovers(place: Place) -> dict[str, list[Path]]:
 
 
 def _unfinished_writers(place: Place) -> set[str]:
-    """Writers whose last run has no end although they may have left no file."""
+    """Writers whose last run has no end although they may have left no file, or who died while they saved it."""
+    drafts = {match["writer"] for name in local_names(place, LEDGERS) if (match := _LEDGER.fullmatch(name))}
     names = [name.removesuffix(".json") for name in local_names(place, LEDGERS) if name.endswith(".json")]
-    return {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
+    return drafts | {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
 
 
 def _writers_without_index(place: Place) -> set[str]:
@@ -127,6 +134,11 @@ def _rebuild_indexes(place: Place, ledger: Ledger) -> bool:
     for path in missing:
         ledger.files[path] |= describe_archive(place.root / path)
     return bool(missing)
+
+
+def _index_rewritten(place: Place, ledger: Ledger) -> None:
+    if ledger.rewrite and _rebuild_indexes(place, ledger):
+        ledger.save()
 
 
 def _end_runs(ledger: Ledger, place: Place, found: list[Recovered]) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.errors import StorageError
-from crawler.storage.manifest import Ledger, Run, merge, moment, versions
-from crawler.storage.place import MANIFEST, SHARDS, Place
+from crawler.storage.manifest import Ledger, Run, makers_of, merge, moment, versions
+from crawler.storage.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.records import Record, encode
 from crawler.storage.rewrite import read_files
 from crawler.storage.shards import Entry, ShardWriter
@@ -129,7 +129,7 @@ def select(
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
-        shards = _writer(target, ledger, files[0], max_bytes)
+        shards = _writer(target, ledger, files, max_bytes)
         for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
@@ -150,12 +150,12 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
             yield encode(record)
 
 
-def _writer(target: Place, ledger: Ledger, like: Entry, max_bytes: int) -> ShardWriter:
-    name = like["path"].rpartition("/")[2]
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+    name = files[0]["path"].rpartition("/")[2]
 
     def sealed(path: Any, entry: Entry) -> None:
         target.publish(f"{SHARDS}/{path.name}")
-        ledger.add(f"{SHARDS}/{path.name}", entry)
+        ledger.add(f"{SHARDS}/{path.name}", entry | {"made_by": makers_of(files)})
 
     return ShardWriter(
         target.root / SHARDS,
@@ -168,7 +168,8 @@ def _writer(target: Place, ledger: Ledger, like: Entry, max_bytes: int) -> Shard
 
 
 def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_sha256: str, now: float) -> Run:
-    runs = source.manifest()["runs"]
+    manifest = source.manifest()
+    runs = manifest["runs"]
     return {
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
@@ -177,5 +178,6 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
         "config_digest": runs[-1]["config_digest"] if runs else "",
         "versions": versions(),
         "counters": {},
+        "archives": {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE},
         "selected_from": {"manifest_sha256": manifest_sha256, **counts, **selection.as_json()},
     }

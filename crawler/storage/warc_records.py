@@ -104,7 +104,8 @@ def revisit_record(exchange: Exchange, referred: Referred, record_id: str, pack:
     """
     same = exchange.status != HTTPStatus.NOT_MODIFIED
     digest = payload_digest(exchange.body) if same else referred.payload_digest
-    headers = [*_shared(exchange), ("WARC-Profile", IDENTICAL if same else NOT_MODIFIED)]
+    headers = [*_shared(exchange), ("Content-Type", "application/http; msgtype=response")]
+    headers += [("WARC-Profile", IDENTICAL if same else NOT_MODIFIED)]
     headers += [("WARC-Refers-To-Target-URI", referred.url)]
     headers += [("WARC-Refers-To-Date", referred.date)] if referred.date else []
     headers += [("WARC-Refers-To", referred.record_id)] if referred.record_id else []
@@ -178,7 +179,7 @@ def _packed(  # noqa: PLR0917  # the parts of a record in the order they are wri
     record.headers["WARC-Date"] = moment
     for name, value in headers:
         record.headers.append(name, value)
-    record.is_http = kind in (WarcRecordType.response, WarcRecordType.request, WarcRecordType.revisit)  # no hash
+    record.is_http = kind in (WarcRecordType.response, WarcRecordType.request)  # no hash
     record.set_bytes_content(block)
     buffer = io.BytesIO()
     record.write(buffer, checksum_data=True, payload_digest=payload_sha1)
@@ -188,10 +189,11 @@ def _packed(  # noqa: PLR0917  # the parts of a record in the order they are wri
 def _response_head(exchange: Exchange) -> bytes:
     protocol = exchange.protocol if exchange.protocol in {"HTTP/1.0", "HTTP/1.1"} else "HTTP/1.1"
     lines = [b"%s %d %s" % (protocol.encode(), exchange.status, _phrase(exchange.status))]
+    has_payload = exchange.status != HTTPStatus.NOT_MODIFIED
     for name, value in exchange.response_headers:
-        prefix = b"X-Crawl-" if name.lower() in _DECODED else b""
+        prefix = b"X-Crawl-" if has_payload and name.lower() in _DECODED else b""
         lines.append(prefix + _one_line(name) + b": " + _one_line(value))
-    lines.append(b"Content-Length: %d" % len(exchange.body))
+    lines += [b"Content-Length: %d" % len(exchange.body)] if has_payload else []
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
