@@ -171,6 +171,7 @@ class Document:
     description: str | None = None
     author: str | None = None
     pub_date: str | None = None  # ISO 8601 date
+    canonical_link: str | None = None  # what the page names as its original (rel=canonical), within its domain
     text: str = ""
     # --- what the stages found ---------------------------------------------------------------------------------------
     language: str | None = None  # ISO 639-1

@@ -10,6 +10,7 @@ from crawler.config import Config
 from crawler.document import Document
 from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
+from crawler.policy.canonical import from_headers
 from crawler.policy.decide import decide_files, decide_headers
 from crawler.policy.evidence import load
 from crawler.spiders.page import charset_of, rfc3339
@@ -45,6 +46,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
         config_digest=config.digest,
     )
     doc.charset = charset_of(doc.content_type)
+    doc.canonical_link = from_headers(response.headers, response.url, doc.domain)
     verdict = decide_headers(
         response.headers, config.crawl.product_token, config.policy.optout_profile, response.fetched_at
     )

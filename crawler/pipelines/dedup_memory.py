@@ -59,6 +59,10 @@ class MemoryIndex:
         self._insert(asked, fields, numbers, owner_url)
         return None
 
+    async def confirm(self, owner_url: str) -> Match | None:  # noqa: ARG002  # the protocol's
+        """What is claimed in memory stays claimed."""
+        return None
+
     def _agreement(self, mine: bytes, number: int) -> int:
         theirs = np.frombuffer(self._signatures, np.uint8, self._width, number * self._width)
         return int(np.count_nonzero(np.frombuffer(mine, np.uint8) == theirs))

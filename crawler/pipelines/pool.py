@@ -58,6 +58,7 @@ class StagePool:
         self._config = config
         self._runner = runner
         self._starter = starter
+        self._closed = False
         self._pool = self._new_pool()
         self._running: ProcessPool | None = None  # the pool whose processes have been started
         self._warm: asyncio.Future[None] | None = None
@@ -127,6 +128,7 @@ class StagePool:
 
     def close(self) -> None:
         """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""
+        self._closed = True
         if self._pool is not None:
             self._pool.stop()
             self._pool.join()
@@ -151,10 +153,13 @@ class StagePool:
         try:
             return await asyncio.wrap_future(await self._scheduled(pool, function, args))
         except BrokenProcessPool:
-            if self._pool is pool:  # every task in work learns of it; the first one rebuilds
-                logger.warning("the stage pool broke and is rebuilt")
-                self._pool = self._new_pool()
+            self._rebuild(pool)
             raise
+        except RuntimeError:
+            if pool.active or self._closed:
+                raise
+            self._rebuild(pool)  # it broke before this task was in it: the next one takes it
+            return await self._call(function, *args)
         finally:
             if exchange is not None:
                 args[0].exchange = exchange
@@ -167,6 +172,11 @@ class StagePool:
         future = await asyncio.to_thread(pool.schedule, function, args=args, timeout=self.timeout)
         self._running = pool
         return future
+
+    def _rebuild(self, broken: ProcessPool) -> None:
+        if self._pool is broken:  # every task in work learns of it; the first one rebuilds
+            logger.warning("the stage pool broke and is rebuilt")
+            self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPool | None:
         if not self.workers:

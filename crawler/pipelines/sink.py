@@ -97,11 +97,6 @@ class Sink:
         snapshot = dict(counters)
         await self._submit(lambda: self.corpus.note(snapshot))
 
-    async def note_archives(self, hashes: Mapping[str, str]) -> None:
-        """Say which archives this run reads (`warc_file` of the records) and their SHA-256, for the manifest."""
-        snapshot = dict(hashes)
-        await self._submit(lambda: self.corpus.note_archives(snapshot))
-
     async def close(self) -> None:
         """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
         if self._thread is not None:

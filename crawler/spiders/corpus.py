@@ -120,10 +120,15 @@ class CorpusSpider(Spider):
             doc = await self.pool.run(doc, self.hop)
             if doc.links_too_long:
                 self._count("frontier/trapped/too_long", doc.links_too_long)
-            await self.put_links(doc.links, lease)
+            await self.put_links(self._links_of(doc), lease)
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
         yield doc
+
+    def _links_of(self, doc: Document) -> list[str]:
+        """The links of a page, and first of all the page that it names as its original."""
+        named = self.canonical(doc.canonical_link) if doc.canonical_link and not doc.nofollow else None
+        return doc.links if named in (None, doc.canonical_url) else list(dict.fromkeys((named, *doc.links)))
 
     async def _compare(self, doc: Document, visit: Visit) -> None:
         """The same body as last time needs no second look."""

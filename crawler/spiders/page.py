@@ -10,6 +10,7 @@ from crawler import __version__
 from crawler.document import Document, Exchange
 from crawler.frontier.flights import ANSWERED_AT, SENT_AT
 from crawler.frontier.urls import registrable_domain
+from crawler.policy.canonical import from_headers
 
 if TYPE_CHECKING:
     from scrapy.http import Headers, Request, Response
@@ -59,6 +60,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
     doc.charset = charset_of(doc.content_type)
     doc.etag = header(response.headers, b"ETag") or None
     doc.last_modified = header(response.headers, b"Last-Modified") or None
+    doc.canonical_link = from_headers(_pairs(response.headers), response.url, doc.domain)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.exchange = Exchange(

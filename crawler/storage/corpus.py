@@ -22,6 +22,7 @@ from crawler.storage.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.records import Record, encode
 from crawler.storage.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.shards import Entry, ShardWriter
+from crawler.storage.sources import hashes_of
 from crawler.storage.warc import Referred, WarcLocation, WarcWriter
 
 CHECKPOINT_SECONDS = 60.0
@@ -125,10 +126,6 @@ class Corpus:
         """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
         self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
 
-    def note_archives(self, hashes: Mapping[str, str]) -> None:
-        """Say which foreign archives this run reads, as `warc_file` of the records names them, with their SHA-256."""
-        self._run["archives"] = dict(sorted({**self._run.get("archives", {}), **hashes}.items()))
-
     def commit(self) -> None:
         """Return when everything taken so far is on the disk, the archive before the records that point into it."""
         self._check()
@@ -147,6 +144,7 @@ class Corpus:
                     self._archive.seal()
                     self._kept.seal()
                     self._rejected.seal()
+                    self._note_sources()
                     self._run["ended"] = moment(self._clock())
                     self._save()
                     merge(self.place)
@@ -154,6 +152,13 @@ class Corpus:
             for writer in (self._archive, self._kept, self._rejected):
                 writer.abandon()
             self._lock.release()
+
+    def _note_sources(self) -> None:
+        """Put the hashes of the archives that a replay read into its run."""
+        named = {path for entry in self._ledger.files.values() for path in entry.get("archives", {})}
+        known = {path for run in self._ledger.runs for path in run.get("archives", {})} | self._ledger.files.keys()
+        if read := hashes_of(sorted(named - known)):
+            self._run["archives"] = read
 
     def _save(self) -> None:
         self._run["counters"] = dict(sorted(self._counters.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import itertools
 import json
@@ -15,10 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import redis
 
+from crawler.frontier.server import EmbeddedServer
 from crawler.storage.shards import read_lines
 from tests.crawl.changing_site import Asked, ChangingSite, Page, article
 from tests.crawl.conftest import Crawl
+from tests.frontier.web import Gate
 
 NOON = "Sun, 01 Mar 2026 12:00:00 GMT"
 ODD = "Sunday, 01-Mar-26 12:00:00 GMT"  # an obsolete form: to be sent back as it came
@@ -324,18 +328,25 @@ def wait_for(condition, seconds: float = 120.0) -> None:
         time.sleep(0.01)
 
 
+def acknowledged(folder) -> int:
+    """URLs that the frontier of a running crawl counts as done."""
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(folder / "frontier").url)) as client:
+        return int(client.hget("{crawl.0}:st", "done") or 0)
+
+
 def test_a_second_run_that_is_killed_is_finished_by_the_third_without_asking_twice_for_what_was_done(crawl, chain):
     arguments = {"url": chain.url("/p0")}
     assert crawl.run(arguments, NETWORK_PORTS=chain.port).returncode == 0
     kept = crawl.urls()
     chain.take_log()
-    chain.latency = 0.4
+    gate = chain.gate = Gate(12)
     process = crawl.start(arguments, NETWORK_PORTS=chain.port, COMMIT_SECONDS=0.01, **AGAIN)
-    wait_for(lambda: len(chain.log) >= 12)
+    gate.wait()
+    wait_for(lambda: acknowledged(crawl.folder) >= 5)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     second = chain.take_log()
-    chain.latency = 0.0
+    gate.open()
     third_run = crawl.run(arguments, NETWORK_PORTS=chain.port, RECRAWL=1)
     assert third_run.returncode == 0, third_run.stderr
     third = chain.take_log()

@@ -1,5 +1,7 @@
 """The manifest says of every shard which archives, configuration and software its records come from."""
 
+import hashlib
+
 import orjson
 import pytest
 
@@ -102,14 +104,21 @@ def test_a_subset_says_where_its_records_come_from_although_the_archive_stays(tm
     assert verify(Place(str(subset.path))).damage == []
 
 
-def test_a_replay_names_the_archives_of_others_that_it_read(folder, kept):
-    corpus = folder.opened()
-    corpus.note_archives({"s3://bucket/x.warc.gz": "ab" * 32})
-    corpus.keep(kept(1, warc_file="s3://bucket/x.warc.gz"))
+def test_a_replay_names_the_archives_that_it_read_with_their_hashes(tmp_path, folder, kept, exchange):
+    crawled(folder, kept, exchange)
+    own, foreign = folder.path / "archive" / "crawl-w1-000000.warc.gz", tmp_path / "foreign.warc.gz"
+    foreign.write_bytes(own.read_bytes() * 2)
+    replayed = type(folder)(tmp_path / "replayed")
+    corpus = replayed.opened()
+    names = [str(own), str(foreign), "s3://bucket/x.warc.gz", str(tmp_path / "gone.warc.gz")]
+    for number, name in enumerate(names):
+        corpus.keep(kept(number, warc_file=name))
     corpus.close()
-    (shard,) = entries(folder, "shards")
-    assert shard["archives"] == {"s3://bucket/x.warc.gz": {"documents": 1, "sha256": "ab" * 32}}
-    assert folder.manifest()["runs"][0]["archives"] == {"s3://bucket/x.warc.gz": "ab" * 32}
+    (shard,) = entries(replayed, "shards")
+    known = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (own, foreign)}
+    assert shard["archives"] == {name: {"documents": 1, "sha256": known.get(name)} for name in names}
+    assert replayed.manifest()["runs"][0]["archives"] == known
+    assert verify(Place(str(replayed.path))).damage == []
 
 
 @pytest.mark.parametrize("change", ["count", "hash"])
