@@ -39,6 +39,8 @@ class DropReason(StrEnum):
     NOT_TEXT = "not_text"  # a content type the stages cannot read
     BROKEN_RECORD = "broken_record"  # replay: what the archive holds there cannot be read
     UNCHANGED = "unchanged"  # second run: 304 or same content hash
+    MOVED = "moved"  # second run: a page that was kept now redirects to a generic one
+    DECAYED = "decayed"  # second run: far below what the page was when it was kept
     # --- parsing and extraction --------------------------------------------------------------------------------------
     HOSTILE_HTML = "hostile_html"  # pre-scan: a tag too large, too many attributes, nesting too deep
     UNDECODABLE = "undecodable"  # no character set reads the bytes
@@ -93,6 +95,18 @@ class DropReason(StrEnum):
     def is_hold(self) -> bool:
         """True where the URL stays in the frontier and a later run tries again."""
         return self.value.startswith("hold_")
+
+    @property
+    def is_final(self) -> bool:
+        """False where the verdict says nothing about the page: what an earlier visit found still holds."""
+        return not self.is_hold and self.value not in _SAYS_NOTHING
+
+
+_SAYS_NOTHING = frozenset(
+    {"unchanged", "download_failed", "http_error", "too_many_redirects"}
+    | {"stage_timeout", "stage_crashed", "stage_error"}
+)
+"""An outage, a failure of ours, or a page as it was."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -210,6 +224,7 @@ class Document:
     # --- on the way (never written) ----------------------------------------------------------------------------------
     depth: int = 0
     lease_token: str | None = None
+    former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
@@ -234,7 +249,19 @@ class Document:
 
 
 ON_THE_WAY = frozenset(
-    {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
+    {
+        "depth",
+        "lease_token",
+        "former_text",
+        "verdict",
+        "done",
+        "html",
+        "charset",
+        "metas",
+        "rel_links",
+        "html_lang",
+        "nofollow",
+    }
     | {"links", "links_too_long", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree"}
     | {"exchange"}
 )

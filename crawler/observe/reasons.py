@@ -27,6 +27,8 @@ MEANING: dict[DropReason, str] = {
     R.NOT_TEXT: "A content type that the stages do not read.",
     R.BROKEN_RECORD: "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
     R.UNCHANGED: "The page is as it was in an earlier run (304 or the same content hash).",
+    R.MOVED: "A page that was kept redirects to its site's root, its section, or where many others redirect to.",
+    R.DECAYED: "A page that was kept is far below what it was: little text left, low quality, a wall.",
     R.HOSTILE_HTML: "A tag too large, too many attributes, or nesting too deep to be a page for people.",
     R.UNDECODABLE: "No character set reads the bytes.",
     R.NO_TEXT: "Extraction found no main text.",
