@@ -159,6 +159,10 @@ class Scheduler(BaseScheduler):
         if await self._revisits.hasten(candidates):
             self._supply.stir()
 
+    async def texts_freed(self) -> None:
+        """A text that several pages have lost its owner: the others are judged again at their next visit."""
+        await self._revisits.freed(self.frontier.now())
+
     async def next_visits(self) -> tuple[int, float | None] | None:
         """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
         return await self.frontier.next_visits() if self._config.frontier.recrawl else None

@@ -145,6 +145,11 @@ class RedisIndex:
         except (errors.RedisError, OSError):
             return False
 
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        turned_away = await self._patiently(lambda: self._script("release", [_CHUNK, owner_url, digest]))
+        return None if turned_away < 0 else int(turned_away)
+
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`. Walks all owners: a withdrawal is rare, an index by URL would cost every document."""
         wanted, freed = {owner.encode() for owner in owners} - {b""}, 0
