@@ -13,7 +13,7 @@ from crawler.observe.samples import Sample
 from crawler.observe.summary import Summary, Verdicts
 from crawler.storage.tally import SCORE_BINS
 
-_TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = Path(__file__).with_name("report.html")
 _TOP = 30
 _HISTOGRAM_TITLES = {
     "quality_score": "Quality score",
@@ -25,7 +25,7 @@ _HISTOGRAM_TITLES = {
 
 def page(summary: Summary, samples: Iterable[Sample] = (), duplicates: Iterable[str] = ()) -> str:
     """The report as a complete HTML document."""
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(", ".join(summary.crawls) or "corpus"),
         subtitle=escape(_subtitle(summary)),
         share=_share(summary),
