@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.observe import quarantine
 from crawler.observe.recrawl import Recrawl
 from crawler.observe.samples import Sample
 from crawler.observe.summary import Summary, Verdicts
@@ -95,6 +96,8 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan")
     if summary.domains or summary.rejected_domains:
         yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary)
+    if summary.quarantined:
+        yield "In quarantine", _quarantine(summary.quarantined)
     if summary.languages:
         yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
     if summary.licences:
@@ -128,6 +131,11 @@ def _domain_table(summary: Summary) -> Table:
         whole = bar(kept, total[ranked[0]], "green") + bar(rejected, total[ranked[0]], "yellow")
         table.add_row(name, _n(kept), Text(_n(rejected), "dim"), whole)
     return table
+
+
+def _quarantine(found: dict[str, float]) -> Text:
+    lines = [f"{domain}  {100 * share:.1f} % of its latest bytes were text" for domain, share in found.items()]
+    return Text("\n".join([*lines, quarantine.MEANING]))
 
 
 def _count_table(counts: dict[str, int], colour: str) -> Table:

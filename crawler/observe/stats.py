@@ -14,6 +14,9 @@ RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 REQUESTS = "downloader/request_count"
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, failed, not_sent_bytes, waiting, next_at
+QUARANTINED = (
+    "yield/quarantined"  # followed by /domain: mean yield of its latest pages in ten-thousandths, 0 = released
+)
 LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

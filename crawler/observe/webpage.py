@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from crawler.observe import quarantine
 from crawler.observe.reasons import meaning
 from crawler.observe.render import duration, size
 from crawler.observe.samples import Sample
@@ -72,6 +73,8 @@ def _sections(summary: Summary) -> Iterator[str]:
         yield "<h2>Rejected, in the order of the flow</h2>" + _verdicts(summary.rejections, "not")
     if summary.holds:
         yield "<h2>On hold: tried again by a later run</h2>" + _verdicts(summary.holds, "hold")
+    if summary.quarantined:
+        yield f"<h2>In quarantine</h2><p class=soft>{escape(quarantine.MEANING)}</p>" + _quarantine(summary.quarantined)
     if summary.histograms:
         yield "<h2>Kept documents</h2><div class=two>" + "".join(_histograms(summary)) + "</div>"
     yield "<div class=two>" + "".join(_tables(summary)) + "</div>"
@@ -102,6 +105,13 @@ def _verdicts(verdicts: list[Verdicts], colour: str) -> str:
         for verdict in verdicts
     )
     return f"<table>{''.join(rows)}</table>"
+
+
+def _quarantine(found: dict[str, float]) -> str:
+    rows = (
+        f"<tr><td>{escape(domain)}</td><td class=n>{100 * share:.1f} %</td></tr>" for domain, share in found.items()
+    )
+    return f"<table><tr><th>domain<th class=n>latest yield</tr>{''.join(rows)}</table>"
 
 
 def _counts(counts: dict[str, int], colour: str) -> str:
