@@ -202,6 +202,7 @@ class Document:
     config_digest: str = ""
     # --- on the way (never written) ----------------------------------------------------------------------------------
     depth: int = 0
+    profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
@@ -227,7 +228,8 @@ class Document:
 
 
 ON_THE_WAY = frozenset(
-    {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
+    {"depth", "profile", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang"}
+    | {"nofollow"}
     | {"links", "links_too_long", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree"}
     | {"exchange"}
 )

@@ -11,7 +11,7 @@ from crawler.document import Document
 from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load
+from crawler.policy.evidence import load, load_profile
 from crawler.spiders.page import charset_of, rfc3339
 from crawler.storage.replay import ArchivedResponse
 
@@ -45,6 +45,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
         config_digest=config.digest,
     )
     doc.charset = charset_of(doc.content_type)
+    doc.profile = load_profile(response.evidence)
     verdict = decide_headers(
         response.headers, config.crawl.product_token, config.policy.optout_profile, response.fetched_at
     )

@@ -35,6 +35,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
         pipeline_version=__version__,
         config_digest=config.digest,
         depth=lease.depth,
+        profile=scope.profile_of(url),
         lease_token=lease.token,
         redirects=list(lease.redirects),
     )
@@ -71,7 +72,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
         elapsed=float(request.meta.get("download_latency") or 0.0),
-        evidence=request.meta["evidence"].dump() if "evidence" in request.meta else b"",
+        evidence=request.meta["evidence"].dump(doc.profile) if "evidence" in request.meta else b"",
     )
     return doc
 

@@ -7,6 +7,7 @@ nothing, so the mean of the latest pages is compared with the mean of all pages 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,13 +26,14 @@ class Event(StrEnum):
 
 @dataclass(slots=True)
 class History:
-    """One domain: the sum of its older pages, and its latest ones in their order. Yields in units of 1 / UNIT.
+    """One domain: sum and squares of its older pages, and its latest ones in their order. Yields in units of 1 / UNIT.
 
     The pages of a quarantine never join the sum, so that a wall that stays up does not become the measure.
     """
 
     pages: int = 0
     total: int = 0
+    squares: int = 0
     latest: deque[int] = field(default_factory=deque)
     quarantined: bool = False
 
@@ -41,21 +43,28 @@ class History:
         return self.total / self.pages / UNIT if self.pages else 0.0
 
     @property
+    def spread(self) -> float:
+        """Standard deviation of the yields of the older pages."""
+        if not self.pages:
+            return 0.0
+        return math.sqrt(max(0, self.pages * self.squares - self.total**2)) / self.pages / UNIT
+
+    @property
     def recent(self) -> float:
         """Mean yield of the latest pages."""
         return sum(self.latest) / len(self.latest) / UNIT if self.latest else 0.0
 
     def dump(self) -> str:
         """One line of numbers, about 100 bytes."""
-        return " ".join(map(str, (self.pages, self.total, int(self.quarantined), *self.latest)))
+        return " ".join(map(str, (self.pages, self.total, self.squares, int(self.quarantined), *self.latest)))
 
     @classmethod
     def load(cls, line: str) -> History:
         """What `dump` wrote; the empty line is a new history. Raises: ValueError for anything else."""
         if not line:
             return cls()
-        pages, total, quarantined, *latest = map(int, line.split())
-        return cls(pages, total, deque(latest), bool(quarantined))
+        pages, total, squares, quarantined, *latest = map(int, line.split())
+        return cls(pages, total, squares, deque(latest), bool(quarantined))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,9 @@ class YieldRule:
     """Older pages needed before anything is said."""
     window: int = 20
     """Latest pages whose mean is compared."""
+    errors: float = 6.0
+    """Standard errors that the mean must have fallen as well: on a site of rich and poor pages, twenty poor ones in a
+    row are chance. (`docs/stages.md` has the figures.)"""
 
     def see(self, history: History, value: float) -> Judgement:
         """Take one page into the history, in place, and say what it means.
@@ -91,10 +103,15 @@ class YieldRule:
             if not history.quarantined:
                 history.pages += 1
                 history.total += oldest
+                history.squares += oldest**2
         was, known = history.quarantined, history.pages >= self.pages and len(history.latest) >= self.window
         limit = self.share * history.usual
-        history.quarantined = known and history.recent < limit
+        history.quarantined = known and history.recent < limit and self._is_no_chance(history)
         event = Event.NOTHING
         if history.quarantined != was:
             event = Event.FELL if history.quarantined else Event.RECOVERED
         return Judgement(history.quarantined and value < limit, event, history.usual, history.recent)
+
+    def _is_no_chance(self, history: History) -> bool:
+        error = history.spread / math.sqrt(len(history.latest))
+        return history.usual - history.recent >= self.errors * error

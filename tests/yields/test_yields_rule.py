@@ -63,7 +63,7 @@ def test_the_rule_can_be_switched_off():
 
 def test_the_state_of_a_domain_is_small_and_survives_its_storage():
     _, history = run([GOOD] * 5000)
-    assert len(history.dump()) < 160
+    assert len(history.dump()) < 180
     assert History.load(history.dump()) == history
     assert History.load("") == History()
 
