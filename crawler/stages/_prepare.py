@@ -44,8 +44,10 @@ def prepare(tree: Any) -> None:
     for div in tree.iter("div"):
         if not _PARAGRAPH_CLASSES.isdisjoint((div.get("class") or "").split()) and div.find(".//div") is None:
             div.tag = "p"
-    for anchor in tree.iter("a"):
-        if (anchor.get("href") or "").startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
+    for anchor in list(tree.iter("a")):
+        if anchor.get("href") is None:
+            anchor.drop_tag()  # it leads nowhere: to count it as a link costs headings
+        elif anchor.get("href").startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
             anchor.text = None
     for table in list(tree.iter("table")):
         if (

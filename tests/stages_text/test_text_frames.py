@@ -98,3 +98,19 @@ def test_the_frame_is_the_innermost_element_around_nearly_all_paragraphs():
     )
     assert mark_frame(tree)
     assert [element.get("id") for element in tree.iter("div") if element.get("itemprop")] == ["b"]
+
+
+def test_headings_with_named_anchors_are_kept():
+    sections = "".join(
+        f'<div class="sect2"><div class="titlepage"><div><div><h3 class="title"><a name="s{n}"></a>2.{n}. Spoons</h3>'
+        f"</div></div></div><p>{LONG}</p></div>"
+        for n in (1, 2)
+    )
+    assert text_of(f'<div class="chapter">{sections}</div>') == "\n".join(["2.1. Spoons", LONG, "2.2. Spoons", LONG])
+
+
+def test_the_text_of_layout_tables_stands_there_once():
+    inner = f"<table><tr><td>wood</td><td>birch</td></tr></table><p>{LONG}</p>"
+    page = f"<table><tr><td><table><tr><td><h2>Spoons</h2><p>{LONG}</p>{inner}</td></tr></table></td></tr></table>"
+    text = text_of(page)
+    assert (text.count(LONG), text.count("wood | birch"), text.count("birch")) == (2, 1, 1)
