@@ -32,7 +32,8 @@ from crawler.frontier.server import EmbeddedServer
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch
-TICK = 0.004  # seconds the clock moves on between two leases
+AT_ONCE = 4  # calls under way, as one worker with its requests has them; the server still answers one after the other
+TICK = 0.02  # seconds the clock moves on for 32 leases: enough hosts are ready for every batch to be full
 TEXT = """
 guide archive reference install notes history release index chapter appendix tutorial library module function section
 article report summary review research community project design language system network storage memory process thread
@@ -116,13 +117,18 @@ class Meter:
 
 
 async def put_pages(frontier: Frontier, web: Web, urls: int, meter: Meter) -> int:
-    """Page by page, each waiting for its answer; a few pages at a time, as workers have them."""
+    """Page by page, each waiting for its answer; a few pages at a time, as a worker has them."""
     done = 0
+
+    async def work(pages: Iterator[list[Candidate]]) -> None:
+        for page in pages:
+            await frontier.put(page)
+
     while done < urls:
         pages = [web.page(depth=1 + done * 4 // urls) for _ in range(64)]
+        waiting = iter(pages)
         with meter.running():
-            for page in pages:
-                await frontier.put(page)
+            await asyncio.gather(*(work(waiting) for _ in range(AT_ONCE)))
         done += sum(map(len, pages))
     return done
 
@@ -139,18 +145,24 @@ async def put_batches(frontier: Frontier, web: Web, urls: int, meter: Meter) -> 
 
 
 async def lease_and_ack(
-    frontier: Frontier, clock: Clock, size: int, rounds: int, meter: Meter
+    frontier: Frontier, clock: Clock, size: int, rounds: int, meter: Meter, at_once: int
 ) -> tuple[int, list[float]]:
-    """Batches out and settled at once; returns how many and how long each lease call took."""
-    times, leased = [], 0
-    with meter.running():
-        for _ in range(rounds):
+    """Batches out and settled at once, by so many at the same time; how many, and how long each lease call took."""
+    times, leased, turns = [], 0, iter(range(rounds))
+
+    async def work() -> None:
+        nonlocal leased
+        for _ in turns:
+            clock.now += TICK * size / 32
             began = time.perf_counter()
             batch = await frontier.lease(size)
             times.append(time.perf_counter() - began)
+            assert len(batch.leases) == size, "the hosts of this web are too few for such a rate"
             await frontier.settle((lease.token, Wire(lease.granted_at, 0.05)) for lease in batch.leases)
             leased += len(batch.leases)
-            clock.now += TICK * size / 32
+
+    with meter.running():
+        await asyncio.gather(*(work() for _ in range(at_once)))
     return leased, times
 
 
@@ -211,14 +223,15 @@ async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: 
         figures += bytes_figures(server, empty, total)
         for size in (16, 32):
             meter = Meter(server)
-            n, times = await lease_and_ack(frontier, clock, size, 40_000 // size, meter)
-            figures.append(
-                Figure(f"LEASE+ACK, {size} at a time", n / meter.seconds, "URLs/s", 35_000, note=meter.shares(n))
-            )
-            note = f"median {1000 * percentile(times, 0.5):.2f} ms, {len(times)} calls"
-            figures.append(
-                Figure(f"LEASE of {size}, p99", 1000 * percentile(times, 0.99), "ms", 1.0, most=True, note=note)
-            )
+            n, times = await lease_and_ack(frontier, clock, size, urls // 25 // size, meter, AT_ONCE)
+            note = f"{AT_ONCE} at once; {meter.shares(n)}; LEASE p99 {1000 * percentile(times, 0.99):.2f} ms"
+            figures.append(Figure(f"LEASE+ACK, {size} at a time", n / meter.seconds, "URLs/s", 35_000, note=note))
+            meter = Meter(server)
+            n, times = await lease_and_ack(frontier, clock, size, urls // 50 // size, meter, 1)
+            median, rate = 1000 * percentile(times, 0.5), n / meter.seconds
+            note = f"alone: median {median:.2f} ms, {len(times)} calls, {rate:,.0f} URLs/s"
+            p99 = 1000 * percentile(times, 0.99)
+            figures.append(Figure(f"LEASE of {size}, p99", p99, "ms", 1.0, most=True, note=note))
         fresh, known = await page_cost(frontier, web)
         figures.append(Figure("page with 200 new links", 1000 * fresh, "ms"))
         figures.append(Figure("page with 200 known links", 1000 * known, "ms"))

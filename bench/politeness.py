@@ -1,9 +1,10 @@
 """`python -m bench.politeness [--workers 6] [--delay 0.3] [--peer]`: is anybody pressed, and is what is allowed used?
 
-Several workers crawl eight sites with robots.txt, a Crawl-delay, sitemaps, redirects within and between the sites, an
-error and a broken connection. Judged by the sites' own log: the smallest gap between the starts of two requests to one
-site, the largest number at a time, and the share of the permitted rate that was used while there was work left. A
-second round has no delay and two requests at a time. `--peer` adds scrapy-redis, whose delay and limit hold for each
+Several workers crawl eight sites with robots.txt, a Crawl-delay, sitemaps, redirects within and between the sites, and
+a broken connection; two of them answer 503 once, and from then on permit less until they have recovered. Judged by the
+sites' own log: the smallest gap between the starts of two requests to one site, the largest number at a time, and the
+share of the rate permitted at that time that was used while there was work left. A second round has no delay and two
+requests at a time. `--peer` adds scrapy-redis, whose delay and limit hold for each
 process. Exit code 1 where ours breaks a limit or leaves more than a tenth of what is allowed unused.
 """
 
@@ -25,6 +26,7 @@ import redis
 
 from bench._audit import by_host, gap_of, most_at_once
 from bench._fleet import Fleet, Warm, settings
+from bench._permitted import permitted_gaps
 from bench._prose import prose
 from bench._site import hosts_of, page_html
 from bench._target import RESET, Answer, Target, Visit, served
@@ -36,6 +38,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 PEER = PROJECT / "bench" / "_peer_spider.py"
 HOSTS = 8
 FIRST_HOST = 60
+TROUBLED = (4, 6)  # those that answer 503 once
 PATIENT_HOST = 2  # the one whose robots.txt asks for a longer delay
 PATIENCE = 1.5  # times the delay
 LATENCY = 0.03  # seconds a page takes to answer
@@ -62,8 +65,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the log of one site says. `share` is of the permitted rate, or of the permitted number where there is no
-    delay; times are seconds."""
+    """What the log of one site says. `share` is of the rate permitted at that time (`bench/_permitted.py`), or of the
+    permitted number where there is no delay; times are seconds."""
 
     host: str
     requests: int
@@ -72,6 +75,7 @@ class Report:
     early: int  # requests less than LEAST of the delay after the one before
     most: int
     share: float
+    troubled: bool = False
 
 
 def site(setting: Setting, target: Target) -> dict[str, dict[str, Answer]]:
@@ -89,7 +93,8 @@ def _pages(setting: Setting, target: Target, number: int, host: str) -> dict[str
     for path in paths[6::12]:
         answers[path] = Answer(status=302, location=f"{neighbour}{path}/there")
         answers[f"{path}/there"] = Answer(_small_page(path), seconds=setting.latency)
-    answers[paths[7]] = Answer(_small_page(paths[7]), first=(503,))
+    if number in TROUBLED:
+        answers[paths[7]] = Answer(_small_page(paths[7]), first=(503,))
     answers[paths[8]] = Answer(_small_page(paths[8]), first=(RESET,))
     wait = f"Crawl-delay: {PATIENCE * setting.delay}\n" if number == PATIENT_HOST and setting.delay else ""
     robots = f"User-agent: *\nDisallow: /private/\n{wait}Sitemap: {target.base(host)}/sitemap.xml\n"
@@ -203,7 +208,7 @@ def _of_host(setting: Setting, number: int, host: str, visits: list[Visit]) -> R
         gaps = gaps[1:]  # the longer delay is known when robots.txt has been read
     early = sum(gap < LEAST * delay for gap in gaps)
     share = _share_of_rate(visits, delay) if delay else _share_of_places(visits, setting.concurrency)
-    return Report(host, len(visits), delay, min(gaps), early, most_at_once(visits), share)
+    return Report(host, len(visits), delay, min(gaps), early, most_at_once(visits), share, number in TROUBLED)
 
 
 def _with_work_left(visits: Sequence[Visit]) -> list[Visit]:
@@ -214,7 +219,7 @@ def _with_work_left(visits: Sequence[Visit]) -> list[Visit]:
 
 def _share_of_rate(visits: Sequence[Visit], delay: float) -> float:
     busy = _with_work_left(visits)
-    return (len(busy) - 1) * delay / (busy[-1].start - busy[0].start)
+    return sum(permitted_gaps(busy, delay)) / (busy[-1].start - busy[0].start)
 
 
 def _share_of_places(visits: Sequence[Visit], places: int) -> float:
@@ -226,7 +231,6 @@ def _share_of_places(visits: Sequence[Visit], places: int) -> float:
 def row(name: str, setting: Setting, reports: Sequence[Report]) -> str:
     """One contestant in one setting as a row of the table."""
     gap = min(r.smallest_gap - r.delay for r in reports)
-    shares = [r.share for r in reports]
     cells = (
         name,
         setting.name,
@@ -234,9 +238,16 @@ def row(name: str, setting: Setting, reports: Sequence[Report]) -> str:
         f"{1000 * gap:+.0f} ms" if setting.delay else "–",
         sum(r.early for r in reports) if setting.delay else "–",
         max(r.most for r in reports),
-        f"{100 * min(shares):.0f}–{100 * max(shares):.0f} % (median {100 * statistics.median(shares):.0f} %)",
+        _range([r.share for r in reports if not r.troubled]),
+        _range([r.share for r in reports if r.troubled]),
     )
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def _range(shares: Sequence[float]) -> str:
+    if not shares:
+        return "–"
+    return f"{100 * min(shares):.0f}–{100 * max(shares):.0f} % (median {100 * statistics.median(shares):.0f} %)"
 
 
 def violations(setting: Setting, reports: Sequence[Report]) -> list[str]:
@@ -245,12 +256,14 @@ def violations(setting: Setting, reports: Sequence[Report]) -> list[str]:
              for r in reports if r.early]  # fmt: skip
     found += [f"{r.host}: {r.most} requests at a time" for r in reports if r.most > setting.concurrency]
     if setting.delay:
-        found += [f"{r.host}: {100 * r.share:.0f} % of the permitted rate" for r in reports if r.share < BAR]
+        found += [
+            f"{r.host}: {100 * r.share:.0f} % of the rate permitted at that time" for r in reports if r.share < BAR
+        ]
     return found
 
 
-HEADER = """| | limits | requests | smallest gap minus delay | too early | most at a time | share used |
-|---|---|---|---|---|---|---|"""
+HEADER = """| | limits | requests | smallest gap minus delay | too early | most at a time | share used | after a 503 |
+|---|---|---|---|---|---|---|---|"""
 
 
 def main() -> int:

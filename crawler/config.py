@@ -2,7 +2,8 @@
 
 `load(getter)` reads the values (from Scrapy's settings, environment or a plain mapping), converts and checks them, and
 raises one `ConfigError` that lists every problem with the setting, the value and the fix. Components receive the typed
-sections, never Scrapy's settings. The table in `docs/settings.md` is generated from the declarations below.
+sections, never Scrapy's settings. The table in `docs/settings.md` is generated from the declarations below
+and in `config_*.py`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ import dataclasses
 import hashlib
 import ipaddress
 import json
-import os
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from crawler import eval_sets
+from crawler.config_crawl import CrawlConfig, check_redis_url, default_worker_id
+from crawler.config_frontier import FrontierConfig
+from crawler.config_language import LanguageConfig
 from crawler.setting import ConfigError, Getter, load_section, setting
 
-__all__ = ["ConfigError", "Getter", "setting"]
+__all__ = ["ConfigError", "CrawlConfig", "FrontierConfig", "Getter", "LanguageConfig", "setting"]
 
 
 def _check_networks(value: tuple[str, ...]) -> str | None:
@@ -30,24 +32,6 @@ def _check_networks(value: tuple[str, ...]) -> str | None:
         except ValueError as error:
             return f"expected networks such as 127.0.0.0/8 or ::1/128 ({error})"
     return None
-
-
-def _check_name(value: str) -> str | None:
-    if value and all(c.isascii() and (c.isalnum() or c in "_-.") for c in value) and len(value) <= 64:
-        return None
-    return "expected 1 to 64 letters, digits, '-', '_' or '.'; it becomes part of file names and keys"
-
-
-def _check_redis_url(value: str | None) -> str | None:
-    if value is None or value.startswith(("redis://", "rediss://", "unix://", "valkey://")):
-        return None
-    return "expected redis://host:port/db, rediss://… or unix://path"
-
-
-def _check_contact(value: str) -> str | None:
-    if not value or value.startswith(("https://", "http://", "mailto:")) or "@" in value:
-        return None
-    return "expected a URL or an e-mail address that a site owner can reach, such as https://example.org/bot"
 
 
 def _check_region(value: str) -> str | None:
@@ -62,30 +46,7 @@ def _check_models(value: tuple[str, ...]) -> str | None:
     return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
 
 
-def _check_min_scores(value: tuple[str, ...]) -> str | None:
-    for pair in value:
-        code, _, score = pair.partition(":")
-        try:
-            usable = bool(code.strip()) and 0.0 <= float(score) <= 1.0
-        except ValueError:
-            usable = False
-        if not usable:
-            return f"expected pairs of language code and score from 0 to 1, such as de:0.8, not {pair!r}"
-    return None
-
-
-def _check_tracking(value: tuple[str, ...]) -> str | None:
-    """Pairs of domain and query parameter; a parameter alone belongs to the domain before it."""
-    for at, pair in enumerate(value):
-        domain, colon, name = pair.rpartition(":")
-        named = bool(name) and pair.isascii() and not any(c in "&=#?/" or c.isspace() for c in name)
-        placed = domain.replace(".", "").replace("-", "").isalnum() if colon else at > 0
-        if not (named and placed):
-            return f"expected a domain and its parameters, such as example.org:foo,bar,example.net:baz, not {pair!r}"
-    return None
-
-
-_RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "refinedweb_lines")
+_RULE_SETS = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs", "refinedweb_lines")
 
 
 def _check_rules(value: tuple[str, ...]) -> str | None:
@@ -93,85 +54,14 @@ def _check_rules(value: tuple[str, ...]) -> str | None:
     return f"expected names out of {', '.join(_RULE_SETS)}, not {', '.join(unknown)}" if unknown else None
 
 
+def _check_segmenters(value: tuple[str, ...]) -> str | None:
+    unknown = sorted(set(value) - {"zh", "ja", "th"})
+    return f"expected languages out of zh, ja, th, not {', '.join(unknown)}" if unknown else None
+
+
 def _check_noted(value: tuple[str, ...]) -> str | None:
     unknown = sorted(set(value) - {"ai-policy.json", "llms.txt"})
     return f"expected ai-policy.json or llms.txt, not {', '.join(unknown)}" if unknown else None
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlConfig:
-    """Who crawls, and where the output goes."""
-
-    corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", digest=False)
-    crawl_id: str = setting("CRAWL_ID", "crawl", "names the crawl in keys and files", check=_check_name, digest=False)
-    worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and process id",
-                             check=lambda v: _check_name(v) if v else None, digest=False)  # fmt: skip
-    redis_url: str | None = setting("REDIS_URL", None, "shared frontier; unset = embedded Valkey under CORPUS_DIR",
-                                    check=_check_redis_url, digest=False)  # fmt: skip
-    stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = cores, 0 = inline",
-                                 minimum=-1, maximum=256, digest=False)  # fmt: skip
-    stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0, "wall-clock limit of one page in the stages",
-                                           minimum=0.1)  # fmt: skip
-    contact: str = setting("CRAWLER_CONTACT", "", "URL or e-mail in the User-Agent; required off loopback",
-                           check=_check_contact)  # fmt: skip
-    product_token: str = setting("CRAWLER_PRODUCT_TOKEN", "CorpusBot", "name in the User-Agent and in robots.txt groups",
-                                 check=_check_name)  # fmt: skip
-    progress: str = setting("PROGRESS", "auto", "live progress on the terminal", choices=("auto", "on", "off"),
-                            digest=False)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierConfig:
-    """Which URL next, how fast, and when to stop."""
-
-    delay_seconds: float = setting("DOWNLOAD_DELAY", 1.0, "seconds between requests to one domain, all workers together",
-                                   minimum=0.0, digest=False)  # fmt: skip
-    concurrency: int = setting("CONCURRENT_REQUESTS_PER_DOMAIN", 1, "requests to one domain at a time, all workers "
-                               "together", minimum=1, digest=False)  # fmt: skip
-    scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
-                            choices=("domain", "host"), digest=False)  # fmt: skip
-    lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
-                                   minimum=1.0, digest=False)  # fmt: skip
-    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after so long with nothing to do; 0 = never",
-                                  minimum=0.0, digest=False)  # fmt: skip
-    depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
-    retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
-    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
-    tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
-                                               "domain: example.org:foo,bar,example.net:baz",
-                                               check=_check_tracking)  # fmt: skip
-    shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
-                          maximum=4096, digest=False)  # fmt: skip
-    max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
-    latency_factor: float = setting("FRONTIER_LATENCY_FACTOR", 1.0, "a host rests this many times its last answer took, "
-                                    "where that is longer than the delay", minimum=0.0, digest=False)  # fmt: skip
-    retry_backoff_seconds: float = setting("FRONTIER_RETRY_BACKOFF_SECONDS", 2.0, "first back-off after a failed try; "
-                                           "doubles", minimum=0.0, digest=False)  # fmt: skip
-    patience_seconds: float = setting("FRONTIER_PATIENCE_SECONDS", 60.0, "a host blocked for longer (429, 503) does not "
-                                      "keep a crawl from ending", minimum=0.0, digest=False)  # fmt: skip
-    max_queued_per_domain: int = setting("FRONTIER_MAX_QUEUED_PER_DOMAIN", 128, "URLs of a domain kept in order of "
-                                         "priority; the rest waits in a compact list, first come, first served; 0 = no "
-                                         "list", minimum=0, digest=False)  # fmt: skip
-    breaker_failures: int = setting("FRONTIER_BREAKER_FAILURES", 5, "URLs of a domain that fail in a row (no connection, "
-                                    "timeout, 5xx) until it is left alone for a while; 0 = never", minimum=0,
-                                    digest=False)  # fmt: skip
-    breaker_seconds: float = setting("FRONTIER_BREAKER_SECONDS", 30.0, "first such pause; doubles, with jitter, each time "
-                                     "the one URL that is tried after it fails", minimum=0.1, digest=False)  # fmt: skip
-    breaker_max_seconds: float = setting("FRONTIER_BREAKER_MAX_SECONDS", 3600.0, "longest such pause", minimum=0.1,
-                                         digest=False)  # fmt: skip
-    slowdown_max_seconds: float = setting("FRONTIER_SLOWDOWN_MAX_SECONDS", 60.0, "longest delay that 429 and 503 without "
-                                          "Retry-After bring about (it doubles each time, and shrinks with every answer); "
-                                          "0 = off", minimum=0.0, digest=False)  # fmt: skip
-    recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
-    recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
-                                              "to the second; 0 = everything is due at once", minimum=0.0,
-                                              digest=False)  # fmt: skip
-    recrawl_min_seconds: float = setting("RECRAWL_MIN_SECONDS", 86_400.0, "shortest interval, of pages that change often "
-                                         "and of sitemaps", minimum=0.0, digest=False)  # fmt: skip
-    recrawl_max_seconds: float = setting("RECRAWL_MAX_SECONDS", 90 * 86_400.0, "longest interval, of pages that do not "
-                                         "change", minimum=0.0, digest=False)  # fmt: skip
-    recrawl_remember: bool = setting("RECRAWL_REMEMBER", True, "keep the validators of every page (docs/recrawl.md says "
-                                     "what that costs), so that a later RECRAWL is possible", digest=False)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,22 +107,12 @@ class ExtractionConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class LanguageConfig:
-    """Which language is it in?"""
-
-    languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
-    min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
-    min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
-                                          "de:0.8,ms:0.5", check=_check_min_scores)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
 class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
                                      "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
-                                     "refinedweb_lines", check=_check_rules)  # fmt: skip
+                                     "c4_paragraphs, refinedweb_lines", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
     profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
@@ -240,6 +120,9 @@ class QualityConfig:
                                                                 "datatrove"))  # fmt: skip
     tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
                              choices=("fast", "spacy"))  # fmt: skip
+    segmenters: tuple[str, ...] = setting("QUALITY_SEGMENTERS", (), "languages out of zh, ja and th whose words a "
+                                          "package of their own finds; empty = estimated from characters",
+                                          check=_check_segmenters)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +160,7 @@ class DedupConfig:
 
     scope: str = setting("DEDUP_SCOPE", "crawl", "what a new document is compared with", choices=("crawl", "all"))
     redis_url: str | None = setting("DEDUP_REDIS_URL", None, "its own server; unset = the frontier's",
-                                    check=_check_redis_url, digest=False)  # fmt: skip
+                                    check=check_redis_url, digest=False)  # fmt: skip
     threshold: float = setting("NEARDUP_THRESHOLD", 0.77, "estimated Jaccard similarity from which a page is a near "
                                "duplicate", minimum=0.5, maximum=1.0)  # fmt: skip
     short_threshold: float = setting("NEARDUP_SHORT_THRESHOLD", 0.9, "the same for short texts, where one word makes "
@@ -300,6 +183,11 @@ class StorageConfig:
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
     archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
                                      digest=False)  # fmt: skip
+    archive_compression: str = setting("ARCHIVE_COMPRESSION", "gzip", "of each WARC record; zstd is 1 to 8 % smaller, "
+                                       "but fewer tools read it (not warcio)", choices=("gzip", "zstd"),
+                                       digest=False)  # fmt: skip
+    archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
+                                      "0 = never", minimum=0.0, digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
     rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "
@@ -384,12 +272,6 @@ def load(getter: Getter) -> Config:
 def from_mapping(values: Mapping[str, Any] | None = None) -> Config:
     """`load` from a plain mapping: for tests, batch jobs and scripts."""
     return load((values or {}).get)
-
-
-def default_worker_id() -> str:
-    """Unique on this host and short enough for file names: host name and process id."""
-    host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname())[:40]
-    return f"{host or 'worker'}-{os.getpid()}"
 
 
 def _eval_digest(config: DecontaminationConfig) -> str:

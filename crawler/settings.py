@@ -34,6 +34,7 @@ ITEM_PIPELINES = {
     "crawler.pipelines.contamination.ContaminationPipeline": 450,  # repeats an evaluation set
     "crawler.pipelines.dedup_exact.ExactDedupPipeline": 500,  # the same normalised text
     "crawler.pipelines.dedup_near.NearDedupPipeline": 600,  # MinHash, banding, verification
+    "crawler.pipelines.dedup_confirm.ConfirmPipeline": 690,  # is the text still ours after a restart of the index
     "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk
     "crawler.pipelines.settlement.Settlement": 800,  # every outcome recorded, every lease acknowledged
 }

@@ -21,6 +21,14 @@ if ! command -v nginx >/dev/null 2>&1; then
         echo "setup-debian: no nginx; the test of the benches' web server will be skipped" >&2
     fi
 fi
+# shellcheck disable=SC2144  # one file or none
+if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing libjemalloc2"
+    else
+        echo "setup-debian: no jemalloc; the embedded Valkey uses the allocator of libc, a quarter slower" >&2
+    fi
+fi
 if [ -z "$missing" ]; then
     exit 0
 fi

@@ -31,6 +31,11 @@ def check(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]: 
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
     if not problems:
         sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, each URL exactly once\n")
+        if found.expired[0]:
+            archives, records = found.expired
+            sys.stdout.write(
+                f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)\n"
+            )
     return problems
 
 

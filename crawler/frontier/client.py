@@ -9,7 +9,6 @@ delays, blocks), `leftovers` (what a run leaves undone), `blobs` (small shared f
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import secrets
 from collections.abc import Callable
@@ -20,14 +19,12 @@ from crawler.frontier.calls import ms
 from crawler.frontier.connection import Connection
 from crawler.frontier.intake import Intake
 from crawler.frontier.leftovers import Leftovers
-from crawler.frontier.model import Batch, Clock, Counts, Lease, Limits, Mode, Revive
+from crawler.frontier.model import Batch, Clock, Counts, Limits, Mode, Revive
 from crawler.frontier.outcomes import Outcomes
-from crawler.frontier.packing import unpack
+from crawler.frontier.packing import lease_of
 from crawler.frontier.traps import trap_reason
 from crawler.frontier.upkeep import Upkeep
 from crawler.frontier.visits import Visits
-
-_PRIORITY = 2**40  # queue score = sequence - priority * this
 
 
 class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
@@ -96,30 +93,14 @@ class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
     async def _lease(self, shard: int, n: int, now: float) -> Batch:
         limits, nonce = self.limits, secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
-        number, flat, next_ready, totals = await self._run("lease", shard, args, now=now)
-        rows = zip(*(flat[i::5] for i in range(5)), strict=True)
-        leases = tuple(self._lease_of(f"{shard}.{number + k}.{nonce}", row, now) for k, row in enumerate(rows))
-        return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
-
-    def _lease_of(self, token: str, row: tuple[Any, ...], now: float) -> Lease:
-        scope, score, slot, member, why = row[0].decode(), float(row[1]), row[2], row[3].decode(), row[4].decode()
-        parts = unpack(member, scope)
-        return Lease(
-            token=token,
-            url=parts.url,
-            scope=scope,
-            kind=parts.kind,
-            depth=parts.depth,
-            attempt=parts.attempts + 1,
-            priority=-math.floor(score / _PRIORITY),
-            redirects=parts.redirects,
-            expires_at=now + self.limits.lease_seconds,
-            granted_at=now,
-            slot=slot,
-            holds=parts.holds,
-            exhausted=parts.attempts >= self.limits.tries,
-            reasons=tuple(why.split("\n")) if why else (),
+        flat, reasons, next_ready, totals = await self._run("lease", shard, args, now=now)
+        why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
+        end, tries = now + limits.lease_seconds, limits.tries
+        leases = tuple(
+            lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, tries=tries)
+            for k, (token, payload) in enumerate(zip(flat[::2], flat[1::2], strict=True))
         )
+        return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
 
     # --- looking after it --------------------------------------------------------------------------------------------
     async def counts(self) -> Counts:

@@ -6,9 +6,8 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from redis import exceptions as redis_errors
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from crawler.frontier.epochs import Epochs, ServerRestarted
 from crawler.frontier.errors import FrontierMisconfigured, FrontierUnavailable
 from crawler.frontier.model import Clock, Revive
 
@@ -39,8 +39,9 @@ _OUTAGE = (
 )
 _WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
-_CONNECT_SECONDS = 5.0
-_meant_for: ContextVar[int | None] = ContextVar("_meant_for", default=None)
+_CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
+
+__all__ = ["Connection", "ServerRestarted", "script_source", "shown"]
 
 
 @cache
@@ -65,10 +66,6 @@ def shown(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-class ServerRestarted(Exception):  # noqa: N818  # an event, and the caller's to deal with
-    """The server was started again meanwhile: what it had answered last may be gone."""
-
-
 class Connection:
     """Calls scripts and commands; while the server is away every call waits and tries again with growing pauses.
 
@@ -85,8 +82,7 @@ class Connection:
         self._offset = 0.0
         self._doubt = float("inf")  # seconds by which the offset may be wrong
         self._fixed_clock = now
-        self.epoch = 0
-        self._process = b""
+        self._epochs = Epochs()
         address = "redis" + url.removeprefix("valkey") if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
             address,
@@ -94,7 +90,7 @@ class Connection:
             retry=Retry(NoBackoff(), 0),
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=30.0,
-            redis_connect_func=self._connected,
+            redis_connect_func=self._epochs.connected,
         )
         pool = self.redis.connection_pool
         pool.connection_class = type("PackedConnection", (_PackedInC, pool.connection_class), {})
@@ -177,7 +173,7 @@ class Connection:
         text, sha = script_source(name)
 
         async def call() -> Any:
-            self._check_epoch()
+            self._epochs.check()
             try:
                 return await self.redis.evalsha(sha, 1, prefix, *args)
             except redis_errors.NoScriptError:
@@ -185,29 +181,14 @@ class Connection:
 
         return await self.patiently(call)
 
-    @contextmanager
-    def only_in(self, epoch: int) -> Iterator[None]:
+    @property
+    def epoch(self) -> int:
+        """How many other server processes have answered so far."""
+        return self._epochs.number
+
+    def only_in(self, epoch: int) -> AbstractContextManager[None]:
         """Scripts in this block run in that epoch or not at all. Raises: ServerRestarted."""
-        token = _meant_for.set(epoch)
-        try:
-            yield
-        finally:
-            _meant_for.reset(token)
-
-    async def _connected(self, connection: Any) -> None:
-        """Every new connection finds out which process it leads to before anything is sent over it."""
-        await connection.on_connect()
-        await connection.send_command("INFO", "server")
-        lines = bytes(await connection.read_response()).splitlines()
-        process = next((line for line in lines if line.startswith(b"run_id:")), b"")
-        if self._process not in (b"", process):
-            self.epoch += 1
-        self._process = process
-        self._check_epoch()
-
-    def _check_epoch(self) -> None:
-        if _meant_for.get() not in (None, self.epoch):
-            raise ServerRestarted
+        return self._epochs.only_in(epoch)
 
     async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Await `call` until the server answers; errors that are not an outage are raised at once."""

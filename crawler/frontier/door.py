@@ -16,12 +16,16 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from redis.exceptions import ResponseError
+from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.config import CrawlConfig
 from crawler.frontier.model import Candidate, PutStatus
 from crawler.frontier.urls import canonicalize
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawler.frontier.client import Frontier
     from crawler.frontier.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -78,6 +82,21 @@ class Door:
             log.warning("refused an entry of %s: %s is outside the crawl's scope", self._key, url[:200])
             return None
         return Candidate(url, priority)
+
+
+def door_of(
+    crawler: Crawler,
+    frontier: Frontier,
+    put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
+    canonical: Callable[[str], str | None],
+) -> Door | None:
+    """The door of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""
+    admits = getattr(crawler.spider, "admits_seed", None)
+    if admits is None:
+        return None
+    pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
+    key = door_key(pattern, str(getattr(crawler.spider, "name", "")), frontier.crawl)
+    return Door(frontier.connection, key, admits, put, canonical)
 
 
 def door_key(pattern: str, spider: str, crawl: str) -> str:

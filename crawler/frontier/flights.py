@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SENT_AT = "sent_at"
 """Key in `request.meta` under which the download handler says when (`time.monotonic()`) a request was written out."""
+ANSWERED_AT = "answered_at"
+"""Key in `request.meta` for the moment (`time.monotonic()`) at which the answer was complete, or the request failed."""
 
 
 @dataclass(slots=True, eq=False)

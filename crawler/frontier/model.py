@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from crawler.frontier.recrawl import Visit
@@ -72,8 +72,7 @@ class Candidate:
     cap: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """The right, until `expires_at`, to fetch one URL. Whoever holds it settles, retries, holds or releases it.
 
     `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it

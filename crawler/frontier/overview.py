@@ -50,7 +50,9 @@ class Overview:
     `fetchable` is the figure to scale workers by: how many of the queued URLs politeness allows to be fetched within a
     minute, however many workers there are. One deep host does not ask for two hundred workers. `rate` is URLs finished
     a second over the last minute, by all workers. `oldest_ready` is how long the scope that waits longest has been
-    ready, None where none is. `reasons` are the latest reasons of the first dead letters, most frequent first.
+    ready, None where none is. `parked` URLs were fetched and wait for their next visit; none of them is due before
+    `next_visit_in` seconds from now (0 = due, None = none waits). `reasons` are the latest reasons of the first dead
+    letters, most frequent first.
     """
 
     crawl: str
@@ -59,6 +61,8 @@ class Overview:
     rate: float
     oldest_ready: float | None
     hosts: int
+    parked: int
+    next_visit_in: float | None
     scopes: tuple[ScopeView, ...]  # longest queues first
     reasons: dict[str, int] = field(default_factory=dict)
 
@@ -81,6 +85,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     if domain and not any(_is_known(view) for view in views):
         raise LookupError(f"{domain}: nothing known of it in the crawl {frontier.crawl}")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
+    parked, soonest = await frontier.next_visits()
     age = frontier.now() - min(ready) if ready else -1.0
     return Overview(
         crawl=frontier.crawl,
@@ -89,6 +94,8 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         rate=await _rate(frontier),
         oldest_ready=age if age >= 0 else None,
         hosts=len(views),
+        parked=parked,
+        next_visit_in=None if soonest is None else max(0.0, soonest - frontier.now()),
         scopes=tuple(views[:top] if top else views),
         reasons=await _reasons(frontier, domain),
     )

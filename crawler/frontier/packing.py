@@ -7,17 +7,21 @@ scheme and form, what stands before the scope in the authority, and the path: `h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import floor
+from typing import NamedTuple
 
 import xxhash
 
+from crawler.frontier.model import Lease
+
 _SCHEMES = {"s": "https://", "h": "http://"}
 _KINDS = {"page": "p", "sitemap": "m"}
+PRIORITY = 2**40
+"""The score of a queue member is its sequence number less its priority times this."""
 _KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A queue member taken apart."""
 
     kind: str
@@ -70,15 +74,20 @@ def unpack(member: str, scope: str) -> Member:
     if member[0].isdigit():
         tally, _, member = member.partition("~")
         attempts, holds = map(int, tally.split("."))
-    head, packed, *redirects = member.split(" ")
-    return Member(
-        kind=_KIND_OF[head[0]],
-        depth=int(head[1:]),
-        url=unpack_url(packed, scope),
-        redirects=tuple(unpack_url(r, scope) for r in redirects),
-        attempts=attempts,
-        holds=holds,
-    )
+    head, packed, *chain = member.split(" ")
+    redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
+    return Member(_KIND_OF[head[0]], int(head[1:]), unpack_url(packed, scope), redirects, attempts, holds)
+
+
+def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
+    """A lease as the server keeps it: `wire \\t scope \\t score \\t slot \\t member`. `why`: reasons, a line each."""
+    _, scope, score, slot, member = kept.decode().split("\t", 4)
+    kind, depth, url, redirects, attempts, holds = unpack(member, scope)
+    priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
+    return Lease(
+        token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
+        expires_at, granted_at, int(slot), holds, attempts >= tries, reasons,
+    )  # fmt: skip
 
 
 def url_hash(url: str) -> int:

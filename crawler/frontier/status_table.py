@@ -42,11 +42,20 @@ def _totals(view: Overview) -> list[str]:
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
+    if view.parked:
+        lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     if view.reasons:
         lines.append(
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
         )
     return lines
+
+
+def _first_visit(seconds: float | None) -> str:
+    if seconds is None:
+        return "all of them taken up"
+    due = "some of them due for a run with RECRAWL"
+    return f"the first in {humane(seconds)} at the earliest" if seconds >= 1 else due
 
 
 def _row(s: ScopeView) -> tuple[str, ...]:

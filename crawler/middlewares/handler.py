@@ -20,7 +20,7 @@ from scrapy.exceptions import DownloadFailedError
 from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import URI
 
-from crawler.frontier.flights import SENT_AT
+from crawler.frontier.flights import ANSWERED_AT, SENT_AT
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 
@@ -93,5 +93,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         try:
             return await super().download_request(request)
         finally:
+            request.meta[ANSWERED_AT] = time.monotonic()
             if (sent_at := self._sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at

@@ -75,6 +75,8 @@ def _recrawl(latest: Recrawl) -> Text:
     parts = [latest.findings()]
     if latest.not_sent_bytes:
         parts.append(f"{size(latest.not_sent_bytes)} not sent again, {size(latest.received_bytes)} received")
+    if latest.saved_cpu_ms:
+        parts.append(f"{latest.not_parsed:,} not parsed again: about {latest.saved_cpu_ms / 1000:,.1f} s CPU saved")
     if outlook := latest.outlook():
         parts.append(outlook)
     return Text.assemble(("This run  ", "bold"), ("; ".join(parts), "dim"))

@@ -88,7 +88,7 @@ _N_GRAMS = (("top_n_grams", "top", R.TOP_N_GRAM), ("duplicate_n_grams", "dup", R
 
 DUPLICATE_REASONS = frozenset({R.EXACT_DUPLICATE, R.NEAR_DUPLICATE})
 _NO_CONTENT: frozenset[str] = frozenset(
-    {R.PLACEHOLDER, R.SOFT_404, R.LOGIN_WALL, R.C4_LOREM_IPSUM, R.C4_CURLY_BRACKET, R.FINEWEB_EMPTY}
+    {R.PLACEHOLDER, R.SOFT_404, R.LOGIN_WALL, R.ERROR_PAGE, R.C4_LOREM_IPSUM, R.C4_CURLY_BRACKET, R.FINEWEB_EMPTY}
 )
 """Reasons of the quality stage that no number decides: no threshold brings such a page back."""
 

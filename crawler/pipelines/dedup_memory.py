@@ -59,6 +59,10 @@ class MemoryIndex:
         self._insert(asked, fields, numbers, owner_url)
         return None
 
+    async def confirm(self, owner_url: str) -> Match | None:  # noqa: ARG002  # the protocol's
+        """What is claimed in memory stays claimed."""
+        return None
+
     def _agreement(self, mine: bytes, number: int) -> int:
         theirs = np.frombuffer(self._signatures, np.uint8, self._width, number * self._width)
         return int(np.count_nonzero(np.frombuffer(mine, np.uint8) == theirs))
@@ -75,6 +79,14 @@ class MemoryIndex:
                 table.put(field, number)
         self._owners.append(owner_url)
         self._signatures += asked.signature or bytes(self._width)
+
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        number = self._exact.get(digest)
+        if number is None or self._owners[number] != owner_url:
+            return None
+        self._owners[number] = _FREED
+        return self._duplicates.pop(number, 0)
 
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`."""

@@ -13,8 +13,8 @@ import hashlib
 import heapq
 import logging
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from functools import cache
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from redis.backoff import NoBackoff
 
 from crawler.config import DedupConfig
 from crawler.frontier.batching import Batcher
+from crawler.frontier.epochs import Epochs
+from crawler.pipelines.dedup_claims import GRACE_SECONDS, Claims, Question
 from crawler.pipelines.dedup_index import Cluster, IndexUnavailableError, Match, Questions, similarity
 
 logger = logging.getLogger(__name__)
@@ -34,7 +36,7 @@ _CHUNK = 64  # owners a list, signatures a string, counts a string
 _AT_ONCE = 64  # questions a call: the server answers nobody else meanwhile
 _KEYS_AT_ONCE = 256  # reads a round trip where the whole index is walked
 _LONGEST_PAUSE = 5.0  # seconds between two tries while the server is away
-_SOCKET_TIMEOUT = 10.0  # seconds
+_SOCKET_TIMEOUT = 30.0  # seconds; an event loop that other work holds up must not look like a server that is away
 _LUA = Path(__file__).parent / "lua"
 _AWAY = (errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError, errors.OutOfMemoryError,
          errors.ClusterDownError, errors.TryAgainError)  # fmt: skip
@@ -54,6 +56,7 @@ class RedisIndex:
         *,
         crawl_id: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        grace: float = GRACE_SECONDS,
     ) -> None:
         self._questions = Questions(config)
         scheme = self._questions.scheme
@@ -62,7 +65,10 @@ class RedisIndex:
         self._head = [scheme.bands, scheme.permutations, _CHUNK]
         self._layout = struct.Struct(f"<{scheme.bands}I")
         self._sleep = sleep
-        self._batch: Batcher[list[Any], Any] = Batcher(self._send, _AT_ONCE)
+        self._epochs = Epochs()
+        self._grace = grace
+        self._claims = Claims(self._epochs, self._ask, self._ping, grace=grace)
+        self._batch: Batcher[Question, Any] = Batcher(self._claims.ask, _AT_ONCE)
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.client: Any = redis.asyncio.Redis.from_url(
             self._address,
@@ -70,6 +76,7 @@ class RedisIndex:
             retry=Retry(NoBackoff(), 0),
             socket_timeout=_SOCKET_TIMEOUT,
             socket_connect_timeout=_SOCKET_TIMEOUT,
+            redis_connect_func=self._epochs.connected,
         )
 
     async def open(self) -> None:
@@ -83,6 +90,7 @@ class RedisIndex:
                 "REDIS_URL"
             ) from error
         self._questions.scheme.check(stored.decode())
+        await self._let_others_repeat()
 
     async def _look_at_server(self) -> None:
         policy = (await self.client.info("memory")).get("maxmemory_policy", "noeviction")
@@ -95,24 +103,52 @@ class RedisIndex:
             await self.client.aclose()
             self.client = redis.asyncio.RedisCluster.from_url(self._address, protocol=2)
 
+    async def _let_others_repeat(self) -> None:
+        """A server that has just been started may have forgotten what other workers claimed last."""
+        uptime = float((await self.client.info("server")).get("uptime_in_seconds", self._grace))
+        if uptime < self._grace and await self.client.exists(f"{self._prefix}:count"):
+            self._claims.be_quiet(self._grace - uptime)
+
     async def close(self) -> None:
         """Close the connections."""
+        await self._claims.close()
         await self.client.aclose()
 
     async def check(self, doc_id: str, signature: bytes, shingles: int, owner_url: str) -> Match | None:
         """See `DedupIndex`."""
         asked = self._questions.about(doc_id, signature, shingles)
         packed = self._layout.pack(*asked.bands) if asked.bands else b""
-        answer = await self._batch([owner_url, asked.digest, asked.signature, packed, asked.needed])
+        return self._match(await self._batch([owner_url, asked.digest, asked.signature, packed, asked.needed]))
+
+    async def confirm(self, owner_url: str) -> Match | None:
+        """See `DedupIndex`."""
+        return self._match(await self._claims.lost(owner_url))
+
+    def _match(self, answer: Any) -> Match | None:
         if not answer:
             return None
         owner, agreeing = answer
         exact = agreeing < 0
         return Match(owner.decode(), 1.0 if exact else similarity(agreeing, self._permutations), exact)
 
-    async def _send(self, questions: list[list[Any]]) -> Any:
-        args = [*self._head, *(value for question in questions for value in question)]
-        return await self._patiently(lambda: self._script("check", args))
+    async def _ask(self, questions: Sequence[Question]) -> list[Any]:
+        answers: list[Any] = []
+        for start in range(0, len(questions), _AT_ONCE):
+            part = questions[start : start + _AT_ONCE]
+            args = [*self._head, *(value for question in part for value in question)]
+            answers += await self._patiently(partial(self._script, "check", args))
+        return answers
+
+    async def _ping(self) -> bool:
+        try:
+            return bool(await self.client.ping())
+        except (errors.RedisError, OSError):
+            return False
+
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        turned_away = await self._patiently(lambda: self._script("release", [_CHUNK, owner_url, digest]))
+        return None if turned_away < 0 else int(turned_away)
 
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`. Walks all owners: a withdrawal is rare, an index by URL would cost every document."""
@@ -157,6 +193,7 @@ class RedisIndex:
 
     async def _script(self, name: str, args: list[Any]) -> Any:
         text, sha = _source(name)
+        self._epochs.check()
         try:
             return await self.client.evalsha(sha, 1, self._prefix, *args)
         except errors.NoScriptError:

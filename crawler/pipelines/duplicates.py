@@ -6,13 +6,22 @@ No Scrapy here. The order of the questions decides which copy is kept: whoever a
 from __future__ import annotations
 
 from crawler.document import Document, Drop, DropReason
-from crawler.pipelines.dedup_index import DedupIndex
+from crawler.pipelines.dedup_index import DedupIndex, Match
 
 
 async def judge(index: DedupIndex, doc: Document) -> Drop | None:
     """Claim the text of `doc`, or say whose it is and set `dup_of` and `dup_similarity`."""
     match = await index.check(doc.doc_id, doc.signature, doc.shingle_count, doc.canonical_url or doc.url)
     doc.done += ["exact", "near"]
+    return _verdict(doc, match)
+
+
+async def confirm(index: DedupIndex, doc: Document) -> Drop | None:
+    """Before `doc` is committed: the same verdict, where the index has lost the claim of `doc` since `judge`."""
+    return _verdict(doc, await index.confirm(doc.canonical_url or doc.url))
+
+
+def _verdict(doc: Document, match: Match | None) -> Drop | None:
     if match is None:
         return None
     doc.dup_of, doc.dup_similarity = match.owner, match.similarity

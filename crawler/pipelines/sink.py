@@ -20,7 +20,7 @@ from crawler.storage.corpus import Corpus
 from crawler.storage.errors import StorageError
 from crawler.storage.records import Record
 from crawler.storage.recovery import Recovered
-from crawler.storage.warc import WarcLocation
+from crawler.storage.warc import Referred, WarcLocation
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -45,13 +45,15 @@ class Sink:
     """Durable output for one crawler. `await open()` before the first page, `await close()` after the last.
 
     After a StorageError every waiter and every later call fails with it, `failed` holds it, and the callbacks in
-    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0.
+    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0. `on_taken`
+    runs in the event loop whenever a record has got its place in the order of the writer thread.
     """
 
     def __init__(self, corpus: Corpus, *, commit_seconds: float = 0.2, max_batch: int = MAX_BATCH) -> None:
         self.corpus = corpus
         self.failed: StorageError | None = None
         self.on_failure: list[Callable[[StorageError], None]] = []
+        self.on_taken: list[Callable[[], None]] = []
         self._commit_seconds, self._max_batch = commit_seconds, max_batch
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -79,6 +81,11 @@ class Sink:
         location: WarcLocation = await self._submit(lambda: self.corpus.archive(exchange))
         return location
 
+    async def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
+        """Append a visit that brought nothing new, as `archive` does with a page. Raises: StorageError."""
+        location: WarcLocation = await self._submit(lambda: self.corpus.archive_revisit(exchange, referred))
+        return location
+
     async def keep(self, record: Record) -> None:
         """Return when the record of a kept document is durable. Raises: StorageError; TypeError if it is no JSON."""
         await self._submit(lambda: self.corpus.keep(record), durable=True)
@@ -91,6 +98,11 @@ class Sink:
         """Hand over counters of this run (fetched, bytes, …) for the manifest."""
         snapshot = dict(counters)
         await self._submit(lambda: self.corpus.note(snapshot))
+
+    def tell(self, call: Callable[[], None]) -> None:
+        """Have the writer thread run `call` behind everything handed over so far; nobody waits for it."""
+        loop = asyncio.get_running_loop()
+        self._jobs.put(_Job(call, loop.create_future(), loop))
 
     async def close(self) -> None:
         """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
@@ -113,6 +125,9 @@ class Sink:
         loop = asyncio.get_running_loop()
         job = _Job(call, loop.create_future(), loop, durable, last)
         self._jobs.put(job)
+        if durable:
+            for callback in self.on_taken:
+                callback()
         return await job.future
 
     # --- writer thread -----------------------------------------------------------------------------------------------

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler import __version__
 from crawler.document import Document, Exchange
+from crawler.frontier.flights import ANSWERED_AT, SENT_AT
 from crawler.frontier.urls import registrable_domain
+from crawler.policy.canonical import from_headers
 
 if TYPE_CHECKING:
     from scrapy.http import Headers, Request, Response
@@ -59,6 +61,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
     doc.charset = charset_of(doc.content_type)
     doc.etag = header(response.headers, b"ETag") or None
     doc.last_modified = header(response.headers, b"Last-Modified") or None
+    doc.canonical_link = from_headers(_pairs(response.headers), response.url, doc.domain)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.exchange = Exchange(
@@ -73,8 +76,31 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         fetched_at=fetched,
         elapsed=float(request.meta.get("download_latency") or 0.0),
         evidence=request.meta["evidence"].dump(doc.profile) if "evidence" in request.meta else b"",
+        fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
+        license_tag=doc.license_tag,
+        license_tier=doc.license_tier,
+        truncated="disconnect" if "dataloss" in response.flags else "",
     )
     return doc
+
+
+def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: float) -> dict[str, Any]:
+    """How the page was fetched, for the archive: lease, attempt, worker, and the times that are known (RFC 3339).
+
+    first_byte: seconds since the epoch at which the head of the answer had arrived. `via` and `fetchTimeMs` are named
+    as WARC 1.1 names them (section 6.6).
+    """
+    shift = time.time() - time.monotonic()
+    sent, answered = (request.meta.get(name) for name in (SENT_AT, ANSWERED_AT))
+    facts: dict[str, Any] = {"lease": lease.token, "attempt": lease.attempt, "worker": worker_id, "depth": lease.depth}
+    facts |= {"via": lease.redirects[-1]} if lease.redirects else {}
+    facts |= {"leased_at": rfc3339(lease.granted_at)} if lease.granted_at else {}
+    facts |= {"sent_at": rfc3339(sent + shift)} if sent is not None else {}
+    facts["first_byte_at"] = rfc3339(first_byte)
+    facts |= {"answered_at": rfc3339(answered + shift)} if answered is not None else {}
+    if sent is not None and answered is not None:
+        facts["fetchTimeMs"] = round(1000 * (answered - sent))
+    return facts
 
 
 def header(headers: Headers, name: bytes) -> str:

@@ -15,6 +15,7 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.policy.canonical import from_links
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
 
@@ -120,14 +121,6 @@ def parse_html(text: str) -> HtmlElement | str | None:
     return tree
 
 
-def canonical_link(doc: Document) -> str | None:
-    """The absolute URL of `<link rel=canonical>` as the page claims it, or None. A claim, not an identity."""
-    for rel, _, href in doc.rel_links:
-        if "canonical" in rel.split() and href.startswith(("http://", "https://")):
-            return href
-    return None
-
-
 def _repaired(data: bytes) -> bytes:
     """What libxml2 stumbles over: control characters, a slashed doctype or root (lxml bug 1955915)."""
     data = data.translate(_FORM_FEED_IS_SPACE, _CONTROL)
@@ -140,6 +133,7 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     base = _base_url(doc.url, tree)
     doc.metas = _metas(tree)
     doc.rel_links = _rel_links(tree, base)
+    doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     doc.links = _links(tree, base, max_links)
     named = dict(reversed(doc.metas))

@@ -15,13 +15,15 @@ from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
 from crawler.policy.facts import facts_of
+from crawler.storage.cdxj import with_index
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import Ledger, Run, merge, moment, start_run
 from crawler.storage.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.records import Record, encode
 from crawler.storage.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.shards import Entry, ShardWriter
-from crawler.storage.warc import WarcLocation, WarcWriter
+from crawler.storage.sources import hashes_of
+from crawler.storage.warc import Referred, WarcLocation, WarcWriter
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
@@ -48,6 +50,7 @@ class Corpus:
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
         self._lock = lock_of(self.place, self.writer)
+        self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
         self._checkpoint = 0.0
@@ -96,6 +99,14 @@ class Corpus:
         self._counters["archived"] += 1
         return location
 
+    def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
+        """Append a visit that brought nothing new to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write_revisit(exchange, referred)
+        self._counters["revisits"] += 1
+        return location
+
     def keep(self, record: Record) -> None:
         """Take the record of a kept document; durable after the next `commit()`. Raises: TypeError if it is no JSON."""
         self._check()
@@ -123,6 +134,8 @@ class Corpus:
             self._archive.commit()
             self._kept.commit()
             self._rejected.commit()
+            for call in self.after_commit:
+                call()
             if self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
                 self._save()
 
@@ -134,6 +147,9 @@ class Corpus:
                     self._archive.seal()
                     self._kept.seal()
                     self._rejected.seal()
+                    for call in self.after_commit:
+                        call()
+                    self._note_sources()
                     self._run["ended"] = moment(self._clock())
                     self._save()
                     merge(self.place)
@@ -142,6 +158,13 @@ class Corpus:
                 writer.abandon()
             self._lock.release()
 
+    def _note_sources(self) -> None:
+        """Put the hashes of the archives that a replay read into its run."""
+        named = {path for entry in self._ledger.files.values() for path in entry.get("archives", {})}
+        known = {path for run in self._ledger.runs for path in run.get("archives", {})} | self._ledger.files.keys()
+        if read := hashes_of(sorted(named - known)):
+            self._run["archives"] = read
+
     def _save(self) -> None:
         self._run["counters"] = dict(sorted(self._counters.items()))
         self._ledger.save()
@@ -149,11 +172,13 @@ class Corpus:
 
     def _sealed(self, path: Path, entry: Entry) -> None:
         relative = f"{path.parent.name}/{path.name}"
-        self.place.publish(relative)
+        for name in with_index(relative):
+            self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
         merge(self.place)
-        self.place.forget_local(relative)
+        for name in with_index(relative):
+            self.place.forget_local(name)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage
@@ -184,6 +209,7 @@ class Corpus:
             info=info | ({"operator": crawl.contact} if crawl.contact else {}),
             clock=self._clock,
             new_id=self._new_id,
+            compression=self._config.storage.archive_compression,
         )
 
     def _next_number(self, folder: str) -> int:

@@ -3,7 +3,8 @@
 So the byte offsets of all other records stay true. What stands in for a record keeps its id, its date and the digest of
 its payload, nothing of its content and not its URL.
 
-Sources: RFC 1952 (a gzip member may carry a comment of any length: it fills the space), ISO 28500:2017 (WARC 1.1).
+Sources: RFC 1952 (a gzip member may carry a comment of any length: it fills the space), RFC 8878 (readers of zstd pass
+over skippable frames), ISO 28500:2017 (WARC 1.1).
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ from typing import IO
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.errors import StorageError
-from crawler.storage.journal import disk, rename_durably
+from crawler.storage.journal import disk, rename_durably, zstd_frame
 from crawler.storage.place import Place
 from crawler.storage.shards import Entry
-from crawler.storage.warc import archive_entry
+from crawler.storage.warc import describe_archive
 
 _CHUNK = 1 << 20
 _COMMENT = 0x10  # FLG.FCOMMENT
+_SKIPPABLE_MAGIC = 0x184D2A50  # RFC 8878, section 3.1.2
+_SKIPPABLE = struct.Struct("<II")  # magic number and size
 _FRAME = 10 + 8  # bytes of a member's header and trailer
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One WARC record, which is one gzip member as `storage/warc.py` writes them."""
+    """One WARC record, which is one gzip member or zstd frame as `storage/warc.py` writes them."""
 
     start: int
     withdrawn: bool
@@ -70,12 +73,11 @@ def erase_pages(
                     _copy(source, target, end - member.start)
             target.flush()
             os.fsync(target.fileno())
-        times = [member.date for member in members if member.response and not member.withdrawn]
-        entry = archive_entry(temporary, len(times), times)
+        entry = describe_archive(temporary, new)
         rename_durably(temporary, new)
     finally:
         temporary.unlink(missing_ok=True)
-    return entry, sum(member.response for member in members) - len(times)
+    return entry, sum(member.response and member.withdrawn for member in members)
 
 
 def _check(place: Place, name: str, sha256: str) -> None:
@@ -118,19 +120,37 @@ def _copy(source: IO[bytes], target: IO[bytes], count: int) -> None:
 
 
 def _stand_in(member: _Member, length: int, name: str) -> bytes:
-    """A gzip member of exactly `length` bytes: a metadata record that says "withdrawn"."""
+    """Exactly `length` compressed bytes: a metadata record that says "withdrawn"."""
+    fill = _zstd_of if name.endswith(".zst") else _gzip_of
     for digest in (member.payload_digest, None):
-        data = _withdrawn(member, digest)
-        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-        packed = packer.compress(data) + packer.flush()
-        room = length - _FRAME - len(packed)
-        if room >= 0:
-            header = b"\x1f\x8b\x08" + bytes([_COMMENT if room else 0]) + b"\0\0\0\0\x02\xff"
-            comment = b" " * (room - 1) + b"\0" if room else b""
-            return header + comment + packed + struct.pack("<II", zlib.crc32(data), len(data))
+        if found := fill(_withdrawn(member, digest), length):
+            return found
     raise StorageError(
         f"{name}: a record of {length} bytes is too small to be one of ours; remove this archive by hand"
     )
+
+
+def _gzip_of(data: bytes, length: int) -> bytes | None:
+    """One gzip member of exactly `length` bytes, filled up by its comment; None where there is no room for it."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(data) + packer.flush()
+    room = length - _FRAME - len(packed)
+    if room < 0:
+        return None
+    header = b"\x1f\x8b\x08" + bytes([_COMMENT if room else 0]) + b"\0\0\0\0\x02\xff"
+    comment = b" " * (room - 1) + b"\0" if room else b""
+    return header + comment + packed + struct.pack("<II", zlib.crc32(data), len(data))
+
+
+def _zstd_of(data: bytes, length: int) -> bytes | None:
+    """One zstd frame, and a skippable one that fills it up to exactly `length` bytes; None where they do not fit."""
+    frame = zstd_frame(data)
+    room = length - len(frame)
+    if room == 0:
+        return frame
+    if room < _SKIPPABLE.size:
+        return None
+    return frame + _SKIPPABLE.pack(_SKIPPABLE_MAGIC, room - _SKIPPABLE.size) + bytes(room - _SKIPPABLE.size)
 
 
 def _withdrawn(member: _Member, payload_digest: str | None) -> bytes:

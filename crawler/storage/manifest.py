@@ -7,6 +7,7 @@ Each writer owns `manifest.d/<crawl>-<worker>.json` (its sealed files and its ru
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
@@ -20,6 +21,8 @@ Run = dict[str, Any]
 Lineage = dict[str, Any]
 """Where a version of the corpus comes from: operation, reason, time, previous manifest, counts, files (old, new)."""
 
+EXPIRY = "dataset expire"
+"""The operation of a version in which archives went because of their age."""
 REWRITER = "rewrite~"
 """Begins the writer name of a rewrite (`storage/rewrite.py`). No crawl or worker id holds a tilde."""
 
@@ -38,9 +41,10 @@ class Ledger:
         self.rewrite: Lineage | None = content.get("rewrite")
 
     def add(self, path: str, entry: Entry) -> None:
-        """List a sealed file, published already."""
+        """List a sealed file, published already. It was made by the last run, unless `entry` says otherwise."""
         kind = path.partition("/")[0]
-        self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | entry
+        made_by = {"made_by": [maker(self.runs[-1])]} if self.runs else {}
+        self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | made_by | entry
 
     def retire(self, path: str, *, removed: int, replaced_by: str | None) -> None:
         """Take a file off the list because another one (or none, where nothing is left) stands for it."""
@@ -85,6 +89,26 @@ def start_run(
     }
 
 
+def maker(run: Run) -> dict[str, Any]:
+    """What a file's entry says of the run that wrote it: the run, its configuration and its software."""
+    return {
+        "crawl_id": run["crawl_id"],
+        "worker_id": run["worker_id"],
+        "started": run["started"],
+        "config_digest": run["config_digest"],
+        "versions": run["versions"],
+    }
+
+
+def makers_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Every run that had a hand in these files, once: for a file that is made out of them."""
+    found: list[dict[str, Any]] = []
+    for made_by in (run for entry in entries for run in entry.get("made_by", [])):
+        if made_by not in found:
+            found.append(made_by)
+    return found
+
+
 def merge(place: Place) -> dict[str, Any]:
     """Write `manifest.json` from all ledgers and return it."""
     lock = WriterLock(place.root / LEDGERS / ".merge.lock")
@@ -92,6 +116,8 @@ def merge(place: Place) -> dict[str, Any]:
     try:
         manifest = merged([place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)])
         place.save_json(MANIFEST, manifest)
+        for draft in place.root.glob(f".{MANIFEST}.*.tmp"):  # only who holds the lock writes one
+            draft.unlink()
     finally:
         lock.release()
     return manifest
@@ -107,6 +133,8 @@ def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
     runs = sorted(
         (run for ledger in present for run in ledger["runs"]), key=lambda run: (run["started"], run["worker_id"])
     )
+    known = _archive_hashes(present, retired)
+    expired = {step["old"]: v["time"] for v in lineage if v["operation"] == EXPIRY for step in v["files"]}
     return {
         "format": FORMAT,
         "version": 1 + len(lineage),
@@ -114,11 +142,34 @@ def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
         "config_digests": sorted({run["config_digest"] for run in runs}),
         "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
         | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
-        "files": files,
+        "files": [_with_sources(entry, known, expired) for entry in files],
         "retired": sorted(retired, key=lambda entry: entry["path"]),
         "runs": runs,
         "lineage": lineage,
     }
+
+
+def _archive_hashes(ledgers: list[dict[str, Any]], retired: list[Entry]) -> dict[str, str]:
+    """SHA-256 of every archive that records may come from: sealed here, replaced since, or read by a replay."""
+    read = {path: digest for ledger in ledgers for run in ledger["runs"] for path, digest in _read_by(run)}
+    gone = {entry["path"]: entry["sha256"] for entry in retired}
+    here = {e["path"]: e["sha256"] for ledger in ledgers for e in ledger["files"] if e["kind"] == ARCHIVE}
+    return read | gone | here
+
+
+def _read_by(run: Run) -> Iterable[tuple[str, str]]:
+    read: dict[str, str] = run.get("archives", {})
+    return read.items()
+
+
+def _with_sources(entry: Entry, known: dict[str, str], expired: dict[str, str]) -> Entry:
+    """The entry with the hash of each archive its records come from (None while it still grows), and when it went."""
+    if not entry.get("archives"):
+        return entry
+    sources = {path: {"documents": n, "sha256": known.get(path)} for path, n in entry["archives"].items()}
+    for path in expired.keys() & sources.keys():
+        sources[path]["expired"] = expired[path]
+    return entry | {"archives": sources}
 
 
 def _replaced(lineage: list[Lineage], listed: dict[str, Entry]) -> list[Entry]:
@@ -151,7 +202,16 @@ def moment(seconds: float) -> str:
 def versions() -> dict[str, str]:
     """Versions of this project and of the libraries that decide what ends up in a record."""
     found = {"crawler": __version__, "python": platform.python_version()}
-    for name in ("Scrapy", "lxml", "trafilatura", "resiliparse", "py3langid", "presidio-analyzer", "datasketch"):
+    for name in (
+        "Scrapy",
+        "FastWARC",
+        "lxml",
+        "trafilatura",
+        "resiliparse",
+        "py3langid",
+        "presidio-analyzer",
+        "datasketch",
+    ):
         try:
             found[name.lower()] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -10,16 +10,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
-
+from crawler.storage.cdxj import index_of, is_archive, with_index
 from crawler.storage.journal import PART, cut_to_last_frame, disk, rename_durably
 from crawler.storage.locks import WriterLock
 from crawler.storage.manifest import REWRITER, Ledger, merge, moment
 from crawler.storage.place import ARCHIVE, FOLDERS, LEDGERS, Place
 from crawler.storage.shards import Entry, describe_shard, seal_shard
-from crawler.storage.warc import archive_entry
+from crawler.storage.warc import describe_archive
 
-_NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz)(?:\.part|\.tmp)?")
+_NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz|warc\.zst)(?:\.part|\.tmp)?")
+_LEDGER = re.compile(r"\.(?P<writer>.+)\.json\.\d+\.tmp")
+_INDEX = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.cdxj(?:(?:\.\d+)?\.tmp)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,16 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     Raises: StorageError on a failing disk or a damaged sealed file.
     """
     found: list[Recovered] = []
-    for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place)):
-        if writer in skip or writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+    for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place) | _writers_without_index(place)):
+        if writer in skip:
             continue
         lock = lock_of(place, writer)
         if not lock.acquire():
             continue
         try:
+            if writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
+                _index_rewritten(place, Ledger(place, writer))
+                continue
             found += recover_writer(place, Ledger(place, writer))
         finally:
             lock.release()
@@ -58,6 +62,8 @@ def lock_of(place: Place, writer: str) -> WriterLock:
 
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     """Finish the files of one writer, whose lock the caller holds, and save its ledger."""
+    for draft in (place.root / LEDGERS).glob(f".{ledger.writer}.json.*.tmp"):
+        draft.unlink()
     found = []
     retired = {entry["path"] for entry in ledger.retired}
     for path in _leftovers(place).get(ledger.writer, []):
@@ -69,13 +75,15 @@ def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
         if result is None:
             continue
         entry, cut = result
-        place.publish(relative)
+        for name in with_index(relative):
+            place.publish(name)
         ledger.add(relative, entry)
         found.append(Recovered(relative, entry["documents"], cut))
-    if _end_runs(ledger, place, found) or found:
+    again = _rebuild_indexes(place, ledger)
+    if _end_runs(ledger, place, found) or found or again:
         ledger.save()
-    for recovered in found:
-        place.forget_local(recovered.path)
+    for name in (name for recovered in found for name in with_index(recovered.path)):
+        place.forget_local(name)
     return found
 
 
@@ -102,9 +110,35 @@ def _leftovers(place: Place) -> dict[str, list[Path]]:
 
 
 def _unfinished_writers(place: Place) -> set[str]:
-    """Writers whose last run has no end although they may have left no file."""
+    """Writers whose last run has no end although they may have left no file, or who died while they saved it."""
+    drafts = {match["writer"] for name in local_names(place, LEDGERS) if (match := _LEDGER.fullmatch(name))}
     names = [name.removesuffix(".json") for name in local_names(place, LEDGERS) if name.endswith(".json")]
-    return {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
+    return drafts | {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
+
+
+def _writers_without_index(place: Place) -> set[str]:
+    """Writers with a local archive whose index is gone, or with an index that nobody finished."""
+    names = local_names(place, ARCHIVE)
+    bare = [_NAME.fullmatch(name) for name in names if is_archive(name) and index_of(name) not in names]
+    drafts = [_INDEX.fullmatch(name) for name in names if name.endswith(".tmp")]
+    return {match["writer"] for match in (*bare, *drafts) if match}
+
+
+def _rebuild_indexes(place: Place, ledger: Ledger) -> bool:
+    """Remove what was not finished, and write the missing indexes of listed local archives. True where there were."""
+    for name in local_names(place, ARCHIVE):
+        if name.endswith(".tmp") and (match := _INDEX.fullmatch(name)) and match["writer"] == ledger.writer:
+            (place.root / ARCHIVE / name).unlink()
+    archives = [path for path in ledger.files if is_archive(path) and (place.root / path).exists()]
+    missing = [path for path in archives if not (place.root / index_of(path)).exists()]
+    for path in missing:
+        ledger.files[path] |= describe_archive(place.root / path)
+    return bool(missing)
+
+
+def _index_rewritten(place: Place, ledger: Ledger) -> None:
+    if ledger.rewrite and _rebuild_indexes(place, ledger):
+        ledger.save()
 
 
 def _end_runs(ledger: Ledger, place: Place, found: list[Recovered]) -> bool:
@@ -138,17 +172,15 @@ def _seal(part: Path, final: Path) -> Entry | None:
         return seal_shard(part)
     entry = _describe(part) if part.stat().st_size else None
     with disk(part):
-        if entry and entry["documents"]:
+        if entry and (entry["documents"] or entry["revisits"]):
             rename_durably(part, final)
             return entry
         part.unlink()
+        part.with_name(index_of(final.name)).unlink(missing_ok=True)
     return None
 
 
 def _describe(path: Path) -> Entry:
     if path.parent.name != ARCHIVE:
         return describe_shard(path)
-    with disk(path), path.open("rb") as file:
-        records = ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False)
-        times = [record.headers.get("WARC-Date") or "" for record in records]
-    return archive_entry(path, len(times), times)
+    return describe_archive(path, path.with_name(path.name.removesuffix(PART)))

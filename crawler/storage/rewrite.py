@@ -7,7 +7,6 @@ the new one; what it leaves beside them, `tidy` removes (`scrapy dataset verify 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,14 +14,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from crawler.storage.cdxj import with_index
 from crawler.storage.errors import StorageError
-from crawler.storage.locks import WriterLock
-from crawler.storage.manifest import REWRITER, Ledger, Lineage, merge, moment
-from crawler.storage.place import ARCHIVE, FOLDERS, LEDGERS, MANIFEST, REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.manifest import REWRITER, Ledger, makers_of, merge
+from crawler.storage.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.reading import read_records
 from crawler.storage.records import Record, encode
 from crawler.storage.recovery import lock_of, recover
 from crawler.storage.shards import Entry, ShardWriter, write_sealed
+from crawler.storage.versions import check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
 
 REJECTED_FILE_BYTES = 512 * 2**20
 COMMIT_EVERY = 1_000
@@ -107,25 +107,28 @@ def rewrite(
         manifest = merge(place)
         version = manifest.get("version", 1) + 1
         job = _Job(place, version, decide, len(manifest["files"]))
-        stack.callback(_held(place, job.writer).release)
+        stack.callback(held(place, job.writer).release)
+        check_free(place, job.writer)
         tidy(place, skip=job.writer)
         try:
             for number, entry in enumerate(manifest["files"]):
                 if entry["kind"] in folders:
                     job.file(number, entry)
                 elif entry["kind"] == ARCHIVE and archive is not None:
-                    job.archive(number, entry["path"], archive)
+                    job.archive(number, entry, archive)
             job.finish()
             result = job.result()
             if not job.steps:
                 return Rewritten(version - 1, result.seen, 0, 0, 0, 0)
-            lineage = _lineage(place, job, reason=reason, by=by, now=now, keep_old=keep_old)
+            counts = {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped}
+            counts |= {"erased": result.erased} if result.erased else {}
+            lineage = new_version(place, version, job.steps, counts, reason=reason, by=by, now=now, kept_old=keep_old)
             job.ledger.rewrite = lineage
             job.ledger.save()  # from here on the new version stands
         except BaseException:
             job.abandon()
             raise
-        _set_old_aside(place, lineage)
+        set_old_aside(place, lineage)
         return result
 
 
@@ -134,15 +137,15 @@ def tidy(place: Place, *, skip: str = "") -> int:
     removed = 0
     for folder in (*FOLDERS, LEDGERS):
         (place.root / folder).mkdir(parents=True, exist_ok=True)
-    for writer in sorted(_rewriters(place) - {skip}):
+    for writer in sorted(rewriters(place) - {skip}):
         lock = lock_of(place, writer)
         if not lock.acquire():
             continue
         try:
             ledger = Ledger(place, writer)
-            removed += _remove_unlisted(place, ledger)
+            removed += remove_unlisted(place, ledger)
             if ledger.rewrite:
-                removed += _set_old_aside(place, ledger.rewrite)
+                removed += set_old_aside(place, ledger.rewrite)
         finally:
             lock.release()
     return removed
@@ -160,10 +163,12 @@ class _Job:
         self._version = version
         self._rejected: ShardWriter | None = None
         self._rejections = 0
+        self._sources: list[Entry] = []  # files that a rejection came from
 
     def file(self, number: int, entry: Entry) -> None:
         """Apply the decision to one file; a new one is written only where something changes."""
         path = entry["path"]
+        self._sources.append(entry)
         folder, _, name = path.partition("/")
         new = f"{folder}/{self.writer}-{number:06d}.{_format_of(name)}"
         step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
@@ -172,23 +177,25 @@ class _Job:
             self._place.discard_local(new)
             return
         if step["documents"]:
-            self._publish(new, written)
+            self._publish(new, written | {"made_by": makers_of([entry])})
         else:
             self._place.discard_local(new)
             step["new"] = None
         self.steps.append(step)
 
-    def archive(self, number: int, path: str, change: RewriteArchive) -> None:
+    def archive(self, number: int, entry: Entry, change: RewriteArchive) -> None:
         """Let `change` write another archive in place of this one; one without a page left is not replaced."""
+        path = entry["path"]
         new: str | None = f"{ARCHIVE}/{self.writer}-{number:06d}.{path.rpartition('/')[2].partition('.')[2]}"
         found = change(self._place, path, self._place.root / str(new))
         if found is None:
             return
         written, erased = found
-        if written["documents"]:
-            self._publish(str(new), written)
+        if written["documents"] or written.get("revisits"):
+            self._publish(str(new), written | {"made_by": makers_of([entry])})
         else:
-            self._place.discard_local(str(new))
+            for name in with_index(str(new)):
+                self._place.discard_local(name)
             new = None
         counts = {"documents": written["documents"], "changed": 0, "rejected": 0, "dropped": erased}
         self.steps.append({"old": path, "new": new} | counts)
@@ -210,7 +217,7 @@ class _Job:
         if self._rejected is not None:
             self._rejected.abandon()
         self.ledger.files.clear()
-        _remove_unlisted(self._place, Ledger(self._place, self.writer))
+        remove_unlisted(self._place, Ledger(self._place, self.writer))
 
     def _lines(self, path: str, step: dict[str, Any]) -> Iterator[bytes]:
         for record in read_records(self._place, path):
@@ -236,7 +243,9 @@ class _Job:
                 shard_format=_format_of(path.rpartition("/")[2]),
                 max_bytes=REJECTED_FILE_BYTES,
                 first_number=self._next,
-                on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry),
+                on_seal=lambda final, entry: self._publish(
+                    f"{REJECTED}/{final.name}", entry | {"made_by": makers_of(self._sources)}
+                ),
             )
         self._rejected.add(encode(record))
         self._rejections += 1
@@ -244,9 +253,11 @@ class _Job:
             self._rejected.commit()
 
     def _publish(self, relative: str, entry: Entry) -> None:
-        self._place.publish(relative)
+        for name in with_index(relative):
+            self._place.publish(name)
         self.ledger.add(relative, entry)
-        self._place.forget_local(relative)
+        for name in with_index(relative):
+            self._place.forget_local(name)
 
 
 def _alone(place: Place, stack: ExitStack) -> None:
@@ -264,79 +275,11 @@ def _alone(place: Place, stack: ExitStack) -> None:
         )
     writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
     for writer in sorted(writers):
-        stack.callback(_held(place, writer).release)
-
-
-def _held(place: Place, writer: str) -> WriterLock:
-    lock = lock_of(place, writer)
-    if not lock.acquire():
-        raise StorageError(f"{place.url}: {writer!r} is at work; a rewrite needs a finished crawl, so try again later")
-    return lock
+        stack.callback(held(place, writer).release)
 
 
 def _locked_names(place: Place) -> list[str]:
     return [path.stem for path in (place.root / LEDGERS).glob("*.lock") if not path.name.startswith(".")]
-
-
-def _lineage(place: Place, job: _Job, *, reason: str, by: str, now: float, keep_old: bool) -> Lineage:
-    """Keep the old manifest under its number, and say where the new version comes from."""
-    with place.open(MANIFEST) as file:
-        old = file.read()
-    result = job.result()
-    name = f"manifest.{result.version - 1:04d}.json"
-    place.put(name, old)
-    return {
-        "version": result.version,
-        "operation": by,
-        "reason": reason,
-        "time": moment(now),
-        "previous": {"path": name, "sha256": hashlib.sha256(old).hexdigest()},
-        "kept_old": keep_old,
-        "counts": {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped}
-        | ({"erased": result.erased} if result.erased else {}),
-        "files": job.steps,
-    }
-
-
-def _rewriters(place: Place) -> set[str]:
-    """Names of all rewrites that left a ledger or a file."""
-    names = [name.removesuffix(".json") for name in place.listing(LEDGERS) if name.endswith(".json")]
-    names += [_writer_of(name) for folder in FOLDERS for name in _all_names(place, folder)]
-    return {name for name in names if name.startswith(REWRITER)}
-
-
-def _remove_unlisted(place: Place, ledger: Ledger) -> int:
-    stray = [
-        f"{folder}/{name}"
-        for folder in FOLDERS
-        for name in _all_names(place, folder)
-        if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in ledger.files
-    ]
-    return sum(place.remove(path) for path in stray)
-
-
-def _set_old_aside(place: Place, lineage: Lineage) -> int:
-    """Show the new version, then move the replaced files out of the way, or remove them with all earlier ones.
-
-    Safe to repeat. Returns how many were removed.
-    """
-    manifest = merge(place)
-    if lineage["kept_old"]:
-        for step in lineage["files"]:
-            place.move(step["old"], f"{REPLACED}/{step['old']}")
-        return 0
-    versions = [version for version in manifest["lineage"] if version["version"] <= lineage["version"]]
-    old = [step["old"] for version in versions for step in version["files"]]
-    return sum(place.remove(path) + place.remove(f"{REPLACED}/{path}") for path in old)
-
-
-def _all_names(place: Place, folder: str) -> set[str]:
-    local = place.root / folder
-    return {*place.listing(folder), *(path.name for path in (local.iterdir() if local.is_dir() else ()))}
-
-
-def _writer_of(name: str) -> str:
-    return name.lstrip(".").partition(".")[0].rpartition("-")[0]
 
 
 def _format_of(name: str) -> str:

@@ -13,12 +13,12 @@ from typing import Any
 
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.errors import StorageError
-from crawler.storage.manifest import Ledger, Run, merge, moment, versions
-from crawler.storage.place import MANIFEST, SHARDS, Place
-from crawler.storage.reading import read_records
+from crawler.storage.manifest import Ledger, Run, makers_of, merge, moment, versions
+from crawler.storage.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.records import Record, encode
 from crawler.storage.rewrite import read_files
 from crawler.storage.shards import Entry, ShardWriter
+from crawler.storage.supersede import read_all_versions, read_latest
 
 WRITER = "select"
 COMMIT_EVERY = 1_000
@@ -111,9 +111,12 @@ def _reads_as_number(value: str) -> bool:
     return True
 
 
-def select(source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float) -> Run:
+def select(
+    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
+    Of a page that was fetched several times the latest record counts, unless `all_versions` asks for older ones, too.
     Raises: StorageError where the target is in use or the source is damaged.
     """
     if target.listing(""):
@@ -124,9 +127,10 @@ def select(source: Place, target: Place, selection: Selection, *, max_bytes: int
     target.claim()
     ledger = Ledger(target, WRITER)
     counts = {"read": 0, "selected": 0}
+    records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
-        shards = _writer(target, ledger, files[0], max_bytes)
-        for number, line in enumerate(_wanted(source, files, selection, counts), start=1):
+        shards = _writer(target, ledger, files, max_bytes)
+        for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
                 shards.commit()
@@ -138,21 +142,20 @@ def select(source: Place, target: Place, selection: Selection, *, max_bytes: int
     return run
 
 
-def _wanted(source: Place, files: list[Entry], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
-    for entry in files:
-        for record in read_records(source, entry["path"]):
-            counts["read"] += 1
-            if selection.wants(record):
-                counts["selected"] += 1
-                yield encode(record)
+def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
+    for record in records:
+        counts["read"] += 1
+        if selection.wants(record):
+            counts["selected"] += 1
+            yield encode(record)
 
 
-def _writer(target: Place, ledger: Ledger, like: Entry, max_bytes: int) -> ShardWriter:
-    name = like["path"].rpartition("/")[2]
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+    name = files[0]["path"].rpartition("/")[2]
 
     def sealed(path: Any, entry: Entry) -> None:
         target.publish(f"{SHARDS}/{path.name}")
-        ledger.add(f"{SHARDS}/{path.name}", entry)
+        ledger.add(f"{SHARDS}/{path.name}", entry | {"made_by": makers_of(files)})
 
     return ShardWriter(
         target.root / SHARDS,
@@ -165,7 +168,8 @@ def _writer(target: Place, ledger: Ledger, like: Entry, max_bytes: int) -> Shard
 
 
 def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_sha256: str, now: float) -> Run:
-    runs = source.manifest()["runs"]
+    manifest = source.manifest()
+    runs = manifest["runs"]
     return {
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
@@ -174,5 +178,6 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
         "config_digest": runs[-1]["config_digest"] if runs else "",
         "versions": versions(),
         "counters": {},
+        "archives": {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE},
         "selected_from": {"manifest_sha256": manifest_sha256, **counts, **selection.as_json()},
     }

@@ -12,6 +12,8 @@ from typing import Any
 
 MAX_NAMES = 10_000
 SCORE_BINS = 20
+LINEAGE = ("archives", "config_digests", "pipeline_versions")
+"""Where the records of a file come from: archive files, configuration, version of the project."""
 HISTOGRAMS = ("quality_score", "language_score", "extraction_yield", "word_count")
 """Scores in twenty equal bins from 0 to 1; word_count in powers of two (bin n: from 2^n to 2^(n+1) - 1)."""
 
@@ -25,7 +27,8 @@ class Tally:
         self.first: str | None = None
         self.last: str | None = None
         self.names: dict[str, Counter[str]] = {
-            key: Counter() for key in ("domains", "languages", "licences", "reasons", "extractors", "pii_types")
+            key: Counter()
+            for key in ("domains", "languages", "licences", "reasons", "extractors", "pii_types", *LINEAGE)
         }
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
 
@@ -40,6 +43,9 @@ class Tally:
         self._count("languages", record.get("language"))
         self._count("licences", record.get("license_tag"))
         self._count("extractors", record.get("extractor"))
+        self._count("archives", record.get("warc_file"))
+        self._count("config_digests", record.get("config_digest"))
+        self._count("pipeline_versions", record.get("pipeline_version"))
         for kind in record.get("pii_entity_types") or ():
             self._count("pii_types", kind)
         if reason := record.get("reason"):

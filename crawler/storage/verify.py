@@ -8,13 +8,16 @@ manifest lists what they replace.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from crawler.document import DropReason
+from crawler.storage.archive_check import check_archive, check_sources, expired_sources
 from crawler.storage.errors import StorageError
 from crawler.storage.journal import disk
 from crawler.storage.locks import WriterLock
-from crawler.storage.manifest import Ledger, merge
+from crawler.storage.manifest import Ledger, makers_of, merge
 from crawler.storage.place import ARCHIVE, SHARDS, Place
 from crawler.storage.reading import read_records
 from crawler.storage.records import Record
@@ -25,9 +28,6 @@ from crawler.storage.shards import Entry, read_lines, write_sealed
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
 
-_WEAK = ("hold_", "unchanged")
-"""Reasons that say nothing final about a page: any other verdict on the URL replaces them."""
-
 
 @dataclass(slots=True)
 class Findings:
@@ -35,6 +35,7 @@ class Findings:
 
     `superseded` are lines that said nothing final (on hold, unchanged) and that a later one replaces: no fault, since
     each run says what it left open; `fix` may take them out, too.
+    `expired`: archives that went because of their age and that records still name, and how many records: no fault.
     """
 
     files: int = 0
@@ -42,6 +43,7 @@ class Findings:
     damage: list[str] = field(default_factory=list)
     surplus: list[Line] = field(default_factory=list)
     superseded: list[Line] = field(default_factory=list)
+    expired: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -60,12 +62,16 @@ def verify(place: Place) -> Findings:
     """
     findings = Findings()
     claims: dict[bytes, _Claim] = {}
-    for entry in place.manifest()["files"]:
+    manifest = place.manifest()
+    findings.expired = expired_sources(manifest)
+    for entry in manifest["files"]:
         findings.files += 1
         try:
             _check_bytes(place, entry)
-            if entry["kind"] != ARCHIVE:
-                _check_lines(place, entry, findings, claims)
+            if entry["kind"] == ARCHIVE:
+                check_archive(place, entry)
+            else:
+                check_sources(entry, _check_lines(place, entry, findings, claims), manifest)
         except (StorageError, OSError) as error:
             findings.damage.append(f"{entry['path']}: {error}")
     _same_canonical(claims, findings)
@@ -115,25 +121,37 @@ def _check_bytes(place: Place, entry: Entry) -> None:
         raise StorageError("the SHA-256 is not the one in the manifest; restore the file from a copy")
 
 
-def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim]) -> None:
-    number = -1
+def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim]) -> Counter[str]:
+    """Answers how many of the records come from which archive."""
+    number, sources = -1, Counter[str]()
     for number, record in enumerate(read_records(place, entry["path"])):
         if not isinstance(record, dict) or not record.get("url"):
             raise StorageError(f"line {number + 1} is not a record; restore the file from a copy")
         _claim(claims, record, entry, (entry["path"], number), findings)
+        if source := record.get("warc_file"):
+            sources[source] += 1
     if number + 1 != entry["documents"]:
         raise StorageError(f"{number + 1} records instead of {entry['documents']}; restore the file from a copy")
     findings.documents += number + 1
+    return sources
 
 
 def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line, findings: Findings) -> None:
     """Keep the best record of each URL: final before weak, then newest, then kept before rejected, then first."""
     kept = entry["kind"] == SHARDS
-    weak = not kept and record["reason"].startswith(_WEAK)
-    canonical = _key(record, "canonical_url") if kept else None
+    weak = not is_final(record.get("reason"))
+    canonical = page_key(record, "canonical_url") if kept else None
     _compete(
-        claims, _key(record, "url"), _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical), findings
+        claims,
+        page_key(record, "url"),
+        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical),
+        findings,
     )
+
+
+def is_final(reason: str | None) -> bool:
+    """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
+    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
@@ -154,7 +172,8 @@ def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: F
     (findings.surplus if final else findings.superseded).append(claim.line)
 
 
-def _key(record: Record, name: str) -> bytes:
+def page_key(record: Record, name: str) -> bytes:
+    """Stands for the address in this field of a record, within its crawl."""
     page = f"{record.get('crawl_id')}\n{record.get(name) or record['url']}"
     return hashlib.blake2b(page.encode("utf-8", "replace"), digest_size=16).digest()
 
@@ -175,7 +194,8 @@ def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
         number = ledger.next_number(folder, local_names(place, folder))
         new = f"{folder}/{writer}-{number:06d}.{name[len(writer) + 1 :].partition('.')[2]}"
         lines = read_lines(place.root / path)
-        ledger.add(new, write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers)))
+        written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
+        ledger.add(new, written | {"made_by": makers_of([ledger.files[path]])})
     ledger.retire(path, removed=len(numbers), replaced_by=new)
     ledger.save()
     with disk(place.root / path):

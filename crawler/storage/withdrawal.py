@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from crawler.storage.cdxj import with_index
 from crawler.storage.erasure import erase_pages
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import moment
@@ -241,4 +242,5 @@ def _parsed(place: Place, line: bytes, number: int) -> dict[str, Any]:
 
 def _replaced(place: Place) -> list[str]:
     """Files of earlier versions that another operation kept: they may hold what is withdrawn."""
-    return [f"{REPLACED}/{step['old']}" for version in place.manifest().get("lineage", []) for step in version["files"]]
+    steps = [step for version in place.manifest().get("lineage", []) for step in version["files"]]
+    return [f"{REPLACED}/{name}" for step in steps for name in with_index(step["old"])]

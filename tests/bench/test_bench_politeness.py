@@ -8,8 +8,9 @@ from collections.abc import Iterable
 import pytest
 
 from bench import politeness
+from bench._permitted import permitted_gaps
 from bench._site import hosts_of
-from bench._target import Visit, served
+from bench._target import RESET, Visit, served
 from bench.politeness import Setting
 
 POLITE = Setting(delay=0.5, concurrency=1, pages=4, latency=0.1)
@@ -40,7 +41,7 @@ def test_requests_that_come_early_or_together_are_violations() -> None:
 
 def test_a_rate_that_is_not_used_is_a_violation() -> None:
     (found,) = politeness.report(POLITE, log("h", [0, 0.7, 1.4, 2.1, 2.8, 3.5], PATHS))
-    assert politeness.violations(POLITE, [found]) == ["h: 71 % of the permitted rate"]
+    assert politeness.violations(POLITE, [found]) == ["h: 71 % of the rate permitted at that time"]
 
 
 def test_the_host_with_a_crawl_delay_is_held_to_it_once_its_robots_txt_is_read() -> None:
@@ -48,6 +49,25 @@ def test_the_host_with_a_crawl_delay_is_held_to_it_once_its_robots_txt_is_read()
     *others, patient = politeness.report(POLITE, [visit for of_host in hosts for visit in of_host])
     assert [found.early for found in others] == [0, 0]
     assert (patient.delay, patient.early) == (0.75, 4)
+
+
+def test_after_a_503_half_the_rate_is_permitted_and_every_answer_gives_a_tenth_back() -> None:
+    visits = log("h", range(12), ["/robots.txt", *(f"/p/{i}" for i in range(11))])
+    visits[2].status, visits[3].status = 503, RESET
+    delays = permitted_gaps(visits, 1.0)
+    rates = [round(1 / seconds, 3) for seconds in delays]
+    assert rates == [1.0, 1.0, 0.5, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0]
+
+
+def test_a_site_that_asked_for_less_is_used_in_full_at_less_and_shown_apart() -> None:
+    hosts = [log(host, [0, 0.5, 1.0, 1.5, 2.0, 2.5], PATHS) for host in "abcdefgh"]
+    times = [0, 0.5, 1.5, 1.5 + 1 / 1.2, 1.5 + 1 / 1.2 + 1 / 1.4, 1.5 + 1 / 1.2 + 1 / 1.4 + 1 / 1.6]
+    hosts[4] = log("e", times, PATHS)
+    hosts[4][1].status = 503
+    reports = politeness.report(POLITE, [visit for of_host in hosts for visit in of_host])
+    assert [found.host for found in reports if found.troubled] == ["e", "g"]
+    assert reports[4].share == pytest.approx(1.0)
+    assert "100–100 % (median 100 %)" in politeness.row("ours", POLITE, reports).split("|")[-2]
 
 
 def test_without_a_delay_the_share_is_that_of_the_places() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.crawl.site import prose
+from tests.frontier.web import Gate
 
 
 def article(seed: object, *, words: int = 260, links: tuple[str, ...] = (), note: str = "") -> bytes:
@@ -56,6 +57,7 @@ class ChangingSite:
 
     pages: dict[str, Page] = field(default_factory=dict)
     latency: float = 0.0
+    gate: Gate | None = None
     log: list[Asked] = field(default_factory=list)
     _server: ThreadingHTTPServer | None = None
 
@@ -72,6 +74,8 @@ class ChangingSite:
                 status = 304 if page.status == 200 and page.is_fresh(asked) else page.status
                 body = b"" if status == 304 else page.body
                 site.log.append(Asked(self.path, status, asked, len(body)))
+                if site.gate is not None:
+                    site.gate.pass_through()
                 self.send_response(status)
                 etag = page.etag() if callable(page.etag) else page.etag
                 named = {"ETag": etag, "Last-Modified": page.modified, **page.headers}

@@ -33,6 +33,7 @@ class Crawl:
             "CORPUS_DIR": self.folder,
             "NETWORK_ALLOW": "127.0.0.0/8",
             "DOWNLOAD_DELAY": 0,
+            "DOWNLOAD_TIMEOUT": 300,  # a site whose gate is shut answers late
             "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
             "FRONTIER_IDLE_SECONDS": 0.5,
             "STAGE_WORKERS": 1,
@@ -62,7 +63,7 @@ class Crawl:
         return process
 
     def run(
-        self, arguments: dict[str, str], timeout: float = 90, **settings: object
+        self, arguments: dict[str, str], timeout: float = 300, **settings: object
     ) -> subprocess.CompletedProcess[str]:
         process = self.start(arguments, **settings)
         out, err = process.communicate(timeout=timeout)
@@ -82,6 +83,17 @@ class Crawl:
 
     def urls(self, kind: str = "shards") -> list[str]:
         return sorted(str(record["url"]) for record in self.records(kind))
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """The log of a crawl that runs, up to the line with these words; it must not end before."""
+    seen = ""
+    assert process.stderr is not None
+    for line in process.stderr:
+        seen += line
+        if words in line:
+            return seen
+    raise AssertionError(f"the crawl ended without a word of {words!r}: {seen[-4000:]}")
 
 
 @pytest.fixture

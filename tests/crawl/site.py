@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from bench._prose import prose
+from tests.frontier.web import Gate
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Site:
     address: str = "127.0.0.1"
     pages: int = 20
     latency: float = 0.0  # seconds before each answer
+    gate: Gate | None = None
     hits: list[Hit] = field(default_factory=list)
     _server: ThreadingHTTPServer | None = None
 
@@ -42,6 +44,8 @@ class Site:
             def do_GET(self) -> None:
                 site.hits.append(Hit(self.path, time.time(), self.headers.get("User-Agent", "")))
                 time.sleep(site.latency)
+                if site.gate is not None and self.path.startswith("/p/"):  # robots.txt and its like are no pages
+                    site.gate.pass_through()
                 status, body = site.answer(self.path)
                 self.send_response(status)
                 self.send_header("Content-Type", "text/html; charset=utf-8")

@@ -4,11 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from crawler.frontier.server import EmbeddedServer
+from tests.crawl.conftest import read_until
+from tests.frontier.web import DEADLINE, Gate
 
 
 def fails(done, *words):
@@ -74,18 +75,18 @@ def test_an_unreachable_seed_is_named_and_the_exit_code_says_so(crawl):
 
 
 def test_a_redis_that_goes_and_comes_back_loses_nothing(crawl, make_site, tmp_path):
-    site = make_site(pages=40, latency=0.05)
+    site = make_site(pages=40)
+    gate = site.gate = Gate(15)
     server = EmbeddedServer(tmp_path / "server")
     url = server.start()
     worker = crawl.start({"url": site.url(0)}, REDIS_URL=url, NETWORK_PORTS=site.port)
-    end = time.monotonic() + 40
-    while len(site.hits) < 15 and time.monotonic() < end:
-        time.sleep(0.02)
+    gate.wait()
     server.stop()
-    time.sleep(1.5)
+    gate.open()
+    read_until(worker, "is away")
     assert worker.poll() is None, "the crawl did not wait for its server"
     assert server.start() == url
-    _, err = worker.communicate(timeout=90)
+    _, err = worker.communicate(timeout=DEADLINE)
     server.stop()
     assert worker.returncode == 0, err
     assert crawl.accounted() == sorted(site.urls())
@@ -120,17 +121,21 @@ def test_a_full_disk_stops_the_crawl_and_leaves_what_was_acknowledged_readable(c
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_leaves_a_corpus_that_the_same_command_completes(crawl, make_site, times):
-    site = make_site(pages=40, latency=0.05)
-    settings = {"NETWORK_PORTS": site.port, "FRONTIER_LEASE_SECONDS": 3}
+    site = make_site(pages=40)
+    gate = site.gate = Gate(15)
+    settings = {"NETWORK_PORTS": site.port, "FRONTIER_LEASE_SECONDS": 3, "LOG_LEVEL": "INFO"}
     worker = crawl.start({"url": site.url(0)}, **settings)
-    end = time.monotonic() + 40
-    while len(site.hits) < 15 and time.monotonic() < end:
-        time.sleep(0.02)
-    for _ in range(times):
+    gate.wait()
+    worker.send_signal(signal.SIGINT)
+    read_until(worker, "Received SIGINT")
+    if times == 2:
         worker.send_signal(signal.SIGINT)
-        time.sleep(0.1)
-    _, err = worker.communicate(timeout=60)
+        read_until(worker, "Received SIGINT")
+    gate.open()
+    _, err = worker.communicate(timeout=DEADLINE)
     assert (worker.returncode == 0) == (times == 1), err
     done = crawl.run({"url": site.url(0)}, **settings)
     assert done.returncode == 0, done.stderr
-    assert crawl.accounted() == sorted(site.urls())
+    assert set(crawl.accounted()) == site.urls()
+    if times == 1:  # who was forced may have written what it could not acknowledge any more: `verify --fix` removes it
+        assert crawl.accounted() == sorted(site.urls())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from typing import Any
 
 import scrapy
+from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import CrawlerProcess
 
 from crawler.frontier.model import Candidate, Fault
@@ -21,6 +23,7 @@ class FollowSpider(scrapy.Spider):
     record = ""
     extra = ""  # downloaded beside the first page, as robots.txt is
     door = False
+    start_when = ""  # a file whose appearance begins the crawl; "ready" is noted before
     late = False  # sows only after the scheduler has noticed that there is nothing to do
 
     def admits_seed(self, url: str) -> bool:
@@ -36,6 +39,10 @@ class FollowSpider(scrapy.Spider):
 
     async def start(self):
         while self.late and self.scheduler.has_pending_requests():
+            await asyncio.sleep(0.02)
+        if self.start_when:
+            self.note("ready", self.start_when)
+        while self.start_when and not os.path.exists(self.start_when):  # noqa: PTH110
             await asyncio.sleep(0.02)
         await self.scheduler.put([Candidate(canonicalize(seed)) for seed in self.seeds])
         return
@@ -87,6 +94,8 @@ BASE = {
 
 def main() -> int:
     job = json.loads(sys.argv[1])
+    if "heartbeat" in job:
+        ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = job["heartbeat"]  # seconds
     process = CrawlerProcess({**BASE, **job["settings"]})
     crawler = process.create_crawler(FollowSpider)
     process.crawl(crawler, **job["spider"])

@@ -413,3 +413,59 @@ def test_the_crawls_scope_is_kept_for_other_workers(frontier_run):
         assert await frontier.scope_get() == '{"hosts": ["a.example"]}'
 
     frontier_run(scenario)
+
+
+def test_a_lower_limit_of_another_worker_holds_at_once(frontier_run, clock, valkey_url, crawl_name):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2", "3", "4"))
+        strict = Frontier(valkey_url, crawl_name, Limits(delay=0.0, concurrency=1), now=clock)
+        await strict.open()
+        (first,) = (await frontier.lease(1)).leases
+        assert not (await strict.lease(10)).leases, "one request is under way, and only one is allowed here"
+        assert await strict.ack([(first.token, 0.0)]) == [True]
+        (second,) = (await strict.lease(10)).leases
+        assert len((await frontier.lease(10)).leases) <= 1
+        assert await strict.ack([(second.token, 0.0)]) == [True]
+        counts = await strict.counts()
+        assert counts.queued + counts.leased == 2
+        await strict.close()
+
+    frontier_run(scenario, delay=0.0, concurrency=2)
+
+
+def test_a_scope_that_was_lowered_to_one_request_is_served_to_the_end(frontier_run, clock, valkey_url, crawl_name):
+    async def scenario(frontier):
+        await frontier.put(pages("1", "2", "3", "4"))
+        under_way = (await frontier.lease(10)).leases
+        assert len(under_way) == 2
+        strict = Frontier(valkey_url, crawl_name, Limits(delay=0.0, concurrency=1), now=clock)
+        await strict.open()
+        for lease in under_way:
+            assert await strict.ack([(lease.token, 0.0)]) == [True]
+        for _ in range(2):
+            (lease,) = (await strict.lease(10)).leases
+            assert await strict.ack([(lease.token, 0.0)]) == [True]
+        assert (await strict.counts()).done == 4
+        await strict.close()
+
+    frontier_run(scenario, delay=0.0, concurrency=2)
+
+
+def test_a_delay_survives_in_every_place_it_is_kept(frontier_run, clock):
+    """Under way, ready, and neither of both: the queue ran empty and is filled again before the delay is over."""
+
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (lease,) = (await frontier.lease(10)).leases
+        await frontier.ack([(lease.token, 0.0)])
+        await frontier.put(pages("2"))
+        assert not (await frontier.lease(10)).leases
+        clock.advance(1.999)
+        assert not (await frontier.lease(10)).leases
+        clock.advance(0.001)
+        (lease,) = (await frontier.lease(10)).leases
+        await frontier.put(pages("3"))
+        await frontier.finish([(lease.token, None)])  # never sent: the turn goes to the next URL at once
+        assert len((await frontier.lease(10)).leases) == 1
+
+    frontier_run(scenario, delay=2.0)

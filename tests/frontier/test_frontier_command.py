@@ -16,7 +16,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits
-from tests.frontier.web import Web
+from tests.frontier.web import DEADLINE, Web
 
 ROOT = Path(__file__).parents[2]
 
@@ -212,7 +212,7 @@ class Worker:
 
     def until(self, condition, what: str) -> None:
         """Wait for something that the worker brings about."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + DEADLINE
         while not condition():
             assert time.monotonic() < deadline, f"never saw: {what}"
             assert self.process.poll() is None, self.process.communicate()[1]
@@ -221,7 +221,7 @@ class Worker:
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=DEADLINE)
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def test_every_action_acts_on_a_crawl_that_runs(live, command):
     assert status()["counts"]["queued"] == 0
     assert asked().count("/3") in (tried, tried + 1)
     assert command("drain")[0] == 0
-    assert live.process.wait(timeout=20) == 0
+    assert live.process.wait(timeout=DEADLINE) == 0
 
 
 def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run, clock):

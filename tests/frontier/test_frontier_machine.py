@@ -11,6 +11,8 @@ ready                   a scope is ready if and only if its queue is not empty, 
 blocks                  nothing is handed out while a scope is blocked or its breaker open; then exactly one probe
 nobody is passed over   what is clearly ready is handed out while there is room, and within H leases of others
 crash                   an expired lease comes back, late outcomes do nothing, a restarted server knows everything
+pauses                  nothing is handed out of a paused scope or crawl; a block that was there holds afterwards
+purge                   nothing of a purged scope is queued again or taken; what is under way may end
 caps                    no more pages of a scope than its cap are ever taken
 order                   URLs of one priority leave in the order in which they came
 """
@@ -20,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -40,7 +43,7 @@ from hypothesis.stateful import (
 )
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Fault, Lease, Limits, Nack, PutStatus, Wire
+from crawler.frontier.model import FOREVER, Candidate, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
 from crawler.frontier.packing import unpack
 from crawler.frontier.server import EmbeddedServer
 
@@ -49,13 +52,14 @@ LEASE_SECONDS, TRIES = 20.0, 3
 FIRST_PAUSE, LONGEST_PAUSE, SLOWEST = 8.0, 30.0, 10.0  # seconds
 SOURCES = {"allowlist": 3.0, "robots:https://a": 5.0}
 H = 6  # leases of others that a ready scope may have to wait for
+EXAMPLES = 20
 _serial = itertools.count()
 
 
 @dataclass
 class Page:
     rank: tuple[int, int]  # what leaves its queue first: (-priority, sequence)
-    state: str = "queued"  # queued, later, leased, held, done, dead
+    state: str = "queued"  # queued, later, leased, held, done, dead, purged
     attempts: int = 0
     at: float = 0.0  # later, held: due; leased: expiry
     token: str = ""
@@ -77,6 +81,9 @@ class Scope:
     taken: int = 0
     ready_since: float | None = None
     passed: int = 0
+    paused: bool = False
+    purged: bool = False
+    kept: tuple[float, float] = (0.0, 0.0)  # blocked_until and rest_until as they were when it was paused
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -92,6 +99,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.scopes = {scope: Scope() for scope in SCOPES}
         self.sequence = itertools.count()
         self.stale: list[str] = []
+        self.mode = Mode.RUN
 
     @initialize(
         delay=st.sampled_from([0.0, 2.0]),
@@ -101,10 +109,20 @@ class FrontierMachine(RuleBasedStateMachine):
         breaker=st.sampled_from([0, 2]),
         cap=st.sampled_from([0, 0, 4]),
         restarts=st.sampled_from([0, 0, 0, 1]),
+        tended=st.booleans(),
     )
     def open(
-        self, delay: float, concurrency: int, shards: int, max_queued: int, breaker: int, cap: int, restarts: int
+        self,
+        delay: float,
+        concurrency: int,
+        shards: int,
+        max_queued: int,
+        breaker: int,
+        cap: int,
+        restarts: int,
+        tended: bool,
     ) -> None:
+        self.tended = tended  # somebody looks after the crawl: pauses, drains, purges
         self.delay, self.concurrency, self.breaker, self.cap = delay, concurrency, breaker, cap
         self.max_queued, self.restarts = max_queued, restarts if self.server else 0
         limits = Limits(
@@ -146,6 +164,7 @@ class FrontierMachine(RuleBasedStateMachine):
             record = self.scopes[self.frontier.scope_of(candidate.url)]
             full = PutStatus.CAPPED if self.cap and record.taken >= self.cap else PutStatus.QUEUED
             expected = PutStatus.SEEN if candidate.url in self.pages else full
+            expected = PutStatus.BLOCKED if record.purged else expected
             assert answer is expected
             if answer is PutStatus.QUEUED:
                 record.taken += 1
@@ -216,13 +235,27 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         assert answer is Nack.QUEUED
         page.attempts += costs
-        page.state, page.at = ("queued", 0.0) if at is None else ("later", at)
+        page.at = at or 0.0
+        if at is None:
+            self.requeued(lease.url)
+        else:
+            page.state = "later"
+
+    @rule(held=st.lists(leases, max_size=4))
+    def release(self, held: list[Lease]) -> None:
+        """Given back unbegun, as a worker does that stops."""
+        self.do(self.frontier.release({lease.token: None for lease in held}))
+        for lease in held:
+            if self.holds(lease):
+                self.hang_up(lease, sent=False)
+                self.no_verdict(lease)
+                self.requeued(lease.url)
 
     def spared(self, lease: Lease, page: Page, fault: Fault) -> bool:
         """What a failure does to its scope; True where it costs the URL no try."""
         record = self.scopes[lease.scope]
         if fault is Fault.LOAD:
-            record.slow = min(SLOWEST, max(self.longest_delay(record), 0.5) * 2)
+            record.slow = min(SLOWEST, (self.longest_delay(record) or 0.5) * 2)
             record.rest_until = max(record.rest_until, self.now + record.slow)
         probing = record.probe == lease.token
         self.no_verdict(lease)
@@ -272,7 +305,43 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(scope=st.sampled_from(SCOPES), pause=st.sampled_from([1.0, 30.0]))
     def block(self, scope: str, pause: float) -> None:
         self.do(self.frontier.block(scope, self.now + pause, "Retry-After"))
-        self.scopes[scope].blocked_until = max(self.scopes[scope].blocked_until, self.now + pause)
+        record, until = self.scopes[scope], self.now + pause
+        record.blocked_until = max(record.blocked_until, until)
+        record.kept = max(record.kept[0], until), max(record.kept[1], until)
+
+    @precondition(lambda self: self.tended)
+    @rule(scope=st.sampled_from(SCOPES))
+    def pause(self, scope: str) -> None:
+        record = self.scopes[scope]
+        assert self.do(self.frontier.pause(scope)) is not record.paused
+        if not record.paused:
+            record.paused, record.kept = True, (record.blocked_until, record.rest_until)
+            record.blocked_until = FOREVER
+
+    @precondition(lambda self: self.tended)
+    @rule(scope=st.sampled_from(SCOPES))
+    def resume(self, scope: str) -> None:
+        record = self.scopes[scope]
+        assert self.do(self.frontier.resume(scope)) is record.paused
+        if record.paused:
+            record.paused = False
+            record.blocked_until = record.kept[0]
+            record.rest_until = max(self.now + self.longest_delay(record) + 0.001, *record.kept)
+
+    @precondition(lambda self: self.tended)
+    @rule(mode=st.sampled_from([Mode.RUN, Mode.RUN, Mode.PAUSE, Mode.DRAIN]))
+    def set_mode(self, mode: Mode) -> None:
+        self.do(self.frontier.set_mode(mode))
+        self.mode = mode
+
+    @precondition(lambda self: self.tended and not any(record.purged for record in self.scopes.values()))
+    @rule(scope=st.sampled_from(SCOPES))
+    def purge(self, scope: str) -> None:
+        gone = [p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held")]
+        assert self.do(self.frontier.purge(scope)) == len(gone)
+        for page in gone:
+            page.state = "purged"
+        self.scopes[scope].purged = True
 
     @rule(scope=st.sampled_from(SCOPES))
     def reserve(self, scope: str) -> None:
@@ -303,10 +372,12 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(what=st.sampled_from(["due", "held", "later", "dead"]))
     def requeue(self, what: str) -> None:
         state = {"due": "held"}.get(what, what)
-        pages = [p for p in self.pages.values() if p.state == state and (what != "due" or p.at <= self.now)]
+        pages = {u: p for u, p in self.pages.items() if p.state == state and (what != "due" or p.at <= self.now)}
+        if what == "dead":
+            pages = {u: p for u, p in pages.items() if not self.record_of(u).purged}
         assert self.do(self.frontier.requeue(what)) == len(pages)
-        for page in pages:
-            page.state = "queued"
+        for url, page in pages.items():
+            self.requeued(url)
             if what == "dead":
                 page.attempts, page.exhausted, page.rank = 0, False, (0, next(self.sequence))
                 page.loose = self.max_queued > 0  # it comes before what waits in the overflow
@@ -328,6 +399,12 @@ class FrontierMachine(RuleBasedStateMachine):
             assert not any(self.do(self.frontier.settle([(token, None) for token in self.stale])))
 
     # --- the model ---------------------------------------------------------------------------------------------------
+    def record_of(self, url: str) -> Scope:
+        return next(self.scopes[scope] for scope in SCOPES if scope in url)
+
+    def requeued(self, url: str) -> None:
+        self.pages[url].state = "purged" if self.record_of(url).purged else "queued"
+
     def holds(self, lease: Lease) -> bool:
         page = self.pages[lease.url]
         return page.state == "leased" and page.token == lease.token
@@ -358,15 +435,16 @@ class FrontierMachine(RuleBasedStateMachine):
             record.rest_until = max(record.rest_until, self.now + latency + 0.001, lease.granted_at + delay)
 
     def expire_and_wake(self) -> None:
-        for page in self.pages.values():
+        for url, page in self.pages.items():
             if page.state == "leased" and page.at <= self.now:
-                page.state, page.wire, page.exhausted = "queued", False, False
+                page.wire, page.exhausted = False, False
+                self.requeued(url)
                 page.attempts += 1
                 for record in self.scopes.values():
                     record.rest_until = max(record.rest_until, self.now + self.longest_delay(record))
                     record.probe = "" if record.probe == page.token else record.probe
             elif page.state == "later" and page.at <= self.now:
-                page.state = "queued"
+                self.requeued(url)
 
     def release_holds(self) -> None:
         if any(p.state in ("queued", "later", "leased") for p in self.pages.values()):
@@ -386,6 +464,7 @@ class FrontierMachine(RuleBasedStateMachine):
         page.exhausted, page.wire = lease.exhausted, not lease.exhausted
         if lease.exhausted:
             return
+        assert self.mode is Mode.RUN
         assert self.now >= record.blocked_until
         for at, delay in record.sent:
             assert abs(self.now - at) >= (delay if at <= self.now else self.delay) - 1e-6
@@ -402,7 +481,7 @@ class FrontierMachine(RuleBasedStateMachine):
         record = self.scopes[scope]
         waiting = any(p.state == "queued" for u, p in self.pages.items() if scope in u)
         rested = self.now >= max(record.rest_until, record.blocked_until)
-        return waiting and rested and self.busy(scope) < self.concurrency and not record.probe
+        return self.mode is Mode.RUN and waiting and rested and self.busy(scope) < self.concurrency and not record.probe
 
     def nobody_waits_for_ever(self, waiting: list[str], served: list[str]) -> None:
         """`waiting`: what was clearly ready before these leases."""
@@ -430,14 +509,15 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         found = self.do(self.recount())
         for url, page in self.pages.items():
-            if page.state == "held" and found.get(url) == "queued" and page in getattr(self, "maybe_released", ()):
-                page.state = "queued"  # it was tried again because there is other work
-        assert found == {url: page.state for url, page in self.pages.items() if page.state != "done"}
+            if page.state == "held" and found.get(url) != "held" and page in getattr(self, "maybe_released", ()):
+                self.requeued(url)  # it was tried again because there is other work
+        assert found == {url: page.state for url, page in self.pages.items() if page.state not in ("done", "purged")}
         tally = Counter(page.state for page in self.pages.values())
         counts = self.do(self.frontier.counts())
         assert counts.queued == tally["queued"] + tally["later"]
         assert (counts.leased, counts.held, counts.done) == (tally["leased"], tally["held"], tally["done"])
-        assert (counts.dead, counts.seen) == (tally["dead"], len(self.pages))
+        assert (counts.dead, counts.purged, counts.seen) == (tally["dead"], tally["purged"], len(self.pages))
+        assert counts.mode is self.mode
 
     async def recount(self) -> dict[str, str]:
         """Where every URL is according to the server's keys; also checks which scopes are ready."""
@@ -469,11 +549,24 @@ class FrontierMachine(RuleBasedStateMachine):
                 if members or busy[scope]:
                     free = busy[scope] < self.concurrency and not probing
                     assert (scope in ready) is (bool(members) and free)
-                    assert int(await redis.hget(prefix + "busy", scope) or 0) == busy[scope]
+                    assert int(await redis.hget(prefix + "busy", scope) or 0) % 1024 == busy[scope]
                     ready.discard(scope)
             assert not ready
         assert len(places) == len(dict(places)), "a URL is in two places"
         return dict(places)
+
+
+def campaign(examples: int, steps: int) -> settings:
+    """A long one draws its cases anew each time: `FRONTIER_EXAMPLES=2000 pytest --hypothesis-seed=N` on this file."""
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        derandomize=examples <= EXAMPLES,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],  # shrinking against a server takes minutes
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 @pytest.mark.parametrize("steps", [50])
@@ -481,12 +574,4 @@ def test_any_order_of_operations_keeps_the_frontiers_invariants(tmp_path, steps)
     server = EmbeddedServer(tmp_path / "server")
     with server as url:
         machine = type("Machine", (FrontierMachine,), {"url": url, "server": server})
-        profile = settings(
-            max_examples=20,
-            stateful_step_count=steps,
-            deadline=None,
-            derandomize=True,
-            phases=[Phase.explicit, Phase.generate],  # shrinking against a server takes minutes
-            suppress_health_check=list(HealthCheck),
-        )
-        run_state_machine_as_test(machine, settings=profile)
+        run_state_machine_as_test(machine, settings=campaign(int(os.environ.get("FRONTIER_EXAMPLES", EXAMPLES)), steps))

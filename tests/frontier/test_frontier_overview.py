@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 
@@ -114,9 +113,7 @@ def test_reading_the_status_takes_no_scan_of_the_server_and_writes_nothing(front
         await frontier.put([Candidate(f"https://h{n}.example/{m}") for n in range(1500) for m in range(2)])
         redis = frontier.connection.redis
         before = await redis.info("commandstats")
-        begun = time.perf_counter()
         view = await overview(frontier)
-        took = time.perf_counter() - begun
         after = await redis.info("commandstats")
         spent = {
             name.removeprefix("cmdstat_"): after[name]["calls"] - before.get(name, {"calls": 0})["calls"]
@@ -129,6 +126,5 @@ def test_reading_the_status_takes_no_scan_of_the_server_and_writes_nothing(front
             *("hlen", "zcount", "zrangebyscore"),
         }
         assert spent["zcard"] <= 1500 + 10
-        assert took < 5.0
 
     frontier_run(scenario, **{"delay": Limits().delay})

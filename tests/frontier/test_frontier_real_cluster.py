@@ -15,10 +15,15 @@ import redis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from crawler.frontier import connection as connection_module
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.connection import Connection
+from crawler.frontier.model import Candidate, Limits, Mode, Wire
+from crawler.frontier.recrawl import Intervals, Visit
 from crawler.frontier.server import find_binary
+from crawler.frontier.visits import visit_entry
 from tests.frontier import test_frontier_client as client_suite
+from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine
 from tests.frontier.test_frontier_scheduler import Worker
 from tests.frontier.web import Web
@@ -76,7 +81,7 @@ def free_port() -> int:
 
 
 def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         with contextlib.suppress(redis.exceptions.ConnectionError):
             if condition():
@@ -93,6 +98,45 @@ def test_what_holds_on_one_server_holds_on_the_cluster(name, request):
     test = getattr(client_suite, name)
     wanted = test.__code__.co_varnames[: test.__code__.co_argcount]
     test(**{fixture: request.getfixturevalue(fixture) for fixture in wanted})
+
+
+def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(valkey_url, crawl_name, monkeypatch):
+    """A server in cluster mode refuses a script that leaves its slot: it is enough that every one of them has run."""
+    ran: set[str] = set()
+    run_script = Connection.script
+
+    async def noted(connection, name, prefix, args):
+        answer = await run_script(connection, name, prefix, args)
+        ran.add(name)
+        return answer
+
+    async def scenario() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, concurrency=9, tries=2, shards=5, max_queued=1))
+        await frontier.open()
+        await fill(frontier)
+        await everything(frontier)
+        await frontier.set_mode(Mode.RUN)
+        await frontier.put([Candidate(f"https://v{n}.example/") for n in range(20)])
+        for lease in (await frontier.lease(20)).leases:
+            await frontier.finish([(lease.token, Wire(frontier.now(), 0.1))])
+            visit = Visit(int(frontier.now()), 1, 1, b"x" * 16, reusable=True)
+            await frontier.settle([(lease.token, Wire(frontier.now(), 0.1), visit_entry(lease.url, visit))])
+        assert await frontier.sweep(Intervals(0.0, 0.0, 0.0)) > 0
+        assert await frontier.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
+        await frontier.recall(await frontier.lease(9))
+        cluster = frontier.connection.redis
+        for shard in range(5):
+            prefix = frontier.prefix(shard)
+            keys = [key async for key in cluster.scan_iter(f"{prefix}*", count=1000)]
+            slots = {await cluster.cluster_keyslot(key.decode()) for key in [*keys, prefix.encode()]}
+            assert len(keys) > 5
+            assert len(slots) == 1
+        await frontier.close()
+
+    monkeypatch.setattr(Connection, "script", noted)
+    asyncio.run(scenario())
+    scripts = Path(connection_module.__file__).with_name("scripts")
+    assert ran == {path.stem for path in scripts.glob("*.lua")} - {"common", "visits"}  # what others begin with
 
 
 def test_the_state_machine_runs_on_the_cluster(valkey_url):

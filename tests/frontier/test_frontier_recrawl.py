@@ -17,8 +17,10 @@ from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits, Wire
+from crawler.frontier.overview import overview
 from crawler.frontier.packing import unpack, url_hash
 from crawler.frontier.recrawl import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
+from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
 
 DAY = 86_400
@@ -531,3 +533,25 @@ def test_any_order_of_operations_keeps_every_url_in_one_place_and_its_visit_with
         suppress_health_check=list(HealthCheck),
     )
     run_machine(RecrawlMachine, settings=profile)
+
+
+def test_the_status_says_how_many_wait_for_their_next_visit_and_when_the_first_is_due(frontier_run, clock):
+    async def scenario(frontier):
+        assert "next visit" not in render(await overview(frontier))
+        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        await finish_one(frontier, clock)
+        await finish_one(frontier, clock)
+        assert await frontier.sweep(WEEKLY) == 0
+        view = await overview(frontier)
+        assert (view.parked, view.next_visit_in) == (2, pytest.approx(7 * DAY, abs=1))
+        assert "2 wait for their next visit, the first in 7 d at the earliest" in render(view)
+        clock.advance(8 * DAY)
+        view = await overview(frontier)
+        assert (view.parked, view.next_visit_in) == (2, 0.0)
+        assert "2 wait for their next visit, some of them due for a run with RECRAWL" in render(view)
+        assert await frontier.sweep(WEEKLY) == 2
+        view = await overview(frontier)
+        assert (view.parked, view.as_json()["next_visit_in"]) == (0, None)
+        assert "next visit" not in render(view)
+
+    frontier_run(scenario, delay=0)

@@ -20,6 +20,7 @@ from crawler.frontier.flights import Flights
 from crawler.frontier.gate import PutBack
 from crawler.frontier.inbox import Inbox
 from crawler.frontier.model import Candidate, Limits, PutStatus
+from crawler.frontier.returns import Returns
 from crawler.frontier.scheduler import Scheduler
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.turns import Turns
@@ -105,9 +106,10 @@ def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_ba
 def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is_acknowledged(server):
     async def scenario(frontier):
         scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
-        scheduler.frontier, scheduler._supply = frontier, SimpleNamespace(stir=lambda: None)
+        scheduler.frontier = frontier
         scheduler._inbox = Inbox(frontier, lambda: None)
-        scheduler._revisits = SimpleNamespace(entry=lambda lease, doc: b"")
+        crawler, revisits = SimpleNamespace(stats=None), SimpleNamespace(entry=lambda lease, doc: b"")
+        scheduler._returns = Returns(crawler, frontier, scheduler._flights, revisits, stir=lambda: None, backoff=1.0)
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
         scheduler._flights.add(lease, frontier.connection.epoch)

@@ -40,7 +40,7 @@ def is_alive(url: str) -> bool:
         return False
 
 
-def until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -194,3 +194,9 @@ def test_without_any_binary_the_error_says_what_to_install(monkeypatch):
         server_module.find_binary()
     monkeypatch.setattr(server_module.shutil, "which", lambda name: "/usr/bin/" + name)
     assert server_module.find_binary() == "/usr/bin/valkey-server"
+
+
+@pytest.mark.skipif(not any(map(Path.exists, server_module._JEMALLOC)), reason="needs jemalloc (Debian: libjemalloc2)")
+def test_the_server_uses_jemalloc_where_the_system_has_it(tmp_path):
+    with EmbeddedServer(tmp_path) as url:
+        assert "libjemalloc" in Path(f"/proc/{pid_of(url)}/maps").read_text()

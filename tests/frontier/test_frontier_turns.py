@@ -10,6 +10,7 @@ from scrapy import Request
 from crawler.frontier.client import Frontier
 from crawler.frontier.flights import SENT_AT, Flights
 from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.returns import LONGEST_BACKOFF, backoff
 from crawler.frontier.turns import Turns
 
 HOST = "http://127.0.0.1:8000"
@@ -66,3 +67,15 @@ def test_a_request_that_never_reached_the_wire_changes_nothing(frontier_run):
         await turns.wait(f"{HOST}/robots.txt")  # at once: nothing is known of the host
 
     frontier_run(scenario, delay=1.0)
+
+
+def test_the_pause_after_a_failed_try_is_drawn_from_nothing_up_to_a_doubling_bound():
+    bounds = []
+
+    def draw(low: float, high: float) -> float:
+        bounds.append((low, high))
+        return low
+
+    assert [backoff(2.0, attempt, draw) for attempt in (1, 2, 3, 9, 10_000)] == [0.0] * 5
+    assert bounds == [(0.0, 4.0), (0.0, 8.0), (0.0, 16.0), (0.0, LONGEST_BACKOFF), (0.0, LONGEST_BACKOFF)]
+    assert backoff(0.0, 3) == 0.0

@@ -7,6 +7,37 @@ import threading
 import time
 from collections.abc import Callable
 
+DEADLINE = 300.0
+"""Seconds for what must happen sooner or later, on a machine that does much else."""
+
+
+class Gate:
+    """Lets so many requests through. `reached` is set when the next one stands before it, until `open()`.
+
+    What a test does in the middle of a crawl it does while a gate is shut: the crawl cannot end meanwhile.
+    """
+
+    def __init__(self, requests: int) -> None:
+        self.reached = threading.Event()
+        self._left = requests
+        self._open = threading.Event()
+        self._counting = threading.Lock()
+
+    def pass_through(self) -> None:
+        with self._counting:
+            self._left -= 1
+            if self._left >= 0:
+                return
+        self.reached.set()
+        assert self._open.wait(DEADLINE), "nobody opened the gate"
+
+    def wait(self) -> None:
+        """Until a request stands before it."""
+        assert self.reached.wait(DEADLINE), "the crawl did not come so far"
+
+    def open(self) -> None:
+        self._open.set()
+
 
 class Web:
     """Serves `/0 … /{pages-1}`; `/0` links to all. `log` holds (path, arrival, departure) in server time."""
@@ -15,6 +46,7 @@ class Web:
         self.log: list[tuple[str, float, float]] = []
         self.behaviour: dict[str, Callable[[int], tuple[int, bytes]]] = {}
         self.answer_seconds = answer_seconds
+        self.gate: Gate | None = None
         self._pages = pages
         web = self
 
@@ -52,6 +84,8 @@ class Web:
     def _answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         arrived = time.monotonic()
         times = self.paths().count(handler.path)
+        if self.gate is not None:
+            self.gate.pass_through()
         status, body = self.behaviour.get(handler.path, self._page)(times)
         if self.answer_seconds:
             time.sleep(self.answer_seconds)  # what is simulated is a slow server

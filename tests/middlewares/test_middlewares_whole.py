@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,5 +51,5 @@ def test_crawl_delay_of_robots_txt_slows_down_everything_sent_to_the_host(web, t
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert [path for _, path in times] == ["/robots.txt", "/", "/a", "/b"]
-    gaps = [later - sooner for (sooner, _), (later, _) in pairwise(times)]
-    assert min(gaps) > 1.3, gaps
+    # three times 1.5 s; with one gap less or DOWNLOAD_DELAY alone it would be 3 s or nearly nothing
+    assert times[-1][0] - times[0][0] > 3.5, times

@@ -1,6 +1,7 @@
 """The stage pool under pages that kill, hang or fail."""
 
 import asyncio
+import threading
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 
@@ -39,14 +40,14 @@ def test_a_page_that_kills_its_worker_costs_only_itself(make_pool):
 
 
 def test_a_page_that_hangs_is_given_up_after_the_limit_and_the_others_pass(make_pool):
-    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.3"), ["a", "hang", "b", "busy", "c"])
+    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3"), ["a", "hang", "b", "busy", "c"])
     reasons = [d.verdict.reason if d.verdict else None for d in docs]
     assert reasons == [None, DropReason.STAGE_TIMEOUT, None, DropReason.STAGE_TIMEOUT, None]
 
 
 @pytest.mark.parametrize("name", ["crash-late", "hang-late"])
 def test_the_links_of_a_poisonous_page_are_still_read(make_pool, name):
-    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.3"), [name])
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3"), [name])
     assert doc.verdict is not None
     assert doc.links == ["http://example.org/next"]
     assert doc.text == ""
@@ -103,3 +104,41 @@ def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monke
     asyncio.run(pool.warm_up())
     run_all(pool, ["a", "b"])
     assert len(rebuilt) == 1
+
+
+def test_a_pool_that_nobody_asks_starts_no_process(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_the_processes_start_once_and_not_in_the_thread_of_the_event_loop(make_pool, monkeypatch):
+    pool, starters = make_pool(), []
+    start = type(pool._pool)._start_pool
+
+    def noted(self):
+        starters.append(threading.get_ident())
+        start(self)
+
+    monkeypatch.setattr(type(pool._pool), "_start_pool", noted)
+    run_all(pool, ["a", "b", "c"])
+    assert starters
+    assert threading.get_ident() not in starters
+
+
+def test_a_task_that_comes_between_the_break_and_the_rebuilding_is_done_by_the_new_pool(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool._pool.stop()
+    pool._pool.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
+def test_a_pool_that_was_closed_stays_closed(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool.close()
+    with pytest.raises(RuntimeError, match="not active"):
+        run_all(pool, ["late"])

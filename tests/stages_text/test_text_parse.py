@@ -15,7 +15,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages import _prescan
 from crawler.stages._charset import decode
 from crawler.stages._prescan import hostile_reason
-from crawler.stages.parse import ParseStage, canonical_link, media_kind
+from crawler.stages.parse import ParseStage, media_kind
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
 <meta name="Description" content="What it says"><meta name="ROBOTS" content="noai, NoFollow">
@@ -26,9 +26,13 @@ PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><bas
 
 
 def parse(
-    html: bytes, content_type: str = "text/html", charset: str | None = None, url: str = "https://example.org/a/"
+    html: bytes,
+    content_type: str = "text/html",
+    charset: str | None = None,
+    url: str = "https://example.org/a/",
+    domain: str = "",
 ):
-    return ParseStage()(Document(url=url, html=html, content_type=content_type, charset=charset))
+    return ParseStage()(Document(url=url, domain=domain, html=html, content_type=content_type, charset=charset))
 
 
 def page(html: bytes, **kwargs) -> Document:
@@ -53,9 +57,13 @@ def test_statements_of_the_head_are_read_with_lower_case_names():
 
 
 def test_the_canonical_link_is_read_as_a_claim_and_changes_no_identity():
-    doc = page(PAGE)
-    assert canonical_link(doc) == "https://example.org/page"
+    doc = page(PAGE, domain="example.org")
+    assert doc.canonical_link == "https://example.org/page"
     assert doc.canonical_url == ""
+
+
+def test_a_canonical_link_to_another_domain_is_not_recorded():
+    assert page(PAGE, domain="example.net").canonical_link is None
 
 
 def test_no_text_exists_after_parsing():

@@ -32,7 +32,7 @@ def archive(folder, *exchanges):
     corpus = folder.opened()
     places = [corpus.archive(exchange) for exchange in exchanges]
     corpus.close()
-    return next((folder.path / "archive").iterdir()), places
+    return next((folder.path / "archive").glob("*.warc.*")), places
 
 
 def test_warcio_checks_every_digest_of_our_archive(folder, exchange):
@@ -116,7 +116,9 @@ def test_a_file_is_closed_once_its_cap_is_reached(folder, exchange):
     places = [corpus.archive(exchange(n)) for n in range(6)]
     corpus.close()
     assert len({place.file for place in places}) > 1
-    assert len(folder.names("archive")) == len({place.file for place in places})
+    assert [f"archive/{name}" for name in folder.names("archive") if ".warc" in name] == sorted(
+        {p.file for p in places}
+    )
 
 
 def test_a_broken_record_is_reported_with_its_offset_and_the_others_are_read(folder, exchange):
@@ -237,7 +239,7 @@ READABLE = {
     "example-iana.org-chunked.warc": 1,
     "example-resource.warc.gz": 1,
     "example-space-in-target-uri.warc.gz": 0,
-    "example-trunc.warc": 1,
+    "example-trunc.warc": 0,  # its length leads into the next record
     "example-wget-bad-target-uri.warc.gz": 1,
     "example-wrong-chunks.warc.gz": 1,
     "example.warc": 1,

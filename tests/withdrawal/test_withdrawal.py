@@ -233,7 +233,8 @@ def test_a_corpus_at_a_url_is_rewritten_there(remote, tmp_path):
     assert len([r for r in records if "text" in r]) == 12 and not [r for r in records if "birch-phrase" in str(r)]
     found = verify(remote)
     assert not found.damage and not found.surplus
-    (archive,) = remote.listing("archive")
+    index, archive = remote.listing("archive")
+    assert index == archive.partition(".")[0] + ".cdxj"
     assert archive.startswith("rewrite~0002") and {r["warc_file"] for r in records} == {f"archive/{archive}", None}
 
 

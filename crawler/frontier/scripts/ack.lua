@@ -1,33 +1,47 @@
 -- ACK: the URL is finished, everything it led to is durable. ARGV 5.. : (token, sent ms or '', latency ms,
 -- visit or '')*. The visit is remembered in the same step, so that a crash leaves both or neither.
 -- Returns per token 1, or 0 where the lease had expired: then nothing happens.
-local tokens, answers = {}, {}
+local tokens, names, answers, gone = {}, {}, {}, {}
 for i = 5, #ARGV, 4 do tokens[#tokens + 1] = ARGV[i] end
-local found, settled, finished = read_leases(tokens), {}, 0
-for i, token in ipairs(tokens) do
-  local lease = found[i]
-  if lease and not settled[token] then
-    settled[token] = true
-    hang_up(lease, ARGV[4 * i + 2], ARGV[4 * i + 3])
-    local attempts, holds, rest = split(lease.member)
-    local key = lease.scope .. '\t' .. rest
-    if lease.wire == 'd' or ARGV[4 * i + 2] == '' then no_verdict(lease) else answered(lease) end
-    local visit = ARGV[4 * i + 4]
-    local dead = lease.wire == 'd' and not is_remembered(visit)
-    if dead then
-      call('HSET', DEAD, key, call('HGET', WHY, key) or '')
-    else
-      count('done', 1)
-      if visit ~= '' then remember(visit, lease.scope, rest) end
-    end
-    tally(dead and 'failed' or 'done', lease.scope, 1)
-    finished = finished + 1
-    if attempts > 0 or holds > 0 or lease.wire == 'd' then call('HDEL', WHY, key) end
+if #tokens == 0 then return answers end
+local kept, taken, k = call('HMGET', LEASE, unpack(tokens)), {}, 0
+local wires, slots, sents, latencies, visits_of, members = {}, {}, {}, {}, {}, {}
+for i, payload in ipairs(kept) do
+  answers[i] = payload and 1 or 0
+  if payload and not taken[tokens[i]] then
+    k = k + 1
+    taken[tokens[i]], gone[k] = true, tokens[i]
+    local at
+    wires[k], names[k], slots[k], at = string.match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t()')
+    sents[k], latencies[k], visits_of[k] = ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4]
+    -- the member itself only where somebody needs it
+    if wires[k] == 'd' or visits_of[k] ~= '' or string.byte(payload, at) < 58 then members[k] = string.sub(payload, at) end
   end
-  answers[i] = lease and 1 or 0
 end
-forget(tokens)
+if k == 0 then return answers end
+
+local marks, dead = end_requests(wires, names, slots, sents, latencies), 0
+for i, scope in ipairs(names) do
+  local wire, member, verdict = wires[i], members[i], 'done'
+  if marks[i] then
+    if wire == 'd' or sents[i] == '' then no_verdict(scope, gone[i]) else answered(scope) end
+  end
+  if member then
+    local attempts, holds, rest = split(member)
+    local key = scope .. '\t' .. rest
+    if wire == 'd' and not is_remembered(visits_of[i]) then
+      verdict, dead = 'failed', dead + 1
+      call('HSET', DEAD, key, call('HGET', WHY, key) or '')
+    elseif visits_of[i] ~= '' then
+      remember(visits_of[i], scope, rest)
+    end
+    if wire == 'd' or attempts > 0 or holds > 0 then call('HDEL', WHY, key) end
+  end
+  tally(verdict, scope, 1)
+end
+count('done', k - dead)
+forget(gone)
 save_tallies()
-finished_lately(finished)
+finished_lately(k)
 save()
 return answers

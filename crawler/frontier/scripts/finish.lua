@@ -1,17 +1,21 @@
 -- FINISH: the request is over, its page is still being worked on: the scope is free for the next request.
 -- ARGV 5.. : (token, sent ms or '', latency ms)*. Returns per token 1, or 0 where the lease had expired.
-local tokens, answers = {}, {}
+local tokens, answers, payloads, taken, k = {}, {}, {}, {}, 0
 for i = 5, #ARGV, 3 do tokens[#tokens + 1] = ARGV[i] end
-local found, payloads = read_leases(tokens), {}
-for i, token in ipairs(tokens) do
-  local lease = found[i]
-  if lease and lease.wire == 'o' then
-    hang_up(lease, ARGV[3 * i + 3], ARGV[3 * i + 4])
-    payloads[#payloads + 1] = token
-    payloads[#payloads + 1] = encode('c', lease.scope, lease.score, lease.slot, lease.member)
+if #tokens == 0 then return answers end
+local wires, names, slots, sents, latencies = {}, {}, {}, {}, {}
+for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
+  answers[i] = payload and 1 or 0
+  if payload and string.byte(payload) == 111 and not taken[tokens[i]] then  -- 'o'
+    k = k + 1
+    taken[tokens[i]] = true
+    wires[k], names[k], slots[k] = string.match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t')
+    sents[k], latencies[k] = ARGV[3 * i + 3], ARGV[3 * i + 4]
+    payloads[2 * k - 1], payloads[2 * k] = tokens[i], 'c' .. string.sub(payload, 2)
   end
-  answers[i] = lease and 1 or 0
 end
-if #payloads > 0 then call('HSET', LEASE, unpack(payloads)) end
+if k == 0 then return answers end
+end_requests(wires, names, slots, sents, latencies)
+call('HSET', LEASE, unpack(payloads))
 save()
 return answers

@@ -1,7 +1,7 @@
 -- LEASE: hand out up to n URLs of scopes whose time has come, the scope that waits longest first.
 -- ARGV 5 n  6 lease (ms)  7 token prefix  8 token nonce  9 tries  10 patience (ms)
--- Returns number of the first token, {scope, score, slot, member, reasons, …}, next ready (ms), totals or false.
--- The k-th token is prefix .. number + k - 1 .. '.' .. nonce.
+-- Returns {token, lease as it is kept, …}, {place in the batch, reasons, …} of those tried before, next ready (ms),
+-- totals or false. A token is prefix .. number .. '.' .. nonce.
 local n, expiry, tries, patience = num(ARGV[5]), now + num(ARGV[6]), num(ARGV[9]), num(ARGV[10])
 local REFILL = 64  -- URLs that move from an overflow into its queue when that is empty
 
@@ -15,24 +15,28 @@ call('ZREMRANGEBYSCORE', WAIT, '-inf', now)
 
 local counters = call('HMGET', ST, 'serial', 'mode')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
-local out, handed, expiries, payloads = {}, 0, {}, {}
+local handed, out, expiries, reasons = 0, {}, {}, {}
+local function note(scope, score, slot, member, wire)
+  local token = ARGV[7] .. (first + handed) .. '.' .. ARGV[8]
+  handed = handed + 1
+  expiries[2 * handed - 1], expiries[2 * handed] = expiry, token
+  out[2 * handed - 1], out[2 * handed] = token, wire .. scope .. '\t' .. score .. '\t' .. slot .. '\t' .. member
+  return token
+end
 local function hand_out(scope, s, score, member)
   local attempts, holds, rest = split(member)
-  local token = ARGV[7] .. integer(first + handed) .. '.' .. ARGV[8]
-  local wire, slot = 'd', 0
-  if attempts < tries then
-    wire, slot = 'o', now + s.delay
+  local may_be_sent = attempts < tries
+  local slot = may_be_sent and now + s.delay or 0
+  local token = note(scope, score, integer(slot), member, may_be_sent and 'o\t' or 'd\t')
+  if may_be_sent then
     not_before(s, slot)
     s.busy = s.busy + 1
     if s.openings > 0 then s.probe = token end
   end
-  handed = handed + 1
-  expiries[#expiries + 1], expiries[#expiries + 2] = expiry, token
-  payloads[#payloads + 1], payloads[#payloads + 2] = token, encode(wire, scope, score, slot, member)
-  local why = (attempts > 0 or holds > 0) and call('HGET', WHY, scope .. '\t' .. rest) or ''
-  local o = #out
-  out[o + 1], out[o + 2], out[o + 3], out[o + 4], out[o + 5] = scope, score, slot, member, why or ''
-  s.ready = nil  -- to the end of those that wait
+  if attempts > 0 or holds > 0 then
+    reasons[#reasons + 1] = handed
+    reasons[#reasons + 1] = call('HGET', WHY, scope .. '\t' .. rest) or ''
+  end
 end
 -- The next URLs of an overflow, behind everything that was queued before them with their priority.
 local function refill(scope, s)
@@ -46,27 +50,44 @@ local function refill(scope, s)
   s.spilled = s.spilled - #entries
 end
 
-while mode == 'run' and handed < n do
-  local found = call('ZRANGEBYSCORE', READY, '-inf', now, 'WITHSCORES', 'LIMIT', 0, n - handed)
-  if #found == 0 then break end
-  local names, since = {}, {}
-  for k = 1, #found, 2 do names[#names + 1], since[#since + 1] = found[k], num(found[k + 1]) end
-  load(names, since)
-  for _, scope in ipairs(names) do
-    local popped, s = call('ZPOPMIN', queue(scope)), state(scope)
-    if popped[1] then hand_out(scope, s, popped[2], popped[1]) end
-    if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then refill(scope, s) end
+-- One URL of each of these scopes, which are no longer among the ready ones: who may still be asked returns behind the
+-- others. The usual case goes without a table for the scope: one request at a time, nothing special, never tried before.
+local SLOT = integer(now + DELAY)
+local RECORD = integer((DELAY > 0 and now + DELAY or 0) * SLOTS + 1)
+local function serve(names)
+  local records, marks, busy, k = call('HMGET', BUSY, unpack(names)), marks_of(names), {}, 0
+  for i, scope in ipairs(names) do
+    local usual = LIMIT == 1 and not records[i] and not marks[i]
+    local free = usual or num(records[i] or 0) % SLOTS < LIMIT
+    local popped = free and call('ZPOPMIN', queue(scope)) or {}
+    local member = popped[1]
+    if usual and member and string.byte(member) >= 58 then
+      note(scope, popped[2], SLOT, member, 'o\t')
+      busy[k + 1], busy[k + 2], k = scope, RECORD, k + 2
+    else
+      local s = state(scope)
+      if member then hand_out(scope, s, popped[2], member) end
+      if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then refill(scope, s) end
+    end
   end
+  if k > 0 then call('HSET', BUSY, unpack(busy)) end
   save()
+end
+while mode == 'run' and handed < n do
+  local found = call('ZRANGEBYSCORE', READY, '-inf', now, 'LIMIT', 0, n - handed)
+  if #found == 0 then break end
+  call('ZREMRANGEBYRANK', READY, 0, #found - 1)
+  scopes = {}
+  serve(found)
 end
 if handed > 0 then
   call('ZADD', LEASES, unpack(expiries))
-  call('HSET', LEASE, unpack(payloads))
+  call('HSET', LEASE, unpack(out))
   count('serial', handed)
   count('queued', -handed)
   save()
 end
-if handed == n then return {first, out, now, false} end
+if handed == n then return {out, reasons, now, false} end
 local sums = totals(patience)
 if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is tried again while there is other work
   local due = call('ZRANGEBYSCORE', HELD, '-inf', now, 'LIMIT', 0, 16)
@@ -76,4 +97,4 @@ if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is
     sums = totals(patience)
   end
 end
-return {first, out, sums[9], sums}
+return {out, reasons, sums[9], sums}

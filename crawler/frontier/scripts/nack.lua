@@ -21,7 +21,7 @@ end
 -- Twice as slow for everybody, once for all requests that were under way together.
 local function slow_down(s, sent)
   if SLOWEST == 0 or sent == '' or num(sent) < s.slow_since then return end
-  s.slow, s.slow_since = math.min(math.max(s.delay, EASY) * 2, math.max(SLOWEST, s.base)), now
+  s.slow, s.slow_since = math.min((s.delay > 0 and s.delay or EASY) * 2, math.max(SLOWEST, s.base)), now
   s.delay = math.max(s.base, s.slow)
   not_before(s, now + s.delay)
 end
@@ -29,7 +29,7 @@ end
 local function judge(lease, s, fault, attempts, sent, counts)
   if fault == 2 then slow_down(s, sent) end
   if fault == 0 or FAILURES == 0 then
-    no_verdict(lease)
+    no_verdict(lease.scope, lease.token)
     return counts, lease.score
   end
   if s.openings == 0 then
