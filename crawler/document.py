@@ -46,6 +46,7 @@ class DropReason(StrEnum):
     UNDECODABLE = "undecodable"  # no character set reads the bytes
     NO_TEXT = "no_text"
     TOO_SHORT = "too_short"
+    YIELD_QUARANTINE = "yield_quarantine"  # its domain gives far less text than it used to, and so does the page
     STAGE_TIMEOUT = "stage_timeout"  # the stage pool's wall-clock limit
     STAGE_CRASHED = "stage_crashed"  # the worker process died on this document
     STAGE_ERROR = "stage_error"  # an exception in a stage, pipeline or callback: our bug, recorded
@@ -223,6 +224,7 @@ class Document:
     config_digest: str = ""
     # --- on the way (never written) ----------------------------------------------------------------------------------
     depth: int = 0
+    profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
     verdict: Drop | None = None
@@ -251,6 +253,7 @@ class Document:
 ON_THE_WAY = frozenset(
     {
         "depth",
+        "profile",
         "lease_token",
         "former_text",
         "verdict",

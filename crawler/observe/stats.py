@@ -18,6 +18,9 @@ RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, d
 #                       not_parsed, waiting, next_at
 STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
 STAGES_DOCUMENTS = "stage/parse/documents"
+QUARANTINED = (
+    "yield/quarantined"  # followed by /domain: mean yield of its latest pages in ten-thousandths, 0 = released
+)
 LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

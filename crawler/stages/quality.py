@@ -7,7 +7,8 @@ a replay.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
@@ -49,8 +50,8 @@ class QualityStage:
         language = doc.language or "en"
         page = Page(doc.text, language, self._tokenizers(language))
         signals = doc.quality_signals | measure(page)
-        profile = choose_profile(signals) if self._profile == "auto" else self._profile
-        doc.quality_signals = signals | {"profile": profile, "tokenizer": page.counter.name}
+        profile, chosen_by = self._profile_for(doc, signals)
+        doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
         doc.quality_score = round(PROFILES[profile].score(signals, language), 4)
         no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
         failure = self._run_rules(doc, page, self._rule_sets[profile])
@@ -61,6 +62,14 @@ class QualityStage:
         if doc.quality_score < self._min_score:
             return Drop(self.name, DropReason.LOW_QUALITY, f"{doc.quality_score:.2f} < {self._min_score:g} ({profile})")
         return doc
+
+    def _profile_for(self, doc: Document, signals: Mapping[str, Any]) -> tuple[str, str]:
+        """The profile, and who chose it: the domain's allowlist entry before QUALITY_PROFILE before the page."""
+        if doc.profile in PROFILES:
+            return doc.profile, "allowlist"
+        if self._profile != "auto":
+            return self._profile, "setting"
+        return choose_profile(signals), "page"
 
     def _run_rules(self, doc: Document, page: Page, rule_sets: dict[str, RuleSet]) -> Failure | None:
         """Every rule set measures; the first failure decides. A set that cleans lines hands its text to the next."""
