@@ -37,6 +37,7 @@ class DropReason(StrEnum):
     DOWNLOAD_FAILED = "download_failed"  # network, TLS, time-out, after the last try
     TOO_LARGE = "too_large"  # body beyond DOWNLOAD_MAXSIZE, also after decompression
     NOT_TEXT = "not_text"  # a content type the stages cannot read
+    BROKEN_RECORD = "broken_record"  # replay: what the archive holds there cannot be read
     UNCHANGED = "unchanged"  # second run: 304 or same content hash
     MOVED = "moved"  # second run: a page that was kept now redirects to a generic one
     DECAYED = "decayed"  # second run: far below what the page was when it was kept
@@ -57,6 +58,7 @@ class DropReason(StrEnum):
     PLACEHOLDER = "placeholder"
     SOFT_404 = "soft_404"
     LOGIN_WALL = "login_wall"
+    ERROR_PAGE = "error_page"
     GOPHER_SHORT_DOC = "gopher_short_doc"
     GOPHER_LONG_DOC = "gopher_long_doc"
     GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold"
@@ -76,6 +78,7 @@ class DropReason(StrEnum):
     C4_LOREM_IPSUM = "c4_lorem_ipsum"
     C4_CURLY_BRACKET = "c4_curly_bracket"
     C4_TOO_FEW_SENTENCES = "c4_too_few_sentences"
+    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs"
     FINEWEB_EMPTY = "fineweb_empty"
     FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio"
     FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio"

@@ -23,10 +23,11 @@ from scrapy.http.request import NO_CALLBACK
 from crawler.document import DropReason
 from crawler.middlewares._meta import CONTROL_FILE, header_lines
 from crawler.middlewares.outcomes import Denied
-from crawler.middlewares.redirect import REDIRECTS, target_of
+from crawler.middlewares.redirect import target_of
 from crawler.middlewares.retry import describe
 from crawler.policy import robots, robots_fetch
 from crawler.policy.robots_fetch import Ages, Answer, Reader, Reading, RobotsRecord
+from crawler.policy.status import REDIRECTS
 
 T = TypeVar("T")
 

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from crawler.document import Drop, DropReason
 from crawler.middlewares._meta import is_control_file
 from crawler.middlewares.outcomes import Denied, Redirected
+from crawler.policy.status import REDIRECTS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
 
 

@@ -18,6 +18,7 @@ from crawler.document import Drop, DropReason
 from crawler.middlewares._meta import answers_condition, header_lines, is_control_file
 from crawler.middlewares.outcomes import Denied, TryLater
 from crawler.policy.headers import retry_after_seconds
+from crawler.policy.status import DENIALS, GONE, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-_DENIALS = frozenset({401, 402, 403, 451})
-_GONE = frozenset({404, 410})
 _LATER = frozenset({408, 425})
 _HOST_WIDE = frozenset({429, 503})
-_PAGE = frozenset({200, 203})
 
 
 class StatusMiddleware:
@@ -48,12 +46,12 @@ class StatusMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, TryLater."""
         status = response.status
-        if is_control_file(request) or status in _PAGE or answers_condition(request, response):
+        if is_control_file(request) or status in PAGE or answers_condition(request, response):
             return response
         detail = f"HTTP {status}"
-        if status in _DENIALS:
+        if status in DENIALS:
             raise Denied(Drop("fetch", DropReason.ACCESS_DENIED, detail))
-        if status in _GONE:
+        if status in GONE:
             raise Denied(Drop("fetch", DropReason.GONE, detail))
         if status in _HOST_WIDE:
             raise self._host_wide(response, detail)

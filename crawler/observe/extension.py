@@ -6,16 +6,17 @@ import asyncio
 import logging
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from scrapy import signals
 
 from crawler.frontier.scheduler import frontier_of
 from crawler.observe import render
-from crawler.observe.progress import Counters, Progress
-from crawler.observe.stats import KEPT, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.observe.progress import ArchiveCounters, Counters, Progress
+from crawler.observe.stats import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 from crawler.observe.summary import summarise
 from crawler.runtime import config_of
 from crawler.storage.errors import StorageError
@@ -85,6 +86,7 @@ class ProgressExtension:
             fetched_bytes=stats.get(RESPONSE_BYTES, 0),
             kept=stats.get(KEPT, 0),
             rejected=rejected_by(stats),
+            archives=_archives(stats),
         )
         engine, scheduler = self._crawler.engine, frontier_of(self._crawler)
         if scheduler is not None:
@@ -93,3 +95,11 @@ class ProgressExtension:
         if engine is not None:
             counters.domains = sorted(engine.downloader.slots)
         return counters
+
+
+def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
+    """What a replay has counted; None in a crawl."""
+    if f"{REPLAY}archives" not in stats:
+        return None
+    read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)
+    return ArchiveCounters(stats.get(f"{REPLAY}records", 0), read, before, stats.get(f"{REPLAY}bytes_total"))

@@ -26,6 +26,25 @@ TOP_REASONS = 4
 
 
 @dataclass(slots=True)
+class ArchiveCounters:
+    """Where a replay stands: records and bytes read of its archives. total_bytes: None where a server does not say."""
+
+    records: int = 0
+    read_bytes: int = 0
+    before_bytes: int = 0  # read by an earlier run
+    total_bytes: int | None = None
+
+    def line(self, seconds: float) -> str:
+        """Records, bytes, and how long the rest takes if it goes on as in these seconds."""
+        done = f"{self.records:,} records, {size(self.read_bytes)}"
+        if not self.total_bytes:
+            return f"{done} read"
+        new, left = self.read_bytes - self.before_bytes, max(0, self.total_bytes - self.read_bytes)
+        ahead = f", about {duration(left * seconds / new)} left" if new > 0 and left else ""
+        return f"{done} of {size(self.total_bytes)} read{ahead}"
+
+
+@dataclass(slots=True)
 class Counters:
     """Where the crawl stands. Counts are of this worker, except queued and leased (all workers)."""
 
@@ -37,6 +56,7 @@ class Counters:
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason"
     held: int = 0
     domains: list[str] = field(default_factory=list)  # in work now
+    archives: ArchiveCounters | None = None  # in a replay
 
     @property
     def judged(self) -> int:
@@ -86,6 +106,10 @@ class Progress:
 
     def line(self, counters: Counters) -> str:
         """The state of the crawl in one line."""
+        if counters.archives is not None:
+            read = counters.archives.line(self._clock() - self._started)
+            verdicts = f"{counters.kept} kept, {counters.judged - counters.kept} rejected"
+            return f"{verdicts}, {read}, {self.rate():.1f} documents/s"
         return (
             f"{counters.kept} kept, {counters.judged - counters.kept} rejected, {counters.held} on hold, "
             f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} in work, "
@@ -103,6 +127,8 @@ class Progress:
         lines: list[RenderableType] = [head]
         if reasons := sorted(counters.rejected.items(), key=lambda item: (-item[1], item[0]))[:TOP_REASONS]:
             lines.append(Text("  not kept  " + "   ".join(f"{name} {count:,}" for name, count in reasons), "dim"))
+        if counters.archives is not None:
+            lines.append(Text("  archives  " + counters.archives.line(now - self._started), "dim"))
         if counters.domains:
             more = f" +{len(counters.domains) - 3}" if len(counters.domains) > 3 else ""
             lines.append(Text("  in work   " + ", ".join(counters.domains[:3]) + more, "dim", overflow="ellipsis"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.document import DropReason
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.policy.evidence import History, with_history
 from crawler.runtime import config_of
 from crawler.storage.warc import Referred
 
@@ -46,6 +47,8 @@ class ArchivePipeline:
 
     async def _archived(self, exchange: Exchange, doc: Document) -> WarcLocation | None:
         if doc.text_allowed:
+            history = History(doc.redirects, doc.first_seen, doc.last_changed, doc.change_count)
+            exchange.evidence = with_history(exchange.evidence, history)
             return await self._sink.archive(exchange)
         if doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED:
             return await self._sink.archive_revisit(exchange, Referred(doc.url, doc.last_changed or None))

@@ -45,13 +45,15 @@ class Sink:
     """Durable output for one crawler. `await open()` before the first page, `await close()` after the last.
 
     After a StorageError every waiter and every later call fails with it, `failed` holds it, and the callbacks in
-    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0.
+    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0. `on_taken`
+    runs in the event loop whenever a record has got its place in the order of the writer thread.
     """
 
     def __init__(self, corpus: Corpus, *, commit_seconds: float = 0.2, max_batch: int = MAX_BATCH) -> None:
         self.corpus = corpus
         self.failed: StorageError | None = None
         self.on_failure: list[Callable[[StorageError], None]] = []
+        self.on_taken: list[Callable[[], None]] = []
         self._commit_seconds, self._max_batch = commit_seconds, max_batch
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -97,6 +99,11 @@ class Sink:
         snapshot = dict(counters)
         await self._submit(lambda: self.corpus.note(snapshot))
 
+    def tell(self, call: Callable[[], None]) -> None:
+        """Have the writer thread run `call` behind everything handed over so far; nobody waits for it."""
+        loop = asyncio.get_running_loop()
+        self._jobs.put(_Job(call, loop.create_future(), loop))
+
     async def close(self) -> None:
         """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
         if self._thread is not None:
@@ -118,6 +125,9 @@ class Sink:
         loop = asyncio.get_running_loop()
         job = _Job(call, loop.create_future(), loop, durable, last)
         self._jobs.put(job)
+        if durable:
+            for callback in self.on_taken:
+                callback()
         return await job.future
 
     # --- writer thread -----------------------------------------------------------------------------------------------

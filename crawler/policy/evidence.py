@@ -52,3 +52,35 @@ def load(blob: bytes) -> Evidence | None:
     if not all(text is None or isinstance(text, str) for text in strings):
         return None
     return Evidence(**texts, signals=[s for s in signals if s.carrier in EARLY_CARRIERS])
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What only the crawl knew of a page: how it got there, and what earlier visits found. Fields as on `Document`."""
+
+    redirects: list[str]
+    first_seen: str
+    last_changed: str
+    change_count: int
+
+
+def with_history(blob: bytes, history: History) -> bytes:
+    """The evidence `blob` (may be empty) with the history beside it, for the archive."""
+    try:
+        values = json.loads(blob) if blob else {}
+    except ValueError:
+        values = {}
+    facts = [history.redirects, history.first_seen, history.last_changed, history.change_count]
+    return json.dumps(values | {"history": facts}, separators=(",", ":")).encode()
+
+
+def load_history(blob: bytes) -> History | None:
+    """The history that `with_history` wrote; None where these bytes are something else."""
+    try:
+        redirects, first_seen, last_changed, changes = json.loads(blob)["history"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    texts = [*redirects, first_seen, last_changed] if isinstance(redirects, list) else [None]
+    if not all(isinstance(text, str) for text in texts) or type(changes) is not int:
+        return None
+    return History(redirects, first_seen, last_changed, changes)

@@ -96,7 +96,7 @@ def judge(
     for number, name in archives:
         problems: list[ReadProblem] = []
         try:
-            for count, response in enumerate(read_archive(name, on_problem=problems.append)):
+            for count, response in enumerate(read_archive(name, on_problem=problems.append, revisits=True)):
                 yield Judged((number, count), judge_one(config, response))
         except StorageError as error:
             yield Unread(name, 0, str(error), whole=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
@@ -10,7 +12,7 @@ from crawler.frontier.sowing import plan_of
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.storage.errors import StorageError
 from crawler.storage.expiry import expired_note
-from crawler.storage.replay import expand
+from crawler.storage.remote import check_name, expand
 
 
 def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
@@ -21,23 +23,58 @@ def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_P
     return plan_of(arguments, policy) if arguments else plan_seeds(policy=policy)
 
 
-def read_replay_arguments(arguments: Mapping[str, Any]) -> str:
-    """The archive pattern or URL of `scrapy crawl replay -a archive=…`.
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """What to replay: the place of the archives, this process's part of them (1 of 1: all), and how to ask for them.
 
-    Raises: SeedError where it is missing or another argument is given.
+    anonymous: read object stores without credentials.
     """
-    unknown = [f"unknown argument -a {name}=…; known: -a archive=…" for name in arguments if name != "archive"]
+
+    archive: str
+    part: int = 1
+    parts: int = 1
+    anonymous: bool = False
+
+    def share(self, archives: list[str]) -> list[str]:
+        """Every `parts`-th archive: the same one for the same list, whoever asks and when."""
+        return archives[self.part - 1 :: self.parts]
+
+    @property
+    def worker_id(self) -> str:
+        """A name that repeats, so that records and files of a repeated replay repeat."""
+        return "replay" if self.parts == 1 else f"replay-{self.part}of{self.parts}"
+
+
+_REPLAY_ARGUMENTS = ("archive", "part", "anonymous")
+_PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+
+
+def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
+    """The arguments of `scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`.
+
+    Raises: SeedError listing everything that is missing, unknown or unusable.
+    """
+    known = ", ".join(f"-a {name}=…" for name in _REPLAY_ARGUMENTS)
+    problems = [f"unknown argument -a {name}=…; known: {known}" for name in arguments if name not in _REPLAY_ARGUMENTS]
+    part, anonymous = str(arguments.get("part", "1/1")), str(arguments.get("anonymous", "no")).lower()
     if not arguments.get("archive"):
-        unknown.append(
+        problems.append(
             "scrapy crawl replay needs -a archive=GLOB_OR_URL, such as -a archive='corpus/archive/*.warc.gz'"
         )
-    if unknown:
-        raise SeedError(unknown)
+    found = _PART.fullmatch(part)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        problems.append(f"-a part={part}: expected K/N with K from 1 to N, such as 1/4")
+    if anonymous not in {"yes", "no", "true", "false", "1", "0"}:
+        problems.append(f"-a anonymous={anonymous}: expected yes or no")
+    if problems or found is None:
+        raise SeedError(problems)
+    plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), anonymous in {"yes", "true", "1"})
     try:
-        expand(str(arguments["archive"]))
+        for name in expand(plan.archive, anonymous=plan.anonymous):
+            check_name(name)
     except StorageError as error:
         raise SeedError([str(error)]) from error
-    return str(arguments["archive"])
+    return plan
 
 
 def _unless_expired(arguments: Mapping[str, Any]) -> object:

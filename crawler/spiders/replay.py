@@ -1,82 +1,246 @@
 """Archives through the same pipelines, without a network: after the spider, live crawl and replay are one.
 
-Pages keep the order of the archive, whatever the timing of the workers, so that verdicts which depend on order (which
-copy of a text came first) repeat.
+Pages keep the order of the archives, whatever the timing of the workers: a document enters the pipelines when the one
+before it has been handed to the corpus writer. So verdicts that depend on order (which copy of a text came first) and
+the bytes of the shards repeat. A replay that was cut off goes on behind its bookmarks.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider
+from scrapy import Spider, signals
+from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
 from crawler.document import Document
-from crawler.pipelines.archived import document_from_archive
+from crawler.observe.stats import REPLAY
+from crawler.pipelines.archived import UNKNOWN, document_from_archive, document_of_problem
+from crawler.pipelines.base import FATAL
+from crawler.pipelines.dedup_exact import index_of
+from crawler.pipelines.dedup_resume import remember
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
+from crawler.pipelines.sink import Sink, sink_of
 from crawler.runtime import config_of
-from crawler.spiders.arguments import read_replay_arguments
-from crawler.storage.replay import ArchivedResponse, ReadProblem, expand, read_archive
+from crawler.spiders.arguments import ReplayPlan, read_replay_arguments
+from crawler.storage.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
+from crawler.storage.errors import StorageError
+from crawler.storage.remote import expand, sizes_of
+from crawler.storage.replay import Archive, ArchivedResponse, ReadProblem
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
 READ_AHEAD = 16  # records read from the archive in one go, in a thread
+WINDOW = 16
+"""Documents in work for each stage process: enough that one slow page at the head keeps nobody waiting."""
+WINDOW_BYTES = 64 * 2**20
+"""Bodies in work: what bounds the memory where pages are large."""
+Found = ArchivedResponse | ReadProblem
+
+
+@dataclass(slots=True)
+class Step:
+    """One document to come, or (None) the end of an archive; `mark` is reached when it has been handed over."""
+
+    doc: asyncio.Future[Document] | None
+    archive: str
+    mark: Bookmark
+    size: int = 0  # bytes of the body
 
 
 class ReplaySpider(Spider):
-    """`scrapy crawl replay -a archive=GLOB_OR_URL`: nothing is requested, every archived page is judged again."""
+    """`scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`: every archived page is judged again."""
 
     name = "replay"
     config: Config
-    archive: str
+    plan: ReplayPlan
     pool: StagePool
     hop: tuple[str, ...]
+    sink: Sink
+    bookmarks: Bookmarks
+    _handed_over: asyncio.Event  # the document whose turn it is has its place in the writer's order
+    _current: Document | None = None
+    _sizes: dict[str, int | None]  # bytes by archive
+    _bytes_before = _records_before = 0  # in the archives that are finished
     custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}  # noqa: RUF012  # Scrapy's own declaration
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Read and check the arguments.
 
-        Raises: SeedError where `archive` is missing.
+        Raises: SeedError naming every problem.
         """
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
-        spider.archive = read_replay_arguments(kwargs)
+        spider.plan = read_replay_arguments(kwargs)
         spider.pool = pool_of(crawler)
         spider.hop = first_segment(crawler.settings)
+        spider.sink = sink_of(crawler)
+        spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
+        spider._handed_over = asyncio.Event()
+        spider._listen(crawler)
         return spider
 
+    def _listen(self, crawler: Crawler) -> None:
+        """A document's turn is over when its record is with the writer, or when it ended without one."""
+        self.sink.on_taken.append(self._handed_over.set)
+        self.sink.on_failure.append(lambda _error: self._handed_over.set())
+        self.sink.corpus.after_commit.append(self.bookmarks.save)
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._ended, signal)
+
+    def _ended(self, item: Document) -> None:
+        if item is self._current:
+            self._handed_over.set()
+
     async def start(self) -> AsyncIterator[Document]:
-        """Yield one judged document per archived page, in the order of the archive."""
-        window: deque[asyncio.Future[Document]] = deque()
-        limit = 4 * max(1, self.pool.workers)
-        async for response in self._responses():
-            window.append(asyncio.ensure_future(self.pool.run(document_from_archive(response, self.config), self.hop)))
-            if len(window) >= limit:
-                yield await window.popleft()
-        while window:
-            yield await window.popleft()
+        """Yield one judged document per archived page, in the order of the archives."""
+        try:
+            async with aclosing(self._in_order()) as steps:
+                async for step in steps:
+                    if step.doc is not None:
+                        self._current = await step.doc
+                        self._handed_over.clear()
+                        yield self._current
+                        await self._handed_over.wait()
+                    self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
+        except StorageError as error:
+            self._stats.set_value(FATAL, str(error))
+            raise CloseSpider("storage_error") from error
 
-    async def _responses(self) -> AsyncIterator[ArchivedResponse]:
-        for name in await asyncio.to_thread(expand, self.archive):
-            records = read_archive(name, on_problem=self._broken)
-            while batch := await asyncio.to_thread(_take, records):
-                for record in batch:
-                    yield record
+    async def _in_order(self) -> AsyncGenerator[Step, None]:
+        """The steps as they come, with a window of documents in work; a replay that is stopped gives them up."""
+        window: deque[Step] = deque()
+        limit, held = WINDOW * max(1, self.pool.workers), 0
+        try:
+            async with aclosing(self._steps()) as steps:
+                async for step in steps:
+                    window.append(step)
+                    held += step.size
+                    while len(window) >= limit or held > WINDOW_BYTES:
+                        held -= window[0].size
+                        yield window.popleft()
+            while window:
+                yield window.popleft()
+        finally:
+            for doc in [step.doc for step in window if step.doc is not None]:
+                doc.cancel()
 
-    def _broken(self, problem: ReadProblem) -> None:
-        """Called in the reading thread: counting is all that happens here."""
-        self.crawler.stats.inc_value("replay/broken_records")
-        self.logger.warning("%s at byte %d: %s", problem.file, problem.offset, problem.what)
+    async def _steps(self) -> AsyncGenerator[Step, None]:
+        archives = self.plan.share(await asyncio.to_thread(expand, self.plan.archive, anonymous=self.plan.anonymous))
+        marks = {name: self.bookmarks.of(name) for name in archives}
+        done = await self._resumed(marks)
+        await asyncio.to_thread(self._measure, marks)
+        for name in archives:
+            if marks[name].finished:
+                continue
+            lock = self.bookmarks.claim(name)
+            try:
+                self._check_alone(name, marks[name])
+                async with aclosing(self._steps_of(name, marks[name], done)) as steps:
+                    async for step in steps:
+                        yield step
+            finally:
+                lock.release()
+
+    def _check_alone(self, name: str, mark: Bookmark) -> None:
+        """Raises: StorageError where another process has replayed the archive since this one looked."""
+        if self.bookmarks.of(name) != mark:
+            raise StorageError(f"{name}: another process has just replayed it into this corpus; run the command again")
+
+    async def _resumed(self, marks: dict[str, Bookmark]) -> set[Spot]:
+        """What an earlier run recorded of these archives; its texts are made known to a duplicate index that forgot."""
+        place = self.sink.corpus.place
+        done = await asyncio.to_thread(spots_behind, place, marks)
+        if done or any(mark.offset or mark.finished for mark in marks.values()):
+            await remember(index_of(self.crawler), self.config, place)
+        return done
+
+    async def _steps_of(self, name: str, mark: Bookmark, done: set[Spot]) -> AsyncGenerator[Step, None]:
+        limit = self.config.policy.max_body_bytes
+        archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
+        found, offset = iter(archive), mark.offset
+        while batch := await asyncio.to_thread(_take, found):
+            for item in batch:
+                offset = max(offset, item.offset)
+                if _spot(item) in done:
+                    self._count("recorded_before")
+                else:
+                    size = len(item.body) if isinstance(item, ArchivedResponse) else 0
+                    yield Step(self._judged(item), name, Bookmark(offset), size)
+            self._progress(archive)
+        self._finish(archive)
+        yield Step(None, name, Bookmark(offset, finished=True))
+
+    def _judged(self, item: Found) -> asyncio.Future[Document]:
+        if isinstance(item, ReadProblem):
+            self._count("broken_records")
+            self.logger.warning("%s at byte %d: %s", item.file, item.offset, item.what)
+            return _ready(document_of_problem(item, self.config))
+        doc = document_from_archive(item, self.config)
+        self._count(f"kind/{item.kind}")
+        if doc.robots_status == UNKNOWN:
+            self._count("robots_unknown")
+        return asyncio.ensure_future(self.pool.run(doc, self.hop)) if doc.html else _ready(doc)
+
+    # --- what people see ---------------------------------------------------------------------------------------------
+    @property
+    def _stats(self) -> StatsCollector:
+        assert self.crawler.stats is not None
+        return self.crawler.stats
+
+    def _measure(self, marks: dict[str, Bookmark]) -> None:
+        """For the progress: bytes of all archives that are left, where every server says them. In a thread."""
+        archives = [name for name, mark in marks.items() if not mark.finished]
+        self._count("archives_finished_before", len(marks) - len(archives))
+        sizes = sizes_of(archives, anonymous=self.plan.anonymous)
+        self._sizes = dict(zip(archives, sizes, strict=True))
+        stats = self._stats
+        stats.set_value(f"{REPLAY}archives", len(archives))
+        stats.set_value(f"{REPLAY}bytes_before", sum(marks[name].offset for name in archives[:1]))
+        if None not in sizes:
+            stats.set_value(f"{REPLAY}bytes_total", sum(size or 0 for size in sizes))
+
+    def _progress(self, archive: Archive) -> None:
+        stats = self._stats
+        stats.set_value(f"{REPLAY}bytes_read", self._bytes_before + archive.offset)
+        stats.set_value(f"{REPLAY}records", self._records_before + archive.records)
+
+    def _finish(self, archive: Archive) -> None:
+        for kind, count in archive.skipped.items():
+            self._count(f"skipped/{kind}", count)
+        self._records_before += archive.records
+        self._bytes_before += self._sizes[archive.name] or archive.offset
+        self._count("archives_finished")
+        self._stats.set_value(f"{REPLAY}bytes_read", self._bytes_before)
+        self._stats.set_value(f"{REPLAY}records", self._records_before)
+
+    def _count(self, noun: str, count: int = 1) -> None:
+        self._stats.inc_value(REPLAY + noun, count)
 
 
-def _take(records: Iterator[ArchivedResponse]) -> list[ArchivedResponse]:
-    return list(islice(records, READ_AHEAD))
+def _ready(doc: Document) -> asyncio.Future[Document]:
+    future: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
+    future.set_result(doc)
+    return future
+
+
+def _spot(item: Found) -> Spot:
+    url = item.url or f"{item.file}#{item.offset}"
+    return item.file, item.offset, item.record_id, url
+
+
+def _take(found: Iterator[Found]) -> list[Found]:
+    return list(islice(found, READ_AHEAD))

@@ -68,7 +68,7 @@ class ExtractionStage:
         """
         tree, doc.tree = doc.tree, None
         if isinstance(tree, str):
-            text, doc.extractor = _plain(tree), "plain"
+            text, doc.extractor = _plain(tree), doc.extractor or "plain"  # an archive's reader may have named it
         elif tree is None:
             text = ""
         else:
@@ -77,7 +77,7 @@ class ExtractionStage:
             text, doc.extractor = self._main_text(doc, tree)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
-        if doc.extractor != "plain":
+        if not isinstance(tree, str):
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
         _count(doc)
         if not doc.text:

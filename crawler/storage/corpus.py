@@ -50,6 +50,7 @@ class Corpus:
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
         self._lock = lock_of(self.place, self.writer)
+        self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
         self._checkpoint = 0.0
@@ -133,6 +134,8 @@ class Corpus:
             self._archive.commit()
             self._kept.commit()
             self._rejected.commit()
+            for call in self.after_commit:
+                call()
             if self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
                 self._save()
 
@@ -144,6 +147,8 @@ class Corpus:
                     self._archive.seal()
                     self._kept.seal()
                     self._rejected.seal()
+                    for call in self.after_commit:
+                        call()
                     self._note_sources()
                     self._run["ended"] = moment(self._clock())
                     self._save()

@@ -1,30 +1,37 @@
 """Archives back into responses: what the replay spider reads instead of the network.
 
-Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's. Broken records
-are counted with their offset and skipped where the container lets us find the next record.
+Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's, front to back.
+What cannot be read is reported with its offset, and reading goes on at the next record. Below: `foreign_bytes.py`
+(gzip, zstd), `foreign_records.py` (WARC), `foreign_http.py`.
 """
 
 from __future__ import annotations
 
-import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import IO, Any, cast
-
-import fsspec
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO
 
 from crawler.storage.encodings import decoded
 from crawler.storage.errors import StorageError
-from crawler.storage.journal import complete_bytes
+from crawler.storage.foreign_bytes import Damage, Piece, pieces
+from crawler.storage.foreign_http import Headers, parse_response
+from crawler.storage.foreign_records import BrokenRecordError, RawRecord, RecordReader
+from crawler.storage.remote import ARC, check_name, expand, open_archive
 
-Headers = list[tuple[bytes, bytes]]
-_PAGES = WarcRecordType.response | WarcRecordType.conversion | WarcRecordType.resource
-_WANTED = _PAGES | WarcRecordType.metadata
+__all__ = ["EVIDENCE_TYPE", "Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
+
 EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
 """Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
+MAX_BYTES = 10 * 2**20
+"""Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
+BEYOND = "beyond the limit"
 _MAX_EVIDENCE = 2**20
-_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
+_HEAD_ROOM = 2**18  # bytes of HTTP head that a block may have on top of its payload
+_PAGES = frozenset({"response", "conversion", "resource", "revisit"})
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}(?=:)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,11 @@ class ArchivedResponse:
     """One page from an archive. `body` is free of transfer and content encoding.
 
     evidence: what the crawl that wrote the archive noted beside the page, unread; empty in other people's archives.
-    kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8) or "resource" (a file without HTTP).
+    kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8), "resource" (a file without HTTP), or
+    "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known).
     status: HTTP status; 200 for the kinds without HTTP. fetched_at: seconds since the epoch.
+    truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
+    license_tag, license_tier: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`).
     """
 
     url: str
@@ -47,153 +57,183 @@ class ArchivedResponse:
     offset: int
     ip_address: str | None = None
     evidence: bytes = b""
+    truncated: str = ""
+    refers_to: str = ""
+    license_tag: str | None = None
+    license_tier: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ReadProblem:
-    """What could not be read: handed to `on_problem` as it happens."""
+    """What could not be read: where its record (or compressed member) begins, and its address where that is known."""
 
     file: str
     offset: int
     what: str
+    url: str = ""
+    record_id: str = ""
+
+    @property
+    def is_size(self) -> bool:
+        """True where the record is whole, but beyond the limit."""
+        return BEYOND in self.what
 
 
-@dataclass(slots=True)
-class _Reader:
-    name: str
-    max_bytes: int
-    report: Callable[[ReadProblem], None]
-    seen: int = 0
-    position: int = field(default=0)
-    noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
+class Archive:
+    """One archive, read front to back: iterate over its pages and problems, in file order.
 
-    def responses(self, file: IO[bytes]) -> Iterator[ArchivedResponse]:
+    start: byte of the file where a record begins; reading starts there. `offset` is where reading stands, `records` how
+    many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …).
+    Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
+    """
+
+    def __init__(
+        self, path_or_url: str, *, start: int = 0, max_bytes: int = MAX_BYTES, anonymous: bool = False
+    ) -> None:
+        check_name(path_or_url)
+        self.name, self.offset, self.records = path_or_url, start, 0
+        self.skipped: Counter[str] = Counter()
+        self._start, self._max_bytes, self._anonymous = start, max_bytes, anonymous
+        self._noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
+
+    def __iter__(self) -> Iterator[ArchivedResponse | ReadProblem]:
+        first: ReadProblem | None = None
+        with open_archive(self.name, anonymous=self._anonymous) as file:
+            for found in self._found(file):
+                if isinstance(found, ReadProblem):
+                    first = first or found
+                yield found
+        if first and not self.records and not self._start:
+            raise StorageError(f"{self.name}: no WARC record could be read ({first.what}); is it a WARC file?")
+
+    def _found(self, file: IO[bytes]) -> Iterator[ArchivedResponse | ReadProblem]:
+        can_seek = file.seekable()
+        start = self._start if can_seek else 0
+        limit = self._max_bytes + _HEAD_ROOM
+        reader = RecordReader(lambda at: self._pieces(file, at), _is_wanted, limit, start=start, can_seek=can_seek)
         try:
-            for record in ArchiveIterator(file, record_types=_WANTED, parse_http=False):
-                if record.record_type == WarcRecordType.metadata:
-                    self._note(record)
+            for record in reader.records():
+                self.offset = max(self.offset, record.offset)
+                if isinstance(record, BrokenRecordError):
+                    yield ReadProblem(self.name, record.offset, record.what)
                     continue
-                self.position = record.stream_pos
-                self.seen += 1
-                if found := self._convert(record):
+                self.records += 1
+                if found := self._read(record):
                     yield found
-            self._check_tail(file)
-        except (OSError, ValueError, RuntimeError, EOFError) as error:
-            self._problem(f"the archive cannot be read beyond this record: {error}")
+        except (OSError, EOFError) as error:
+            yield ReadProblem(self.name, self.offset, f"the archive cannot be read beyond this record: {error}")
 
-    def _note(self, record: WarcRecord) -> None:
-        if record.headers.get("Content-Type") == EVIDENCE_TYPE and record.content_length <= _MAX_EVIDENCE:
-            self.noted = (record.headers.get("WARC-Concurrent-To") or "", record.reader.read())
+    def _pieces(self, file: IO[bytes], start: int) -> Iterator[Piece | Damage]:
+        """Raises: StorageError where the plain bytes begin as an ARC file does."""
+        for number, piece in enumerate(pieces(file, start)):
+            if not number and isinstance(piece, Piece) and piece.data.startswith(b"filedesc:"):
+                raise StorageError(f"{self.name}: {ARC}")
+            yield piece
 
-    def _convert(self, record: WarcRecord) -> ArchivedResponse | None:
-        try:
-            return self._response(record)
-        except (OSError, ValueError, RuntimeError, EOFError, TypeError) as error:
-            self._problem(f"broken record: {error}")
+    def _read(self, record: RawRecord) -> ArchivedResponse | ReadProblem | None:
+        fields = record.fields
+        if record.kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE:
+            if len(record.block) <= _MAX_EVIDENCE and not record.problem:
+                self._noted = (fields.get("warc-concurrent-to", ""), record.block)
+            return None
+        if record.kind not in _PAGES:
+            return self._left_out(record)
+        url = fields.get("warc-target-uri", "").strip("<> ")
+        if not url.startswith(("http://", "https://")):
+            scheme = _SCHEME.match(url)
+            self.skipped[f"scheme/{scheme[0].lower() if scheme else 'none'}"] += 1
+            return None
+        problem = record.problem
+        if not problem:
+            try:
+                return self._response(record, url)
+            except (OSError, ValueError, RuntimeError, EOFError, TypeError, OverflowError) as error:
+                problem = f"broken record: {error}"
+        return ReadProblem(self.name, record.offset, problem, url, fields.get("warc-record-id", ""))
+
+    def _left_out(self, record: RawRecord) -> ReadProblem | None:
+        if record.kind == "continuation":
+            return ReadProblem(self.name, record.offset, "a segment of a record: segmented records are not read")
+        if record.kind not in {"warcinfo", "request", "metadata"}:
+            self.skipped["type/other"] += 1
         return None
 
-    def _response(self, record: WarcRecord) -> ArchivedResponse | None:
-        url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-        if not url.startswith(("http://", "https://")):
-            return None
-        if record.content_length > self.max_bytes:
-            raise ValueError(f"{record.content_length} bytes are beyond the limit of {self.max_bytes}")
-        if record.is_http:
-            record.parse_http(strict_mode=False)
-        raw = record.reader.read()
-        if len(raw) < record.content_length:
-            raise ValueError(f"truncated: {len(raw)} of {record.content_length} bytes")
-        http = record.http_headers if record.is_http else None
-        body = raw if http is None else decoded(http.items(), raw, self.max_bytes)
+    def _response(self, record: RawRecord, url: str) -> ArchivedResponse:
+        """Raises: ValueError, OSError, … where the record cannot be understood."""
+        fields = record.fields
+        if "warc-segment-number" in fields:
+            raise ValueError("segmented records are not read")
+        record_id = fields.get("warc-record-id", "")
+        status, headers, body = self._content(record)
+        tier = fields.get("x-crawl-licence-tier", "none")
         return ArchivedResponse(
             url=url,
-            kind=record.headers.get("WARC-Type") or "response",
-            status=(http.status_code or 0) if http is not None else 200,
-            headers=list(http.items_bytes()) if http is not None else _headers_without_http(record),
+            kind=record.kind,
+            status=status,
+            headers=headers,
             body=body,
-            fetched_at=record.record_date.timestamp(),
+            fetched_at=_seconds(fields.get("warc-date", "")),
             file=self.name,
-            record_id=record.headers.get("WARC-Record-ID") or "",
-            offset=self.position,
-            ip_address=record.headers.get("WARC-IP-Address"),
-            evidence=self.noted[1] if self.noted[0] == record.headers.get("WARC-Record-ID") else b"",
+            record_id=record_id,
+            offset=record.offset,
+            ip_address=fields.get("warc-ip-address"),
+            evidence=self._noted[1] if record_id and self._noted[0] == record_id else b"",
+            truncated=fields.get("warc-truncated", "").lower(),
+            refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
+            license_tag=fields.get("x-crawl-licence"),
+            license_tier=None if tier == "none" else tier,
         )
 
-    def _check_tail(self, file: IO[bytes]) -> None:
-        """The container ends where its last record ends; a torn end is not the same as the end."""
-        name = self.name.partition("?")[0]
-        if not name.endswith((".gz", ".zst")) or not file.seekable():
-            return
-        size = file.seek(0, os.SEEK_END)
-        file.seek(self.position)
-        self.position += complete_bytes(file, gzipped=name.endswith(".gz"))
-        if self.position != size:
-            self._problem(f"the last record is torn: {size - self.position} bytes cannot be read")
-
-    def _problem(self, what: str) -> None:
-        self.report(ReadProblem(self.name, self.position, what))
+    def _content(self, record: RawRecord) -> tuple[int, Headers, bytes]:
+        """Status, header lines and decoded payload."""
+        kind = record.fields.get("content-type", "")
+        if record.kind == "revisit":
+            return _revisited(record.block)
+        if record.kind != "response" and not kind.startswith("application/http"):
+            return 200, [(b"Content-Type", (kind or "text/plain").encode("latin-1", "replace"))], record.block
+        message = parse_response(record.block)
+        body = decoded(message.text_headers(), message.body, self._max_bytes)
+        if len(body) > self._max_bytes:
+            raise ValueError(f"{len(body)} bytes are {BEYOND} of {self._max_bytes}")
+        return message.status, message.headers, body
 
 
 def read_archive(
     path_or_url: str,
     *,
     on_problem: Callable[[ReadProblem], None] | None = None,
-    max_bytes: int = 10 * 2**20,
+    max_bytes: int = MAX_BYTES,
+    revisits: bool = False,
 ) -> Iterator[ArchivedResponse]:
-    """Every page of one archive, in file order; payloads beyond `max_bytes` are reported, not read.
+    """Every page of one archive, in file order, and on request its revisits; what cannot be read goes to `on_problem`.
 
-    A record that cannot be read goes to `on_problem` with its offset; a file in which nothing can be read is an error.
-    Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
+    Raises: StorageError as `Archive`.
     """
-    _check_name(path_or_url)
-    first: list[ReadProblem] = []
+    for found in Archive(path_or_url, max_bytes=max_bytes):
+        if isinstance(found, ReadProblem):
+            if on_problem is not None:
+                on_problem(found)
+        elif revisits or found.kind != "revisit":
+            yield found
 
-    def report(problem: ReadProblem) -> None:
-        if not first:
-            first.append(problem)
-        if on_problem is not None:
-            on_problem(problem)
 
-    reader = _Reader(path_or_url, max_bytes, report)
+def _is_wanted(fields: dict[str, str]) -> bool:
+    kind = fields.get("warc-type", "").lower()
+    return kind in _PAGES or (kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE)
+
+
+def _revisited(block: bytes) -> tuple[int, Headers, bytes]:
     try:
-        with _open(path_or_url) as file:
-            yield from reader.responses(file)
-    except OSError as error:
-        raise StorageError(f"{path_or_url}: cannot be opened ({error}); check the path or URL") from error
-    if first and reader.seen == 0:
-        raise StorageError(f"{path_or_url}: no WARC record could be read ({first[0].what}); is it a WARC file?")
+        message = parse_response(block)
+    except ValueError:
+        return 304, [], b""
+    return message.status, message.headers, b""
 
 
-def expand(pattern: str) -> list[str]:
-    """The archives a glob or URL stands for, sorted.
-
-    Raises: StorageError where nothing matches.
-    """
-    fs, path = fsspec.core.url_to_fs(pattern)
-    found = sorted(fs.glob(path)) if any(c in path for c in "*?[") else [path]
-    if not found:
-        raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
-    return [name if "file" in _protocols(fs) else fs.unstrip_protocol(name) for name in found]
-
-
-def _protocols(fs: Any) -> tuple[str, ...]:
-    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
-
-
-def _open(path_or_url: str) -> IO[bytes]:
-    return cast("IO[bytes]", fsspec.open(path_or_url, "rb").open())
-
-
-def _check_name(path_or_url: str) -> None:
-    name = path_or_url.partition("?")[0].removesuffix(".part")
-    if name.endswith((".arc", ".arc.gz")):
-        raise StorageError(
-            f"{path_or_url}: ARC files are not read; convert them first: warcio recompress IN OUT.warc.gz"
-        )
-    if not name.endswith(_SUFFIXES):
-        raise StorageError(f"{path_or_url}: not an archive name; expected one of {', '.join(_SUFFIXES)}")
-
-
-def _headers_without_http(record: WarcRecord) -> Headers:
-    kind = record.headers.get("Content-Type") or "text/plain"
-    return [(b"Content-Type", kind.encode("latin-1", "replace"))]
+def _seconds(date: str) -> float:
+    """Raises: ValueError where WARC-Date is no date (section 5.4; it may be any W3C date, and lack the zone)."""
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        raise ValueError(f"no usable WARC-Date ({date[:40]!r})") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

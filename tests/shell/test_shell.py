@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "atheris"}  # imported where it is used; its tests skip with a reason
+OPTIONAL |= {"datatrove"}  # the peer of a bench, in an environment of its own
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
 

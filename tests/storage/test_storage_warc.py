@@ -239,7 +239,7 @@ READABLE = {
     "example-iana.org-chunked.warc": 1,
     "example-resource.warc.gz": 1,
     "example-space-in-target-uri.warc.gz": 0,
-    "example-trunc.warc": 1,
+    "example-trunc.warc": 0,  # its length leads into the next record
     "example-wget-bad-target-uri.warc.gz": 1,
     "example-wrong-chunks.warc.gz": 1,
     "example.warc": 1,

@@ -1,0 +1,183 @@
+"""Archives on servers are read where they are: S3 and HTTP with ranges, only as far as they are needed."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
+
+import fsspec
+import pytest
+
+from crawler.storage.errors import StorageError
+from crawler.storage.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
+from crawler.storage.replay import Archive
+from tests.crawl.foreign import Writer
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """An archive of 40 incompressible pages, three times as large as one request."""
+    chance, writer = random.Random(1), Writer()
+    for number in range(40):
+        writer.add(f"http://a.test/{number}", chance.randbytes(READ_AHEAD * 3 // 40))
+    return writer.save(tmp_path_factory.mktemp("remote") / "x.warc.gz").read_bytes()
+
+
+class Server:
+    """One file over HTTP; `sent` counts its bytes before they leave. ranges: whether parts of it can be had."""
+
+    def __init__(self, content: bytes, *, ranges: bool) -> None:
+        server, self.sent = self, 0
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_HEAD(self) -> None:
+                self._head(200, len(content))
+
+            def do_GET(self) -> None:
+                found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")) if ranges else None
+                start, end = (int(found[1]), min(int(found[2]) + 1, len(content))) if found else (0, len(content))
+                server.sent += end - start
+                self._head(206 if found else 200, end - start, start, end)
+                self.wfile.write(content[start:end])
+
+            def _head(self, status: int, size: int, start: int = 0, end: int = 0) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", str(size))
+                if ranges:
+                    self.send_header("Accept-Ranges", "bytes")
+                if status == 206:
+                    self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/x.warc.gz"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(content, *, ranges=True):
+        servers.append(Server(content, ranges=ranges))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+def urls(found):
+    return [page.url for page in found]
+
+
+def test_an_archive_over_http_is_read_from_front_to_back(serve, archive):
+    server = serve(archive)
+    assert urls(Archive(server.url)) == [f"http://a.test/{n}" for n in range(40)]
+    assert size_of(server.url) == len(archive)
+    assert server.sent < 2 * len(archive)
+
+
+def test_a_server_without_ranges_is_read_in_one_stream(serve, archive):
+    assert urls(Archive(serve(archive, ranges=False).url)) == [f"http://a.test/{n}" for n in range(40)]
+
+
+def test_only_what_is_read_is_fetched(serve, archive):
+    server = serve(archive)
+    first = list(islice(Archive(server.url), 2))
+    assert len(first) == 2 and server.sent <= 2 * READ_AHEAD < len(archive)
+
+
+def test_a_replay_that_goes_on_in_the_middle_does_not_fetch_the_beginning(serve, archive):
+    pages = list(Archive(serve(archive).url))
+    server = serve(archive)
+    assert urls(Archive(server.url, start=pages[35].offset)) == urls(pages[35:])
+    assert server.sent <= 2 * READ_AHEAD < len(archive)
+
+
+def test_damage_in_a_remote_archive_costs_its_record_only(serve, archive):
+    pages = list(Archive(serve(archive).url))
+    broken = bytearray(archive)
+    broken[pages[20].offset + 1000] ^= 0xFF
+    found = list(Archive(serve(bytes(broken)).url))
+    assert [item.offset for item in found] == [page.offset for page in pages]
+    assert urls(found) == [*urls(pages[:20]), "", *urls(pages[21:])]
+
+
+@pytest.fixture(scope="module")
+def s3(archive):
+    """A server of the S3 protocol (moto) with one bucket that everybody may read."""
+    moto = pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-dev.txt)")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    patch = pytest.MonkeyPatch()
+    patch.setitem(fsspec.config.conf, "s3", {"endpoint_url": f"http://{host}:{port}"})
+    for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        patch.delenv(name, raising=False)
+    fs = s3fs.S3FileSystem(anon=False, key="test", secret="test")
+    fs.mkdir("crawl")
+    for name in ("b.warc.gz", "a.warc.gz", "other.json"):
+        fs.pipe(f"crawl/segments/{name}", archive, ACL="public-read")
+    fs.pipe("crawl/private.warc.gz", archive)
+    yield "s3://crawl/segments"
+    patch.undo()
+    server.stop()
+
+
+def test_archives_in_a_bucket_are_found_and_read_without_credentials(s3, archive):
+    names = [f"{s3}/a.warc.gz", f"{s3}/b.warc.gz"]
+    assert expand(f"{s3}/*.warc.gz", anonymous=True) == names
+    assert expand(s3, anonymous=True) == names
+    assert sizes_of(names, anonymous=True) == [len(archive)] * 2
+    pages = list(Archive(names[0], anonymous=True))
+    assert urls(pages) == [f"http://a.test/{n}" for n in range(40)]
+    assert urls(Archive(names[1], start=pages[38].offset, anonymous=True)) == urls(pages[38:])
+
+
+def test_a_bucket_or_file_that_is_not_there_is_one_sentence(s3):
+    with pytest.raises(StorageError, match="no such archive"):
+        expand(f"{s3}/none.warc.gz", anonymous=True)
+    for name in ("s3://nowhere/none.warc.gz", "s3://crawl/private.warc.gz"):
+        with pytest.raises(StorageError, match=f"{name}: cannot be opened"):
+            list(Archive(name, anonymous=True))
+
+
+def test_a_list_names_archives_of_every_kind_and_keeps_its_order(tmp_path, archive):
+    (tmp_path / "x.warc.gz").write_bytes(archive)
+    names = ["memory://b.warc.gz", f"{tmp_path}/*.gz", "https://example.org/x.warc.gz?sig=1", "memory://b.warc.gz"]
+    (tmp_path / "all.paths").write_text("# two\n\n" + "\n".join(names) + "\n")
+    assert expand(str(tmp_path / "all.paths")) == [names[0], str(tmp_path / "x.warc.gz"), names[2]]
+    (tmp_path / "none.txt").write_text("# none\n")
+    with pytest.raises(StorageError, match="names no archive"):
+        expand(str(tmp_path / "none.txt"))
+
+
+def test_a_file_system_that_is_not_installed_says_what_to_install():
+    with pytest.raises(StorageError, match=r"adlfs"):
+        open_archive("abfs://container/x.warc.gz")
+
+
+def test_many_remote_archives_are_not_asked_for_their_sizes():
+    assert sizes_of([f"https://example.org/{n}.warc.gz" for n in range(101)]) == [None] * 101
+
+
+def test_a_page_of_a_single_member_is_whole(serve):
+    content = gzip.compress(b"".join(gzip.decompress(r) for r in Writer().add("http://a.test/", b"<p>x</p>").records))
+    assert [page.body for page in Archive(serve(content).url)] == [b"<p>x</p>"]
