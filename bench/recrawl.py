@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from bench.measure import measured
 from bench.realweb import RealWeb, RealWebError, serve
 from crawler.frontier.client import Frontier
+from crawler.frontier.decay import Past
 from crawler.frontier.model import Candidate, Limits, Wire
 from crawler.frontier.recrawl import Intervals, Visit
 from crawler.frontier.server import EmbeddedServer
@@ -45,7 +46,10 @@ def visit_of(n: int) -> Visit:
     at = 1_760_000_000 + n % 100_000
     tag, date = f'"{at:x}-{5_000 + n % 90_000:x}"', "Sun, 01 Mar 2026 12:00:00 GMT"
     digest = n.to_bytes(16, "little")
-    return Visit(at, at, at, digest, status=200, size=n, kept=True, reusable=True, etag=tag, last_modified=date)
+    return Visit(
+        at, at, at, digest, status=200, size=n, kept=True, reusable=True, etag=tag, last_modified=date,
+        text=n.to_bytes(10, "little"), past=Past(0.3, 0.8, n % 90_000),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,9 @@ def measure_site(pages: int, packages: list[str]) -> None:
         folder = Path(temporary)
         runs = [crawl(web, folder, pages, again) for again in (False, True)]
         for name, (cpu, seconds, counters) in zip(("first", "second"), runs, strict=True):
-            kind = {k: counters.get(f"recrawl/{k}", 0) for k in ("new", "changed", "unchanged", "gone")}
+            kind = {
+                k: counters.get(f"recrawl/{k}", 0) for k in ("new", "changed", "unchanged", "gone", "moved", "decayed")
+            }
             print(
                 f"{name} run: {counters['downloader/request_count']:,} requests, "
                 f"{counters['downloader/response_bytes']:,} bytes, {cpu:.1f} s CPU, {seconds:.1f} s, "
