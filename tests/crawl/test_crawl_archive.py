@@ -55,10 +55,6 @@ def test_archives_of_a_crawl_expire_by_command_and_everybody_says_so(crawl, make
     assert crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, ARCHIVE_COMPRESSION="zstd").returncode == 0
     assert verify(Place(str(crawl.folder))).damage == []
     tiny = "0.0000001"  # days: less than the command itself takes to start
-    nothing = scrapy("dataset", "expire", crawl.folder)
-    assert nothing.returncode == 1 and "ARCHIVE_TTL_DAYS" in nothing.stderr
-    young = scrapy("dataset", "expire", crawl.folder, "-s", "ARCHIVE_TTL_DAYS=30")
-    assert young.returncode == 0 and "nothing is older than 30 days" in young.stdout
     dry = scrapy("dataset", "expire", "--older-than", tiny, "--dry-run", crawl.folder)
     assert dry.returncode == 0 and "would remove 1 archive(s)" in dry.stdout
     assert len(list((crawl.folder / "archive").iterdir())) == 2
