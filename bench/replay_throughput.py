@@ -4,7 +4,7 @@
 environment with `datatrove[processing]` and py3langid (default /work/venv/datatrove/bin/python, or DATATROVE_PYTHON).
 
 1. Throughput, from the start of each command to its end: datatrove (trafilatura, language, Gopher, C4, FineWeb); ours
-   with the same rules and thresholds, with our way of counting words and with datatrove's (spaCy); and ours as it comes.
+   with the same rules and thresholds, with our words and with datatrove's (spaCy); and ours as it comes.
    Ours reads opt-outs, redacts personal data and removes duplicates besides.
 2. Verdicts: the texts that datatrove extracted, with what its filters said, go through our stages as WET records. So
    both judge the same text, and every difference is one between the rules.
