@@ -1,5 +1,6 @@
 # The only tool a newcomer needs. Each target does its own set-up: a virtual environment in .venv with everything in it.
 #   make demo    crawl the project's demo web: a corpus in demo-corpus/
+#   make demo-second  the same, then the demo web changes and is crawled again: what changed, went or said no since
 #   make test    lint, types, import rules, all tests
 #   make lint    ruff, mypy and the import rules alone
 #   make format  let ruff rewrite what it can
@@ -22,7 +23,7 @@ export PYTHONPATH := $(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: help demo test lint format bench eval spark docs clean
+.PHONY: help demo demo-second test lint format bench eval spark docs clean
 help:
 	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
 
@@ -50,6 +51,9 @@ $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
 # --- what people call ------------------------------------------------------------------------------------------------
 demo: $(VENV)/run.stamp
 	@$(PY) -m demo.run $(ARGS)
+
+demo-second: $(VENV)/run.stamp
+	@$(PY) -m demo.run --second $(ARGS)
 
 test: lint
 	$(PY) -m pytest $(PYTEST) $(ARGS)

@@ -17,6 +17,7 @@ import zstandard
 
 from bench._site import KEPT, SECRET, KnownSite
 from bench._target import Visit
+from crawler.storage.cdxj import with_index
 from crawler.storage.place import Place
 from crawler.storage.verify import verify
 from demo.outputs import CorpusRecords, Record
@@ -66,7 +67,7 @@ def bookkeeping(folder: Path, corpus: CorpusRecords) -> list[str]:
     findings = verify(Place(str(folder)))
     surplus = len(findings.surplus) + len(findings.superseded)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    listed = {entry["path"] for entry in manifest["files"]}
+    listed = {name for entry in manifest["files"] for name in with_index(entry["path"])}
     present = {f"{path.parent.name}/{path.name}" for path in _files(folder)}
     found = [*findings.damage, *([f"{surplus} surplus records after --fix"] if surplus else [])]
     found += _named("in the manifest but not there", listed - present)

@@ -1,11 +1,13 @@
-"""Which WARC writer, and what does one clean frame save? `python -m bench.archive_formats FOLDER_WITH_HTML`.
+"""Which WARC writer, which compression, what does an index cost? `python -m bench.archive_formats FOLDER_WITH_HTML`.
 
-Prints milliseconds of CPU and bytes a page for warcio and FastWARC, and the size of the same records as a journal (one
-zstd frame per group commit) and as a sealed shard (one frame).
+Prints milliseconds of CPU and bytes a page for warcio and FastWARC, for gzip and zstd side by side (writing, reading
+all records back, reading them back for the index), and the size of the same records as a journal (one zstd frame per
+group commit) and as a sealed shard (one frame).
 """
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import sys
@@ -13,15 +15,20 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
+from fastwarc.warc import ArchiveIterator as FastIterator
+from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler.document import Document, Exchange
-from crawler.storage import warc
+from crawler.storage import warc_records
+from crawler.storage.cdxj import scan
 from crawler.storage.journal import zstd_frame
 from crawler.storage.records import encode, record_of
 from crawler.storage.shards import write_sealed
+from crawler.storage.warc_records import PACKERS, Pack, exchange_records, gzip_member, zstd_record
 
 PAGES = 400
 COMMIT_RECORDS = 8
@@ -32,34 +39,59 @@ HEADERS = [(b"Content-Type", b"text/html")]
 def main(folder: str) -> None:
     paths = itertools.islice(sorted(Path(folder).rglob("*.html")), PAGES)
     bodies = [path.read_bytes() for path in paths]
-    print(f"{len(bodies)} pages, mean {sum(map(len, bodies)) / len(bodies):,.0f} bytes")
+    print(f"{len(bodies)} pages, mean {sum(map(len, bodies)) / len(bodies):,.0f} bytes; CPU and size a page:")
     _measure("warcio gzip 9", bodies, _with_warcio)
     for level in (9, 6):
-        warc.GZIP_LEVEL = level
-        _measure(f"FastWARC gzip {level}", bodies, _with_fastwarc)
+        warc_records.GZIP_LEVEL = level
+        _measure(f"FastWARC gzip {level}", bodies, functools.partial(_with_fastwarc, gzip_member))
+    for level in (3, 6, 9):
+        warc_records.ZSTD_LEVEL = level
+        _measure(f"FastWARC zstd {level}", bodies, functools.partial(_with_fastwarc, zstd_record))
+    warc_records.ZSTD_LEVEL = 6
+    with tempfile.TemporaryDirectory() as made:
+        for ending in PACKERS:
+            _read(Path(made) / f"x.warc.{ending}", bodies)
     _shards(bodies)
 
 
-def _measure(name: str, bodies: list[bytes], write: Callable[[bytes], int]) -> None:
+def _measure(name: str, bodies: list[bytes], write: Callable[[bytes], bytes]) -> None:
     started = time.process_time()
-    size = sum(write(body) for body in bodies)
+    size = sum(len(write(body)) for body in bodies)
     spent = time.process_time() - started
-    print(f"{name:16} {1000 * spent / len(bodies):.2f} ms, {size / len(bodies):,.0f} bytes a page (response + request)")
+    print(f"{name:22} {1000 * spent / len(bodies):.2f} ms, {size / len(bodies):,.0f} bytes")
 
 
-def _with_fastwarc(body: bytes) -> int:
+def _with_fastwarc(pack: Pack, body: bytes) -> bytes:
     made = Exchange("GET", URL, 200, [], HEADERS, body)
-    return sum(map(len, warc.exchange_records(made, "00000000", "00000001")))
+    return b"".join(exchange_records(made, "00000000", "00000001", pack))
 
 
-def _with_warcio(body: bytes) -> int:
+def _read(path: Path, bodies: list[bytes]) -> None:
+    """How long all records take with FastWARC and warcio, and the pages for the index."""
+    pack = PACKERS[path.suffix.removeprefix(".")]
+    path.write_bytes(b"".join(_with_fastwarc(pack, body) for body in bodies))
+    readers: dict[str, Callable[[IO[bytes]], int]] = {
+        "FastWARC": lambda file: sum(len(record.reader.read()) for record in FastIterator(file, parse_http=False)),
+        "index": lambda file: sum(len(page.line(path.name)) for page in scan(file)),
+    }
+    if path.suffix == ".gz":
+        readers["warcio"] = lambda file: sum(len(r.content_stream().read()) for r in ArchiveIterator(file))
+    for name, read in readers.items():
+        started = time.process_time()
+        with path.open("rb") as file:
+            read(file)
+        spent = time.process_time() - started
+        print(f"read {path.suffix:4} {name:12} {1000 * spent / len(bodies):.2f} ms")
+
+
+def _with_warcio(body: bytes) -> bytes:
     out = io.BytesIO()
     writer = WARCWriter(out, gzip=True, warc_version="WARC/1.1")
     answer = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
     asked = StatusAndHeaders("GET / HTTP/1.1", [("Host", "example.org")], is_http_request=True)
     response = writer.create_warc_record(URL, "response", payload=io.BytesIO(body), http_headers=answer)
     writer.write_request_response_pair(writer.create_warc_record(URL, "request", http_headers=asked), response)
-    return len(out.getvalue())
+    return out.getvalue()
 
 
 def _shards(bodies: list[bytes]) -> None:

@@ -69,8 +69,8 @@ def main() -> int:
     options = parser.parse_args()
     path = options.data / "sentences.tsv"
     if not path.is_file():
-        print(f"no evaluation data in {options.data}: give --data", file=sys.stderr)
-        return 1
+        print(f"not measured: no evaluation data in {options.data} (give --data)")
+        return 0
     stage = LanguageStage(LanguageConfig())
     found = sentences(path)
     both = {code for code in found if code in stage._first.known and code in stage._second.known}

@@ -20,6 +20,12 @@ def check_min_scores(value: tuple[str, ...]) -> str | None:
     return None
 
 
+def _check_identifier(value: str) -> str | None:
+    if value == "builtin" or (value.startswith("fasttext:") and value != "fasttext:"):
+        return None
+    return f"expected builtin, or fasttext: and the path of a model file, not {value!r}"
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageConfig:
     """Which language is it in?"""
@@ -28,3 +34,6 @@ class LanguageConfig:
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
     min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
                                           "de:0.8,ms:0.5", check=check_min_scores)  # fmt: skip
+    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "who identifies: builtin (py3langid, then langdetect), or "
+                              "a fastText model file such as fasttext:/models/lid.176.bin",
+                              check=_check_identifier)  # fmt: skip

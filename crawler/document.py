@@ -39,11 +39,14 @@ class DropReason(StrEnum):
     NOT_TEXT = "not_text"  # a content type the stages cannot read
     BROKEN_RECORD = "broken_record"  # replay: what the archive holds there cannot be read
     UNCHANGED = "unchanged"  # second run: 304 or same content hash
+    MOVED = "moved"  # second run: a page that was kept now redirects to a generic one
+    DECAYED = "decayed"  # second run: far below what the page was when it was kept
     # --- parsing and extraction --------------------------------------------------------------------------------------
     HOSTILE_HTML = "hostile_html"  # pre-scan: a tag too large, too many attributes, nesting too deep
     UNDECODABLE = "undecodable"  # no character set reads the bytes
     NO_TEXT = "no_text"
     TOO_SHORT = "too_short"
+    YIELD_QUARANTINE = "yield_quarantine"  # its domain gives far less text than it used to, and so does the page
     STAGE_TIMEOUT = "stage_timeout"  # the stage pool's wall-clock limit
     STAGE_CRASHED = "stage_crashed"  # the worker process died on this document
     STAGE_ERROR = "stage_error"  # an exception in a stage, pipeline or callback: our bug, recorded
@@ -56,6 +59,7 @@ class DropReason(StrEnum):
     PLACEHOLDER = "placeholder"
     SOFT_404 = "soft_404"
     LOGIN_WALL = "login_wall"
+    ERROR_PAGE = "error_page"
     GOPHER_SHORT_DOC = "gopher_short_doc"
     GOPHER_LONG_DOC = "gopher_long_doc"
     GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold"
@@ -75,6 +79,7 @@ class DropReason(StrEnum):
     C4_LOREM_IPSUM = "c4_lorem_ipsum"
     C4_CURLY_BRACKET = "c4_curly_bracket"
     C4_TOO_FEW_SENTENCES = "c4_too_few_sentences"
+    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs"
     FINEWEB_EMPTY = "fineweb_empty"
     FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio"
     FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio"
@@ -91,6 +96,18 @@ class DropReason(StrEnum):
     def is_hold(self) -> bool:
         """True where the URL stays in the frontier and a later run tries again."""
         return self.value.startswith("hold_")
+
+    @property
+    def is_final(self) -> bool:
+        """False where the verdict says nothing about the page: what an earlier visit found still holds."""
+        return not self.is_hold and self.value not in _SAYS_NOTHING
+
+
+_SAYS_NOTHING = frozenset(
+    {"unchanged", "download_failed", "http_error", "too_many_redirects"}
+    | {"stage_timeout", "stage_crashed", "stage_error"}
+)
+"""An outage, a failure of ours, or a page as it was."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -207,7 +224,9 @@ class Document:
     config_digest: str = ""
     # --- on the way (never written) ----------------------------------------------------------------------------------
     depth: int = 0
+    profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
+    former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
@@ -232,7 +251,20 @@ class Document:
 
 
 ON_THE_WAY = frozenset(
-    {"depth", "lease_token", "verdict", "done", "html", "charset", "metas", "rel_links", "html_lang", "nofollow"}
+    {
+        "depth",
+        "profile",
+        "lease_token",
+        "former_text",
+        "verdict",
+        "done",
+        "html",
+        "charset",
+        "metas",
+        "rel_links",
+        "html_lang",
+        "nofollow",
+    }
     | {"links", "links_too_long", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree"}
     | {"exchange"}
 )

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from crawler.config import Config, ConfigError, declared
+from crawler.config import Config, ConfigError, LanguageConfig, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.scope import Scope
@@ -26,7 +26,6 @@ from crawler.frontier.wiring import frontier_folder, limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
 from crawler.spiders.arguments import ReplayPlan, read_arguments
-from crawler.stages.contamination import check_eval_sets
 from crawler.stages.pii import check_models
 from crawler.storage.errors import StorageError
 from crawler.storage.place import Place
@@ -56,7 +55,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
-        problems += [*check_models(config.pii), *check_eval_sets(config)]
+        problems += [*check_models(config.pii), *_stage_problems(config)]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
@@ -144,6 +143,24 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
+
+
+def _stage_problems(config: Config) -> list[str]:
+    """What keeps stages from working; the libraries of a stage are loaded here only where a setting asks for more."""
+    problems: list[str] = []
+    if config.decontamination.eval_sets:
+        from crawler.stages.contamination import check_eval_sets
+
+        problems += check_eval_sets(config)
+    if config.language != LanguageConfig():
+        from crawler.stages.language import check_identifier
+
+        problems += check_identifier(config.language)
+    if config.quality.segmenters:
+        from crawler.stages.quality import check_segmenters
+
+        problems += check_segmenters(config.quality)
+    return problems
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

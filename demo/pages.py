@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 SITES_FOLDER = Path(__file__).with_name("sites")
+SECOND_FOLDER = Path(__file__).with_name("second")
+"""Pages that are new or different when the crawl comes back; everything else is as it was."""
 ONCE = frozenset(
     {"title", "expect", "status", "location", "lang", "author", "date", "description", "contents", "sitemap", "type"}
+    | {"address", "blocks"}
 )
 MANY = frozenset({"header", "meta", "contains", "lacks", "link"})
 
@@ -28,7 +31,7 @@ class Page:
     """One URL of the demo web and everything the server needs to answer for it."""
 
     site: str
-    path: str  # "/repair/kettle"; ends with "/" for an index
+    path: str  # "/repair/kettle"; ends with "/" for an index; with a query where the same path shows several pages
     title: str
     body: str  # the small Markdown of `demo.render`
     expect: str  # "kept", "rejected <reason>[|<reason>]", "one-of <group>" or "unseen"
@@ -74,11 +77,31 @@ def load_web(folder: Path = SITES_FOLDER) -> dict[str, Site]:
     return {site.name: site for site in sorted(sites, key=lambda s: s.number)}
 
 
+def load_second(folder: Path = SECOND_FOLDER) -> dict[str, Site]:
+    """The web as it is when the crawl comes back: the sites of `load_web` with the pages of `demo/second/` in place.
+
+    Raises: PageError naming the file.
+    """
+    sites = load_web()
+    for name, site in sites.items():
+        sites[name] = replace(site, pages={**site.pages, **load_pages(folder / name)})
+    return sites
+
+
+def load_changes(folder: Path = SECOND_FOLDER) -> list[Page]:
+    """What is new or different when the crawl comes back."""
+    return [page for site in folder.iterdir() for page in load_pages(site).values()]
+
+
+def load_pages(folder: Path) -> dict[str, Page]:
+    """The pages of a site's folder, by path."""
+    files = sorted(p for p in folder.rglob("*.md") if not p.name.startswith("_"))
+    return {page.path: page for page in (load_page(folder, file) for file in files)}
+
+
 def load_site(folder: Path) -> Site:
     """One site with its pages, keyed by URL path."""
     facts = tomllib.loads((folder / "_site.toml").read_text("utf-8"))
-    files = sorted(p for p in folder.rglob("*.md") if not p.name.startswith("_"))
-    pages = [load_page(folder, file) for file in files]
     return Site(
         name=folder.name,
         number=facts["number"],
@@ -90,7 +113,7 @@ def load_site(folder: Path) -> Site:
         sitemaps=tuple(facts.get("sitemaps", ())),
         suffixes=tuple(facts.get("suffixes", ("",))),
         boilerplate=tuple(facts.get("boilerplate", ())),
-        pages={page.path: page for page in pages},
+        pages=load_pages(folder),
     )
 
 
@@ -99,11 +122,12 @@ def load_page(folder: Path, file: Path) -> Page:
     values, body = _split(file)
     once = {key: items[0] for key, items in values.items()}
     path = "/" + file.relative_to(folder).with_suffix("").as_posix()
+    path = path.removesuffix("index") if file.stem == "index" else path
     return Page(
         site=folder.name,
-        path=path.removesuffix("index") if file.stem == "index" else path,
+        path=once.get("address", path),
         title=once["title"],
-        body=body,
+        body=_blocks(file, once["blocks"]) if "blocks" in once else body,
         expect=once["expect"],
         lang=once.get("lang", "en"),
         author=once.get("author", ""),
@@ -120,6 +144,12 @@ def load_page(folder: Path, file: Path) -> Page:
         contains=tuple(values.get("contains", ())),
         lacks=tuple(values.get("lacks", ())),
     )
+
+
+def _blocks(file: Path, numbers: str) -> str:
+    """These blocks of `_blocks.md` in the same folder, counted from 1: one stock of texts for several pages."""
+    stock = file.with_name("_blocks.md").read_text("utf-8").strip().split("\n\n")
+    return "\n\n".join(stock[int(number) - 1] for number in numbers.split(","))
 
 
 def _pairs(lines: list[str]) -> tuple[tuple[str, str], ...]:

@@ -1,7 +1,9 @@
 """What `make demo` runs: serve the demo web, crawl it with the real command, stop the server by its pid.
 
-`python -m demo.run [--corpus demo-corpus] [--resume] [scrapy arguments …]`. Starts from an empty output folder unless
-`--resume` is given. The exit code is that of `scrapy crawl`, or 1 where a page did not end as its file declares.
+`python -m demo.run [--corpus demo-corpus] [--resume] [--second] [scrapy arguments …]`. Starts from an empty output
+folder unless `--resume` is given. With `--second` the web changes afterwards (`demo/second/`), and the same command
+with RECRAWL on fetches it once more (`make demo-second`). The exit code is that of `scrapy crawl`, or 1 where a page
+did not end as its file declares.
 """
 
 from __future__ import annotations
@@ -14,14 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from demo import again
 from demo.outputs import read_corpus
-from demo.pages import load_web
+from demo.pages import load_changes, load_second, load_web
 from demo.render import Web
 from demo.serve import bind
 from demo.verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
@@ -31,6 +34,8 @@ PORT = 8790  # preferred, so that URLs stay the same from run to run
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
 DELAY_SECONDS = 0.2
+AGAIN = ["-s", "RECRAWL=1", "-s", "RECRAWL_INTERVAL_SECONDS=0"]
+"""What the same command needs to be a second run."""
 
 
 class DemoError(RuntimeError):
@@ -44,6 +49,8 @@ class Served:
     web: Web
     access_log: Path
     pid: int
+    change: Callable[[], Web]
+    """Brings the second generation, and answers it once it is served."""
 
     @property
     def ports(self) -> list[int]:
@@ -64,7 +71,8 @@ def served(folder: Path, port: int = 0) -> Iterator[Served]:
     command.append("--until-stdin-closes")
     server = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
     try:
-        yield Served(Web(load_web(), _wait_for_bases(server, ready)), log, server.pid)
+        web = Web(load_web(), _wait_for_bases(server, ready))
+        yield Served(web, log, server.pid, lambda: _changed(server, ready, web))
     finally:
         server.send_signal(signal.SIGTERM)
         try:
@@ -76,9 +84,23 @@ def served(folder: Path, port: int = 0) -> Iterator[Served]:
             server.stdin.close()
 
 
+def _changed(server: subprocess.Popen[bytes], ready: Path, web: Web) -> Web:
+    assert server.stdin is not None
+    server.stdin.write(b"second\n")
+    server.stdin.flush()
+    _wait_for(server, ready.with_name(ready.name + ".second"))
+    return Web(load_second(), web.bases)
+
+
 def _wait_for_bases(server: subprocess.Popen[bytes], ready: Path) -> Mapping[str, str]:
+    _wait_for(server, ready)
+    bases: dict[str, str] = json.loads(ready.read_text("utf-8"))
+    return bases
+
+
+def _wait_for(server: subprocess.Popen[bytes], file: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not ready.exists():
+    while not file.exists():
         if server.poll() is not None:
             raise DemoError(
                 f"the demo server ended with code {server.returncode} before it listened; see the lines above"
@@ -86,8 +108,6 @@ def _wait_for_bases(server: subprocess.Popen[bytes], ready: Path) -> Mapping[str
         if time.monotonic() > deadline:
             raise DemoError(f"the demo server did not listen within {START_SECONDS:.0f} s")
         time.sleep(0.02)  # polling the file the server writes last
-    bases: dict[str, str] = json.loads(ready.read_text("utf-8"))
-    return bases
 
 
 def crawl_command(
@@ -115,6 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m demo.run", description="Crawl the demo web.")
     parser.add_argument("--corpus", type=Path, default=PROJECT / "demo-corpus", help="output folder")
+    parser.add_argument("--second", action="store_true", help="change the web afterwards and crawl it again")
     parser.add_argument("--resume", action="store_true", help="go on with what the folder holds")
     options, extra = parser.parse_known_args(arguments)
     corpus = options.corpus.resolve()
@@ -124,7 +145,22 @@ def main(arguments: list[str] | None = None) -> int:
         ports = ", ".join(map(str, server.ports))
         _say(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port {ports}.")
         code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
-        return code or report(server.web, corpus)
+        code = code or report(server.web, corpus)
+        return second(server, Path(name) / "seeds.txt", corpus, extra) if options.second and not code else code
+
+
+def second(server: Served, seeds: Path, corpus: Path, extra: list[str]) -> int:
+    """Change the web, crawl it again, and say whether every page ended as `demo/second/` declares; 0 where all did."""
+    changed = server.change()
+    _say(f"The second generation: {len(load_changes())} pages are new or different. The same command, with RECRAWL=1:")
+    command = crawl_command(server, seeds, corpus, [*AGAIN, *extra])
+    code = _run(command)
+    problems = again.problems(changed, read_corpus(corpus))
+    for problem in problems:
+        _say(f"not as declared: {problem}")
+    if not problems:
+        _say("Every page ended as its file in demo/second/ declares, all others as they were.")
+    return code or (1 if problems else 0)
 
 
 def remove_corpus(folder: Path) -> None:

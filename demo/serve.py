@@ -25,7 +25,7 @@ from socketserver import TCPServer
 from typing import IO, Any, ClassVar
 from urllib.parse import urlsplit
 
-from demo.pages import Page, Site, load_web
+from demo.pages import Page, Site, load_second, load_web
 from demo.render import Web, page_html, robots_txt, sitemap_files
 
 LAST_MODIFIED = 1_760_000_000  # seconds since the epoch; a constant, so that validators are the same in every run
@@ -51,6 +51,12 @@ class DemoWeb:
         self._asked: Counter[tuple[str, str]] = Counter()
         self._files = {site.name: self._special_files(site) for site in web.sites.values()}
 
+    def change(self, sites: Mapping[str, Site]) -> None:
+        """Serve these pages from now on, under the same addresses."""
+        with self._lock:
+            self.web = Web(sites, self.web.bases)
+            self._files = {site.name: self._special_files(site) for site in sites.values()}
+
     def _special_files(self, site: Site) -> dict[str, Answer]:
         files = {
             p: Answer(200, body, {"Content-Type": kind}) for p, (kind, body) in sitemap_files(self.web, site).items()
@@ -61,10 +67,10 @@ class DemoWeb:
 
     def answer(self, site: str, target: str, if_none_match: str | None = None) -> Answer:
         """The response for a request target; the query is ignored, as most servers do with tracking parameters."""
-        path = urlsplit(target).path
+        path, pages = urlsplit(target).path, self.web.sites[site].pages
         if special := self._files[site].get(path):
             return special
-        page = self.web.sites[site].pages.get(path)
+        page = pages.get(target) or pages.get(path)
         if page is None:
             return Answer(404, b"<html><body><h1>Not found</h1></body></html>", {"Content-Type": "text/html"})
         answer = self._page_answer(page)
@@ -190,8 +196,12 @@ def start(servers: list[DemoServer], sites: Mapping[str, Site], log: IO[str] | N
     return web
 
 
-def _stop_when_stdin_closes(stop: threading.Event) -> None:
-    sys.stdin.read()
+def _obey_stdin(stop: threading.Event, demo: DemoWeb, ready: Path | None) -> None:
+    """A line on standard input: the second generation, announced by `<ready>.second`. Its end: stop."""
+    while sys.stdin.readline():
+        demo.change(load_second())
+        if ready is not None:
+            ready.with_name(ready.name + ".second").touch()
     stop.set()
 
 
@@ -201,13 +211,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="one port for all addresses; 0 = a free one")
     parser.add_argument("--log", type=Path, help="access log, JSON lines, appended")
     parser.add_argument("--ready", type=Path, help="file that gets the base URLs as JSON once the server listens")
-    parser.add_argument("--until-stdin-closes", action="store_true", help="end with the process that started it")
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="end with the process that started it; a line changes the web"
+    )
     options = parser.parse_args(arguments)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    if options.until_stdin_closes:
-        threading.Thread(target=_stop_when_stdin_closes, args=(stop,), daemon=True).start()
     log = options.log.open("a", encoding="utf-8") if options.log else None
     sites = load_web()
     try:
@@ -216,6 +226,9 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"demo.serve: cannot listen on port {options.port}: {error.strerror}; try --port 0\n")
         return 1
     web = start(servers, sites, log)
+    if options.until_stdin_closes:
+        obey = (stop, servers[0].demo, options.ready)
+        threading.Thread(target=_obey_stdin, args=obey, daemon=True).start()
     sys.stdout.write("".join(f"{name:<12} {base}\n" for name, base in web.bases.items()))
     sys.stdout.flush()
     if options.ready:

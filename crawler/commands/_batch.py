@@ -7,16 +7,18 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crawler.batch import contamination, substrings
-from crawler.batch.substrings import Findings, Found
 from crawler.commands._operation import Load, Operation
 from crawler.config import Config
 from crawler.storage.place import Place
 from crawler.storage.rewrite import Rewritten, corpus_place
+
+if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
+    from crawler.batch import contamination
+    from crawler.batch.substrings import Findings, Found
 
 SYNTAX = {
     "substrings": "substrings [--min-tokens N] [--memory SIZE] [--remove] [--json] CORPUS_DIR",
@@ -33,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--eval", action="append", default=[], metavar="PATH", help="contaminated: like EVAL_SETS")
     parser.add_argument("--remove", action="store_true", help="substrings, contaminated: write a new version without")
     parser.add_argument("--drop-old", action="store_true", help="with --remove: do not keep the replaced files")
-    parser.add_argument("--json", action="store_true", help="substrings, contaminated: the report as JSON")
+    parser.add_argument("--json", action="store_true", help="substrings, contaminated, diff: the report as JSON")
 
 
 def size(text: str) -> int:
@@ -51,6 +53,8 @@ def _substrings(paths: list[str], opts: argparse.Namespace, load: Load) -> list[
 
 
 def _report_substrings(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
+    from crawler.batch import substrings
+
     found = substrings.find(place, min_tokens=opts.min_tokens, memory=opts.memory)
     done = None
     if opts.remove:
@@ -68,6 +72,8 @@ def _contaminated(paths: list[str], opts: argparse.Namespace, load: Load) -> lis
 
 
 def _report_contamination(place: Place, opts: argparse.Namespace, config: Config) -> list[str]:
+    from crawler.batch import contamination
+
     done = None
     if opts.remove:
         found, done = contamination.remove(place, config, now=time.time(), keep_old=not opts.drop_old)
@@ -123,9 +129,11 @@ def _passage_lines(found: Found) -> Iterator[str]:
 
 
 def _contamination_lines(found: contamination.Contamination) -> Iterator[str]:
+    from crawler.batch.contamination import MAX_LISTED
+
     yield f"{found.contaminated:,} of {found.documents:,} documents repeat an evaluation set"
     yield from (f"  {name}: {count:,}" for name, count in found.sets.most_common())
     for hit in found.listed[:HITS_SHOWN]:
         yield f"  {hit.url}\n    {hit.overlap}"
     if found.contaminated > HITS_SHOWN:
-        yield f"  … and {found.contaminated - HITS_SHOWN:,} more (--json lists up to {contamination.MAX_LISTED:,})"
+        yield f"  … and {found.contaminated - HITS_SHOWN:,} more (--json lists up to {MAX_LISTED:,})"

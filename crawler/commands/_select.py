@@ -13,7 +13,8 @@ from crawler.storage.place import Place
 from crawler.storage.selection import Selection, condition_of, select
 
 SYNTAX = (
-    "select [--where FIELD=VALUE …] [--language L] [--licence TAG] [--domain D] [--min-quality Q] --out DIR CORPUS_DIR"
+    "select [--where FIELD=VALUE …] [--language L] [--licence TAG] [--domain D] [--min-quality Q] [--all-versions] "
+    "--out DIR CORPUS_DIR"
 )
 
 
@@ -25,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--language", metavar="L", default="", help="ISO 639-1 codes, separated by commas")
     group.add_argument("--min-quality", type=float, metavar="Q", help="least quality_score")
+    group.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
     group.add_argument("--out", metavar="DIR", help="a new folder for the subset")
 
 
@@ -38,7 +40,14 @@ def select_subset(paths: list[str], opts: argparse.Namespace, load: Load) -> lis
         conditions = tuple(condition_of(text) for text in opts.where)
         selection = Selection(_set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions)
         target = Place(opts.out, config.storage.spool_dir)
-        run = select(place, target, selection, max_bytes=config.storage.shard_max_bytes, now=time.time())
+        run = select(
+            place,
+            target,
+            selection,
+            max_bytes=config.storage.shard_max_bytes,
+            now=time.time(),
+            all_versions=opts.all_versions,
+        )
     except ValueError as error:
         raise UsageError(str(error)) from None
     chosen = run["selected_from"]

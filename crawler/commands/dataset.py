@@ -9,16 +9,17 @@ from typing import Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _batch, _exclude, _expire, _index, _select, _verify
+from crawler.commands import _batch, _diff, _exclude, _expire, _index, _select, _supersede, _verify
 from crawler.config import Config, ConfigError
 from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
-from crawler.stages._eval_read import EvalSetError
 from crawler.storage.errors import StorageError
 
 OPERATIONS = {
     "verify": _verify.OPERATION,
     "select": _select.OPERATION,
+    "diff": _diff.OPERATION,
+    "supersede": _supersede.OPERATION,
     "exclude": _exclude.OPERATION,
     "expire": _expire.OPERATION,
     **_batch.OPERATIONS,
@@ -43,7 +44,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options of all operations."""
         super().add_options(parser)
-        for module in (_verify, _select, _exclude, _expire, _batch, _index):
+        for module in (_verify, _select, _diff, _exclude, _expire, _batch, _index):
             module.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -53,6 +54,8 @@ class Command(ScrapyCommand):
             raise UsageError(f"expected: scrapy dataset {'|'.join(OPERATIONS)} …")
         if len(args) < 2 or (len(args) > 2 and not operation.many):
             raise UsageError(f"expected: scrapy dataset {operation.syntax}")
+        from crawler.stages._eval_read import EvalSetError  # late: it would cost every crawl 0.1 s to start
+
         try:
             problems = operation.run(args[1:], opts, self._load)
         except (StorageError, ConfigError, AllowlistError, EvalSetError) as error:

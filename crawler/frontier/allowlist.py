@@ -48,7 +48,7 @@ class AllowlistEntry:
     js: str = "auto"
     wait_selector: str | None = None
     discovery: str = "sitemap"
-    profile: str = "prose"
+    profile: str = "auto"  # of the quality rules; auto = QUALITY_PROFILE decides
     tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
     line: int = field(default=0, compare=False, repr=False)  # in the file, for messages; not stored
 
@@ -174,7 +174,7 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
     "js": _one_of("auto", "always", "never"),
     "wait_selector": _text,
     "discovery": _one_of("sitemap", "links"),
-    "profile": _one_of("prose", "legal", "technical"),
+    "profile": _one_of("auto", "prose", "legal", "technical"),
 }
 _LISTS: dict[str, Callable[[str], str]] = {
     "sitemaps": _sitemap,

@@ -39,7 +39,7 @@ _OUTAGE = (
 )
 _WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
-_CONNECT_SECONDS = 5.0
+_CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 
 __all__ = ["Connection", "ServerRestarted", "script_source", "shown"]
 

@@ -170,8 +170,11 @@ class Limits:
     slowdown: float = 60.0
 
 
-FOREVER = 253_402_300_799.0
-"""9999-12-31T23:59:59Z in epoch seconds: until when a scope is paused that nobody resumes."""
+FOREVER = 7_258_118_400.0
+"""2200-01-01T00:00:00Z in epoch seconds: until when a scope is paused that nobody resumes.
+
+The scripts keep times below the year 2248 exactly (`common.lua`, SLOTS); the requests under way stand beside them.
+"""
 
 Revive = Callable[[], Awaitable[None]]
 """Called while the server does not answer; may start it again."""

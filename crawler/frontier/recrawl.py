@@ -18,6 +18,7 @@ from email.utils import formatdate, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from crawler.document import Document, DropReason
+from crawler.frontier.decay import PAST_BYTES, Past
 
 if TYPE_CHECKING:
     from crawler.config import FrontierConfig
@@ -26,7 +27,8 @@ GROWTH = 1.5
 """An unchanged page waits this many times longer next time, a changed one that much less."""
 
 _HEAD = struct.Struct(">IbBHHIII16s")  # the scripts read the first two: fetched_at, step
-_REUSABLE, _KEPT = 1, 2
+_REUSABLE, _KEPT, _TEXT, _PAST, _DUPLICATE = 1, 2, 4, 8, 16
+_TEXT_BYTES = 10  # as many as the duplicate index keeps of a doc_id
 _MAX_ETAG, _MAX_DATE = 256, 64  # bytes
 _ETAG = re.compile(r'(?:W/)?"[\x20\x21\x23-\x7e\x80-\xff]*"')  # RFC 9110 section 8.8.3, and inner spaces
 _DATE = re.compile(r"[\x20-\x7e]+")
@@ -38,6 +40,7 @@ _JUDGE_AGAIN = frozenset(
 """Verdicts on a body that say little about the body, or that have to be confirmed in full: no validators are kept."""
 
 
+_DUPLICATES = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
 _FAILED = frozenset(
     {
         DropReason.DOWNLOAD_FAILED,
@@ -58,6 +61,9 @@ class Visit:
     `digest` stands for what was found: 16 bytes of the body's SHA-256, or of the reason where there was no body.
     `reusable`: the same body again needs no second look; only then are the validators (`etag`, `last_modified`,
     verbatim; None = unusable or absent) stored. `step` is how often the page was found unchanged, minus changed.
+    `text` is what the duplicate index knows of the text the page is in the corpus with, b"" where it is not there.
+    `past` is what the page was when it was kept, None where it never was. `duplicate_at`: the fetch whose body was
+    found to be another page's text, 0 where it was not.
     """
 
     fetched_at: int
@@ -72,14 +78,29 @@ class Visit:
     reusable: bool = False
     etag: str | None = None
     last_modified: str | None = None
+    text: bytes = b""
+    past: Past | None = None
+    duplicate_at: int = 0
+
+    @property
+    def was_kept(self) -> bool:
+        """True where an earlier visit found a page worth keeping."""
+        return self.kept or self.past is not None
+
+    def reconsidered(self) -> Visit:
+        """The same visit, after which the page has to be judged in full again."""
+        return replace(self, reusable=False, etag=None, last_modified=None)
 
     def pack(self) -> bytes:
-        """The record as the frontier stores it: 38 bytes and the validators."""
-        flags = _REUSABLE * self.reusable + _KEPT * self.kept
+        """The record as the frontier stores it: 38 bytes, of a kept page 17 more, and the validators."""
+        flags = _REUSABLE * self.reusable + _KEPT * self.kept + _DUPLICATE * bool(self.duplicate_at)
+        flags += _TEXT * bool(self.text) + _PAST * (self.past is not None)
         head = _HEAD.pack(
             self.fetched_at, self.step, flags, self.status, min(self.changes, 0xFFFF),
             self.first_seen, self.last_changed, min(self.size, 0xFFFFFFFF), self.digest,
         )  # fmt: skip
+        head += self.text + (self.past.pack() if self.past else b"")
+        head += struct.pack(">I", self.duplicate_at) if self.duplicate_at else b""
         return head + f"{self.etag or ''}\n{_shorter(self.last_modified or '')}".encode("latin-1")
 
     @classmethod
@@ -88,10 +109,14 @@ class Visit:
         if len(packed) <= _HEAD.size:
             raise ValueError(f"a visit has more than {_HEAD.size} bytes, got {len(packed)}")
         fetched, step, flags, status, changes, first, changed, size, digest = _HEAD.unpack_from(packed)
-        etag, _, date = packed[_HEAD.size :].decode("latin-1").partition("\n")
+        rest = packed[_HEAD.size :]
+        text, rest = (rest[:_TEXT_BYTES], rest[_TEXT_BYTES:]) if flags & _TEXT else (b"", rest)
+        past, rest = (Past.unpack(rest[:PAST_BYTES]), rest[PAST_BYTES:]) if flags & _PAST else (None, rest)
+        duplicate_at, rest = (int.from_bytes(rest[:4]), rest[4:]) if flags & _DUPLICATE else (0, rest)
+        etag, _, date = rest.decode("latin-1").partition("\n")
         return cls(
             fetched, first, changed, digest, changes, step, status, size, bool(flags & _KEPT), bool(flags & _REUSABLE),
-            etag or None, _longer(date) or None,
+            etag or None, _longer(date) or None, text, past, duplicate_at,
         )  # fmt: skip
 
     def conditions(self) -> Iterator[tuple[str, str]]:
@@ -171,7 +196,29 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
         reusable=reusable,
         etag=etag,
         last_modified=date,
+        text=_text_after(previous, doc),
+        past=_past_after(previous, doc),
+        duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
     )
+
+
+def text_digest(doc_id: str) -> bytes:
+    """What stands for a text in a visit, and in the duplicate index; b"" for no text."""
+    return bytes.fromhex(doc_id.removeprefix("sha256:"))[:_TEXT_BYTES]
+
+
+def _text_after(previous: Visit | None, doc: Document) -> bytes:
+    """The text that the corpus has of the page after this visit."""
+    if doc.verdict is None:
+        return text_digest(doc.doc_id)
+    return b"" if previous is None or doc.verdict.reason.is_final else previous.text
+
+
+def _past_after(previous: Visit | None, doc: Document) -> Past | None:
+    """A page that decayed for good is measured by what it has become, after some visits."""
+    before = previous.past if previous else None
+    reason = doc.verdict.reason if doc.verdict else None
+    return Past.of(doc, before) if reason in {None, DropReason.DECAYED} else before
 
 
 def is_changed(previous: Visit, doc: Document) -> bool:

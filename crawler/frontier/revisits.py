@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
     from crawler.frontier.model import Candidate, Lease
 
+TEXTS_FREED = "texts-freed"
+"""Blob: the latest time (epoch seconds, as text) at which the owner of a text that others have, too, let go of it."""
+FOREVER_SECONDS = 10 * 365 * 86_400.0
+_TOMBSTONES = {DropReason.GONE: "gone", DropReason.MOVED: "moved", DropReason.DECAYED: "decayed"}
 _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
 
 
 class Revisits:
-    """Counts `recrawl/…` where RECRAWL is on: pages due, new, changed, unchanged, gone, failed; saved bytes."""
+    """Counts `recrawl/…` where RECRAWL is on: what was due, what was found (`_kind_of`), what was saved."""
 
     def __init__(self, crawler: Crawler, config: FrontierConfig, frontier: Frontier) -> None:
         self._crawler = crawler
@@ -33,6 +37,8 @@ class Revisits:
     async def begin(self) -> None:
         """Bring back what is due now: this is the work of a crawl that ends."""
         if self._config.recrawl:
+            freed = await self._frontier.get_blob(TEXTS_FREED)
+            self._frontier.freed_at = max(self._frontier.freed_at, float(freed or 0.0))
             self._count("due", await self._frontier.sweep(self._intervals))
 
     async def run(self) -> None:
@@ -49,6 +55,11 @@ class Revisits:
         self._count("due", moved)
         return moved
 
+    async def freed(self, at: float) -> None:
+        """A text that several pages have is nobody's any more: the others are to be judged again, by every worker."""
+        self._frontier.freed_at = max(self._frontier.freed_at, at)
+        await self._frontier.put_blob(TEXTS_FREED, f"{self._frontier.freed_at:.3f}".encode(), FOREVER_SECONDS)
+
     def entry(self, lease: Lease, doc: Document | None) -> bytes:
         """What the frontier is to remember of this visit; empty for nothing."""
         if doc is None or not self._config.recrawl_remember:
@@ -58,6 +69,8 @@ class Revisits:
             self._count(_kind_of(lease.visit, doc), 1)
             if lease.visit is not None and doc.http_status == 304:
                 self._count("not_sent_bytes", lease.visit.size)
+            if doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED:
+                self._count("not_parsed", 1)
         return visit_entry(lease.url, visit)
 
     def _count(self, name: str, n: int) -> None:
@@ -70,6 +83,6 @@ def _kind_of(previous: Visit | None, doc: Document) -> str:
         return "failed"
     if previous is None:
         return "new"
-    if doc.verdict is not None and doc.verdict.reason is DropReason.GONE:
-        return "gone"
-    return "changed" if is_changed(previous, doc) else "unchanged"
+    if not is_changed(previous, doc):
+        return "unchanged"
+    return _TOMBSTONES.get(doc.verdict.reason, "changed") if doc.verdict is not None else "changed"

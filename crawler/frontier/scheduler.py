@@ -159,6 +159,10 @@ class Scheduler(BaseScheduler):
         if await self._revisits.hasten(candidates):
             self._supply.stir()
 
+    async def texts_freed(self) -> None:
+        """A text that several pages have lost its owner: the others are judged again at their next visit."""
+        await self._revisits.freed(self.frontier.now())
+
     async def next_visits(self) -> tuple[int, float | None] | None:
         """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
         return await self.frontier.next_visits() if self._config.frontier.recrawl else None
@@ -183,8 +187,7 @@ class Scheduler(BaseScheduler):
     # --- life --------------------------------------------------------------------------------------------------------
     async def _open(self, spider: Spider) -> None:
         url, limits = await self._home.enter(), limits_of(self._config)
-        crawl = self._config.crawl.crawl_id
-        self.frontier = Frontier(url, crawl, limits, revive=self._home.revive, trap=trap_reason)
+        self.frontier = Frontier(url, self._config.crawl.crawl_id, limits, revive=self._home.revive, trap=trap_reason)
         self._spider = spider
         self._canonical = getattr(spider, "canonical", canonicalize)
         try:
@@ -197,6 +200,9 @@ class Scheduler(BaseScheduler):
         await self.frontier.requeue("due")
         self._revisits = Revisits(self._crawler, self._config.frontier, self.frontier)
         await self._revisits.begin()
+        self._begin()
+
+    def _begin(self) -> None:
         self._turns = Turns(self.frontier, self._flights)
         self._supply = Supply(
             self._crawler,
@@ -263,8 +269,7 @@ class Scheduler(BaseScheduler):
     async def _take(self, request: Request, url: str) -> None:
         lease = request.meta.get("lease")
         if not isinstance(lease, Lease) or self._flights.get(lease.token) is None:
-            depth = int(request.meta.get("depth", 0))
-            await self.put([Candidate(url, request.priority, depth)])
+            await self.put([Candidate(url, request.priority, int(request.meta.get("depth", 0)))])
         elif url == lease.url:
             if not await self.retry(lease.token, None, "asked again"):
                 self._hand_out_as_exhausted(lease, "asked again")

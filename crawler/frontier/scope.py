@@ -138,6 +138,11 @@ class Scope:
         entry = self.entry_of(url)
         return (entry.licence, entry.tier) if entry else (None, None)
 
+    def profile_of(self, url: str) -> str:
+        """The quality profile that the URL's allowlist entry asks for; empty where none does."""
+        entry = self.entry_of(url)
+        return entry.profile if entry is not None and entry.profile != "auto" else ""
+
     def entry_of(self, url: str) -> AllowlistEntry | None:
         """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""
         try:

@@ -205,7 +205,6 @@ class _Planner:
                     "have: write js: auto to take the pages as they are served, or leave the domain out"
                 )
         idle = [f"wait_selector ({entry.domain})" for entry in entries if entry.wait_selector]
-        idle += [f"profile ({entry.domain})" for entry in entries if entry.profile != "prose"]
         if idle:
             self.warnings.append(f"{argument}: without effect in this version: {_some(idle)}")
 

@@ -6,15 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.frontier.calls import Calls
 from crawler.frontier.model import Batch
 from crawler.frontier.packing import shard_of, url_hash
 from crawler.frontier.recrawl import Intervals, Visit
-
-if TYPE_CHECKING:
-    pass
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
 _HASTEN_BATCH = 512  # URLs a call
@@ -29,6 +26,8 @@ class Visits(Calls):
     """What `Frontier` can do about URLs that were fetched before. Times are epoch seconds."""
 
     scope_of: Callable[[str], str]
+    freed_at: float = 0.0
+    """When a text of several pages last lost its owner (epoch seconds): older duplicates are judged again."""
     _recrawled: bool | None = None
 
     async def recall(self, batch: Batch) -> Batch:
@@ -45,8 +44,12 @@ class Visits(Calls):
         for shard, indexes in by_shard.items():
             found = await self._run("recall", shard, [url_hash(leases[i].url) for i in indexes])
             for i, packed in zip(indexes, found, strict=True):
-                leases[i] = leases[i]._replace(visit=Visit.unpack(bytes(packed)) if packed else None)
+                leases[i] = leases[i]._replace(visit=self._unpacked(bytes(packed)) if packed else None)
         return replace(batch, leases=tuple(leases))
+
+    def _unpacked(self, packed: bytes) -> Visit:
+        visit = Visit.unpack(packed)
+        return visit.reconsidered() if 0 < visit.duplicate_at <= self.freed_at else visit
 
     async def _has_been_swept(self) -> bool:
         if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl

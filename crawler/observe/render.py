@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.observe import quarantine
 from crawler.observe.recrawl import Recrawl
 from crawler.observe.samples import Sample
 from crawler.observe.summary import Summary, Verdicts
@@ -74,6 +75,8 @@ def _recrawl(latest: Recrawl) -> Text:
     parts = [latest.findings()]
     if latest.not_sent_bytes:
         parts.append(f"{size(latest.not_sent_bytes)} not sent again, {size(latest.received_bytes)} received")
+    if latest.saved_cpu_ms:
+        parts.append(f"{latest.not_parsed:,} not parsed again: about {latest.saved_cpu_ms / 1000:,.1f} s CPU saved")
     if outlook := latest.outlook():
         parts.append(outlook)
     return Text.assemble(("This run  ", "bold"), ("; ".join(parts), "dim"))
@@ -95,6 +98,8 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan")
     if summary.domains or summary.rejected_domains:
         yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary)
+    if summary.quarantined:
+        yield "In quarantine", _quarantine(summary.quarantined)
     if summary.languages:
         yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
     if summary.licences:
@@ -111,7 +116,7 @@ def _verdict_table(verdicts: list[Verdicts], colour: str) -> Table:
     for verdict in verdicts:
         stage = "" if verdict.stage == previous else verdict.stage
         previous = verdict.stage
-        table.add_row(Text(stage, "dim"), verdict.reason, _n(verdict.count), _bar(verdict.count, most, colour))
+        table.add_row(Text(stage, "dim"), verdict.reason, _n(verdict.count), bar(verdict.count, most, colour))
     return table
 
 
@@ -125,16 +130,21 @@ def _domain_table(summary: Summary) -> Table:
     ranked = sorted(total, key=lambda name: (-total[name], name))[:TOP]
     for name in ranked:
         kept, rejected = summary.domains.get(name, 0), summary.rejected_domains.get(name, 0)
-        whole = _bar(kept, total[ranked[0]], "green") + _bar(rejected, total[ranked[0]], "yellow")
+        whole = bar(kept, total[ranked[0]], "green") + bar(rejected, total[ranked[0]], "yellow")
         table.add_row(name, _n(kept), Text(_n(rejected), "dim"), whole)
     return table
+
+
+def _quarantine(found: dict[str, float]) -> Text:
+    lines = [f"{domain}  {100 * share:.1f} % of its latest bytes were text" for domain, share in found.items()]
+    return Text("\n".join([*lines, quarantine.MEANING]))
 
 
 def _count_table(counts: dict[str, int], colour: str) -> Table:
     table = _table("left", "right", "left")
     most = max(counts.values())
     for name, count in list(counts.items())[:TOP]:
-        table.add_row(name, _n(count), _bar(count, most, colour))
+        table.add_row(name, _n(count), bar(count, most, colour))
     return table
 
 
@@ -187,7 +197,8 @@ def _title(name: str, counts: dict[str, int]) -> str:
     return f"{name} ({TOP} of {_n(len(counts))})" if len(counts) > TOP else name
 
 
-def _bar(value: int, most: int, colour: str) -> Text:
+def bar(value: int, most: int, colour: str) -> Text:
+    """A bar as long as `value` is of `most`, of at most `BAR` characters."""
     eighths = max(1 if value else 0, round(8 * BAR * value / most)) if most else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), colour)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,8 @@ def pick(corpus_dir: str, count: int) -> list[Sample]:
     for kind in (SHARDS, REJECTED):
         paths = [entry["path"] for entry in files if entry["kind"] == kind]
         records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))])
-        chosen = heapq.nsmallest(count, records, key=_rank)
-        found += [_sample(record, kept=kind == SHARDS) for record in chosen]
+        chosen = heapq.nsmallest(count, records, key=rank)
+        found += [sample_of(record, kept=kind == SHARDS) for record in chosen]
     return found
 
 
@@ -53,11 +53,13 @@ def _records(place: Place, paths: list[str]) -> Iterator[dict[str, Any]]:
                 yield orjson.loads(line)
 
 
-def _rank(record: dict[str, Any]) -> bytes:
+def rank(record: Mapping[str, Any]) -> bytes:
+    """The place of a record in a choice that is the same every time, and evenly spread."""
     return hashlib.blake2b(str(record.get("canonical_url")).encode(), digest_size=8).digest()
 
 
-def _sample(record: dict[str, Any], *, kept: bool) -> Sample:
+def sample_of(record: Mapping[str, Any], *, kept: bool) -> Sample:
+    """What a person sees of one record; the text only where the record has it."""
     text = " ".join((record.get("text") or "").split())
     return Sample(
         kept=kept,
@@ -69,7 +71,7 @@ def _sample(record: dict[str, Any], *, kept: bool) -> Sample:
     )
 
 
-def _facts(record: dict[str, Any]) -> Iterator[str]:
+def _facts(record: Mapping[str, Any]) -> Iterator[str]:
     if record.get("language"):
         yield str(record["language"])
     if record.get("quality_score") is not None:

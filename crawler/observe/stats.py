@@ -13,8 +13,14 @@ REJECTED = "outcome/rejected"  # followed by /stage/reason
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 REQUESTS = "downloader/request_count"
-RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, failed, not_sent_bytes, waiting, next_at
 REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, failed, not_sent_bytes,
+#                       not_parsed, waiting, next_at
+STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
+STAGES_DOCUMENTS = "stage/parse/documents"
+QUARANTINED = (
+    "yield/quarantined"  # followed by /domain: mean yield of its latest pages in ten-thousandths, 0 = released
+)
 LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from crawler.document import DropReason
+from crawler.observe.quarantine import quarantined_of
 from crawler.observe.reasons import ORDER
 from crawler.observe.recrawl import Recrawl, recrawl_of
 from crawler.observe.stats import RESPONSE_BYTES, RESPONSES, left_out
@@ -72,6 +73,7 @@ class Summary:
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
+    quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
     def judged(self) -> int:
@@ -134,6 +136,7 @@ def summarise(corpus_dir: str) -> Summary:
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
         left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
+        quarantined=quarantined_of(runs),
     )
 
 

@@ -7,13 +7,14 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from crawler.observe import quarantine
 from crawler.observe.reasons import meaning
 from crawler.observe.render import duration, size
 from crawler.observe.samples import Sample
 from crawler.observe.summary import Summary, Verdicts
 from crawler.storage.tally import SCORE_BINS
 
-_TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = Path(__file__).with_name("report.html")
 _TOP = 30
 _HISTOGRAM_TITLES = {
     "quality_score": "Quality score",
@@ -25,7 +26,7 @@ _HISTOGRAM_TITLES = {
 
 def page(summary: Summary, samples: Iterable[Sample] = (), duplicates: Iterable[str] = ()) -> str:
     """The report as a complete HTML document."""
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(", ".join(summary.crawls) or "corpus"),
         subtitle=escape(_subtitle(summary)),
         share=_share(summary),
@@ -72,6 +73,8 @@ def _sections(summary: Summary) -> Iterator[str]:
         yield "<h2>Rejected, in the order of the flow</h2>" + _verdicts(summary.rejections, "not")
     if summary.holds:
         yield "<h2>On hold: tried again by a later run</h2>" + _verdicts(summary.holds, "hold")
+    if summary.quarantined:
+        yield f"<h2>In quarantine</h2><p class=soft>{escape(quarantine.MEANING)}</p>" + _quarantine(summary.quarantined)
     if summary.histograms:
         yield "<h2>Kept documents</h2><div class=two>" + "".join(_histograms(summary)) + "</div>"
     yield "<div class=two>" + "".join(_tables(summary)) + "</div>"
@@ -102,6 +105,13 @@ def _verdicts(verdicts: list[Verdicts], colour: str) -> str:
         for verdict in verdicts
     )
     return f"<table>{''.join(rows)}</table>"
+
+
+def _quarantine(found: dict[str, float]) -> str:
+    rows = (
+        f"<tr><td>{escape(domain)}</td><td class=n>{100 * share:.1f} %</td></tr>" for domain, share in found.items()
+    )
+    return f"<table><tr><th>domain<th class=n>latest yield</tr>{''.join(rows)}</table>"
 
 
 def _counts(counts: dict[str, int], colour: str) -> str:

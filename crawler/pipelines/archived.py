@@ -12,7 +12,7 @@ from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
 from crawler.policy.canonical import from_headers
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load, load_history
+from crawler.policy.evidence import load, load_history, load_profile
 from crawler.policy.status import verdict_on_status
 from crawler.spiders.page import charset_of, rfc3339
 from crawler.storage.replay import ArchivedResponse, ReadProblem
@@ -39,6 +39,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.etag = _header(response, b"etag") or None
     doc.last_modified = _header(response, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
+    doc.profile = load_profile(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.warc_file, doc.warc_record_id, doc.warc_offset = response.file, response.record_id, response.offset

@@ -43,6 +43,10 @@ class FetchDrop(StageDrop):
     """No usable response came back."""
 
 
+class RecrawlDrop(StageDrop):
+    """The page's own history says that it is no more what was kept."""
+
+
 class ParseDrop(StageDrop):
     """The bytes could not be read as a page, or the stage pool gave up on them."""
 
@@ -81,6 +85,7 @@ DROPS: dict[str, type[StageDrop]] = {
     "optout": PolicyDrop,
     "fetch": FetchDrop,
     "parse": ParseDrop,
+    "recrawl": RecrawlDrop,
     "stages": ParseDrop,
     "extraction": ExtractionDrop,
     "language": LanguageDrop,

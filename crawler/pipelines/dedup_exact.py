@@ -6,12 +6,13 @@ owner of anything. This step asks; what it learns about nearness is the next ste
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 from weakref import WeakKeyDictionary
 
 from crawler.document import Document
+from crawler.frontier.recrawl import text_digest
 from crawler.frontier.scheduler import has_frontier
 from crawler.frontier.wiring import frontier_url
 from crawler.pipelines.base import drop, refuse_to_start
@@ -28,14 +29,22 @@ class ExactDedupPipeline:
 
     drops: ClassVar[frozenset[str]] = frozenset({"exact"})
 
-    def __init__(self, index: DedupIndex, refuse: Callable[[DedupError], NoReturn]) -> None:
+    def __init__(
+        self,
+        index: DedupIndex,
+        refuse: Callable[[DedupError], NoReturn],
+        release: Callable[[Document], Awaitable[None]] | None = None,
+    ) -> None:
         self._index = index
+        self._release = release
         self._refuse = refuse
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask the index of this crawl's configuration."""
-        return cls(index_of(crawler), partial(refuse_to_start, crawler))
+        from crawler.pipelines.dedup_release import release
+
+        return cls(index_of(crawler), partial(refuse_to_start, crawler), partial(release, crawler))
 
     async def open_spider(self) -> None:
         """Refuse an index of another scheme before the first page."""
@@ -51,6 +60,8 @@ class ExactDedupPipeline:
     async def process_item(self, doc: Document) -> Document:
         """Pass the document on, or drop it with `dup_of` and `dup_similarity` set."""
         if "near" not in doc.done:
+            if self._release and doc.former_text and doc.former_text != text_digest(doc.doc_id):
+                await self._release(doc)
             doc.verdict = await judge(self._index, doc)
         if doc.verdict is not None and doc.verdict.stage in self.drops:
             drop(doc, doc.verdict)
@@ -58,6 +69,11 @@ class ExactDedupPipeline:
 
 
 _INDEXES: WeakKeyDictionary[Crawler, DedupIndex] = WeakKeyDictionary()
+
+
+def open_index(crawler: Crawler) -> DedupIndex | None:
+    """The index of a crawler that asks one; None where both steps are switched off."""
+    return _INDEXES.get(crawler)
 
 
 def index_of(crawler: Crawler) -> DedupIndex:

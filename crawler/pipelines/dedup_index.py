@@ -171,6 +171,12 @@ class DedupIndex(Protocol):
         None: the text is the asker's, from now on or already. Texts of too few shingles are compared exactly only.
         """
 
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """Free one claim: the text with this digest (`text_digest`), where it is still this owner's.
+
+        Returns how many other pages were turned away for it; None where there was nothing to free.
+        """
+
     async def confirm(self, owner_url: str) -> Match | None:
         """Before the asker's document is committed: None while its claim stands.
 

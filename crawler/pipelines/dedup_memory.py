@@ -80,6 +80,14 @@ class MemoryIndex:
         self._owners.append(owner_url)
         self._signatures += asked.signature or bytes(self._width)
 
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        number = self._exact.get(digest)
+        if number is None or self._owners[number] != owner_url:
+            return None
+        self._owners[number] = _FREED
+        return self._duplicates.pop(number, 0)
+
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`."""
         wanted, freed = set(owners) - {_FREED}, 0

@@ -36,7 +36,7 @@ _CHUNK = 64  # owners a list, signatures a string, counts a string
 _AT_ONCE = 64  # questions a call: the server answers nobody else meanwhile
 _KEYS_AT_ONCE = 256  # reads a round trip where the whole index is walked
 _LONGEST_PAUSE = 5.0  # seconds between two tries while the server is away
-_SOCKET_TIMEOUT = 10.0  # seconds
+_SOCKET_TIMEOUT = 30.0  # seconds; an event loop that other work holds up must not look like a server that is away
 _LUA = Path(__file__).parent / "lua"
 _AWAY = (errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError, errors.OutOfMemoryError,
          errors.ClusterDownError, errors.TryAgainError)  # fmt: skip
@@ -144,6 +144,11 @@ class RedisIndex:
             return bool(await self.client.ping())
         except (errors.RedisError, OSError):
             return False
+
+    async def release(self, digest: bytes, owner_url: str) -> int | None:
+        """See `DedupIndex`."""
+        turned_away = await self._patiently(lambda: self._script("release", [_CHUNK, owner_url, digest]))
+        return None if turned_away < 0 else int(turned_away)
 
     async def forget(self, owners: Collection[str]) -> int:
         """See `DedupIndex`. Walks all owners: a withdrawal is rare, an index by URL would cost every document."""

@@ -60,6 +60,8 @@ class StagePool:
         self._starter = starter
         self._closed = False
         self._pool = self._new_pool()
+        self._running: ProcessPool | None = None  # the pool whose processes have been started
+        self._warm: asyncio.Future[None] | None = None
         if not self.workers:
             starter(config)
 
@@ -68,7 +70,9 @@ class StagePool:
 
         Never raises for a page's sake: a time-out, a crash or an error of ours becomes `doc.verdict`. After one of
         these a second, shorter hop still reads the links, so that a poisonous page does not hide its neighbours.
+        Raises: PoolError where the processes cannot be started.
         """
+        await self.ready()
         try:
             done: Document = await self._call(self._runner, doc, names)
         except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
@@ -83,12 +87,23 @@ class StagePool:
     async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
         """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
 
-        Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker.
+        Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
+        where the processes cannot be started.
         """
+        await self.ready()
         return await self._call(worker.run_sitemap, body, url, nesting)
 
+    async def ready(self) -> None:
+        """Start the processes and load the models at the first call; every later one awaits the same start.
+
+        A second run over an unchanged site never calls it. Raises: PoolError saying why the workers cannot work.
+        """
+        if self._warm is None:
+            self._warm = asyncio.ensure_future(self.warm_up())
+        await asyncio.shield(self._warm)
+
     async def warm_up(self) -> None:
-        """Load the models before the first page arrives.
+        """Load the models before the first page arrives, without holding up the reactor.
 
         Raises: PoolError saying why the workers cannot work.
         """
@@ -136,7 +151,7 @@ class StagePool:
             return function(*args)
         exchange, args = _without_exchange(args)
         try:
-            return await asyncio.wrap_future(pool.schedule(function, args=args, timeout=self.timeout))
+            return await asyncio.wrap_future(await self._scheduled(pool, function, args))
         except BrokenProcessPool:
             self._rebuild(pool)
             raise
@@ -148,6 +163,15 @@ class StagePool:
         finally:
             if exchange is not None:
                 args[0].exchange = exchange
+
+    async def _scheduled(self, pool: ProcessPool, function: Callable[..., T], args: tuple[Any, ...]) -> Any:
+        """The task's future. The first task starts the processes, which takes seconds: that is done in a thread."""
+        has_started = pool is self._running
+        if has_started:
+            return pool.schedule(function, args=args, timeout=self.timeout)
+        future = await asyncio.to_thread(pool.schedule, function, args=args, timeout=self.timeout)
+        self._running = pool
+        return future
 
     def _rebuild(self, broken: ProcessPool) -> None:
         if self._pool is broken:  # every task in work learns of it; the first one rebuilds

@@ -18,14 +18,18 @@ from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.scheduler import Scheduler, frontier_of
 from crawler.frontier.urls import registrable_domain
+from crawler.observe.stats import STAGES_CPU_MS
 from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
+from crawler.pipelines.dedup_release import release
 from crawler.pipelines.pool import PoolError, StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
 from crawler.runtime import config_of
 from crawler.spiders.page import rfc3339
 from crawler.storage.errors import StorageError
+from crawler.storage.place import Place
 from crawler.storage.records import rejection_of
+from crawler.storage.supersede import is_pending, supersede
 
 if TYPE_CHECKING:
     from typing import Self
@@ -76,10 +80,12 @@ class Settlement:
     async def open_spider(self) -> None:
         """Open the corpus and load the models before the first page arrives.
 
+        A second run loads them when a page has changed: where none has, they would be most of its cost.
         Raises: CloseSpider where either is impossible.
         """
         try:
-            await self._pool.warm_up()  # before the run begins for the manifest: loading models is not crawling
+            if not self._config.frontier.recrawl:
+                await self._pool.ready()  # before the run begins for the manifest: loading models is not crawling
             for file in await self._sink.open():
                 logger.warning("recovered %s", file)
         except (StorageError, PoolError) as error:
@@ -96,6 +102,8 @@ class Settlement:
             await self._report_next_visits()
             await self._sink.note(self._counters())
             await self._sink.close()
+            if self._config.frontier.recrawl:
+                await asyncio.to_thread(_supersede, self._sink.corpus.place)
         except StorageError as error:
             self._stop(error)
         finally:
@@ -122,7 +130,9 @@ class Settlement:
         """A callback raised: recorded under the URL of its request."""
         request = getattr(response, "request", None) or getattr(failure, "request", None)
         lease = request.meta.get("lease") if request is not None else None
-        if lease is None:
+        if isinstance(failure.value, PoolError):
+            self._stop(failure.value)
+        if lease is None or isinstance(failure.value, PoolError):
             return
         doc = self._blank(lease.url)
         doc.lease_token = lease.token
@@ -142,6 +152,8 @@ class Settlement:
         except StorageError as error:
             self._stop(error)
             return
+        if verdict.reason.is_final:
+            await release(self._crawler, doc)  # an older text of this page is nobody's from now on
         self._count(f"outcome/rejected/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
             self._crawler.stats.inc_value(key)
@@ -187,7 +199,10 @@ class Settlement:
 
     def _counters(self) -> dict[str, int]:
         assert self._crawler.stats is not None
-        return {key: value for key, value in self._crawler.stats.get_stats().items() if isinstance(value, int)}
+        found = self._crawler.stats.get_stats()
+        counters = {key: value for key, value in found.items() if isinstance(value, int)}
+        cpu = sum(value for key, value in found.items() if key.startswith("stage/") and key.endswith("/cpu_seconds"))
+        return counters | {STAGES_CPU_MS: round(1000 * cpu)}
 
     def _count(self, key: str, doc: Document) -> None:
         stats = self._crawler.stats
@@ -204,8 +219,8 @@ class Settlement:
         if len(examples := stats.get_value("outcome/unreached_examples", [])) < MAX_EXAMPLES:
             stats.set_value("outcome/unreached_examples", [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
 
-    def _stop(self, error: StorageError) -> None:
-        """Nothing more can be recorded, so nothing more may be fetched; open leases go back to the frontier."""
+    def _stop(self, error: StorageError | PoolError) -> None:
+        """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""
         stats, engine = self._crawler.stats, self._crawler.engine
         assert stats is not None
         if stats.get_value(FATAL):
@@ -215,6 +230,20 @@ class Settlement:
         if engine is not None and engine.spider is not None:
             task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+def _supersede(place: Place) -> None:
+    """Take out what this run replaced; the last worker to end does it for all."""
+    if not is_pending(place.manifest()):
+        return
+    later = f"`scrapy dataset supersede {place.url}` takes out what was replaced"
+    if place.remote:
+        logger.warning("the corpus is not on a local disk: %s", later)
+        return
+    try:
+        supersede(place, now=time.time())
+    except StorageError as error:
+        logger.warning("%s (%s)", later, error)
 
 
 def hold_reason(why: str) -> tuple[DropReason, str]:

@@ -41,7 +41,8 @@ class WithdrawnPipeline:
         """Raises: PolicyDrop."""
         what = "domain" if self._domains and covers(self._domains, doc.url) else ""
         what = what or ("licence" if doc.license_tag in self._licences else "")
-        if what and (doc.verdict is None or doc.text_allowed):
+        if what:
             doc.exchange = None
+        if what and (doc.verdict is None or doc.text_allowed):
             raise PolicyDrop(Drop("policy", DropReason.WITHDRAWN, f"its {what} was withdrawn from this corpus"))
         return doc

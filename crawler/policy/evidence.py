@@ -28,11 +28,14 @@ class Evidence:
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
 
-    def dump(self) -> bytes:
-        """JSON for the archive: what a replay cannot find out again, that is, everything from before the request."""
+    def dump(self, profile: str = "") -> bytes:
+        """JSON for the archive: what a replay cannot find out again, that is, everything from before the request.
+
+        profile: of the quality rules, as the allowlist asks for it; empty where it does not.
+        """
         values = {name: getattr(self, name) for name in _TEXTS}
         signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in self.signals if s.carrier in EARLY_CARRIERS]
-        return json.dumps(values | {"signals": signals}, separators=(",", ":")).encode()
+        return json.dumps(values | {"signals": signals, "profile": profile}, separators=(",", ":")).encode()
 
 
 EARLY_CARRIERS = frozenset({"robots.txt", "well-known"})
@@ -84,3 +87,12 @@ def load_history(blob: bytes) -> History | None:
     if not all(isinstance(text, str) for text in texts) or type(changes) is not int:
         return None
     return History(redirects, first_seen, last_changed, changes)
+
+
+def load_profile(blob: bytes) -> str:
+    """The quality profile noted beside the evidence; empty where there is none, also in archives of others."""
+    try:
+        profile = json.loads(blob)["profile"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    return profile if profile in {"prose", "legal", "technical"} else ""

@@ -31,7 +31,9 @@ from crawler.spark.partition import (
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
 from crawler.stages.contamination import check_eval_sets
+from crawler.stages.language import check_identifier
 from crawler.stages.pii import check_models
+from crawler.stages.quality import check_segmenters
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import versions
 from crawler.storage.replay import expand
@@ -116,7 +118,8 @@ def configure(pairs: Sequence[str]) -> Config:
         config = from_mapping(values)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from None
-    if problems := [*problems, *check_models(config.pii), *check_eval_sets(config)]:
+    problems = [*problems, *check_models(config.pii), *check_eval_sets(config)]
+    if problems := [*problems, *check_identifier(config.language), *check_segmenters(config.quality)]:
         raise ConfigError(problems)
     return config
 

@@ -15,6 +15,7 @@ from scrapy import Spider
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.decay import DecayLimits, Moves, tombstone
 from crawler.frontier.model import SITEMAP_PRIORITY, Candidate, Lease, PutStatus
 from crawler.frontier.recrawl import Visit, content_hash, tell_history
 from crawler.frontier.scope import AdmissionReason
@@ -24,6 +25,7 @@ from crawler.frontier.tracking import extended_policy
 from crawler.frontier.traps import trap_reason
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.signals import robots_sitemaps
+from crawler.pipelines.dedup_release import release
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
 from crawler.runtime import config_of
@@ -51,6 +53,8 @@ class CorpusSpider(Spider):
     shared: SharedScope | None = None
     pool: StagePool
     hop: tuple[str, ...]
+    moves: Moves
+    decay: DecayLimits
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -62,6 +66,9 @@ class CorpusSpider(Spider):
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs, extended_policy(spider.config.frontier.tracking_params))
         spider.pool = pool_of(crawler)
+        spider.moves = Moves()
+        frontier = spider.config.frontier
+        spider.decay = DecayLimits(frontier.recrawl_decay_yield, frontier.recrawl_decay_quality)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
         return spider
@@ -106,6 +113,7 @@ class CorpusSpider(Spider):
         lease: Lease = response.meta["lease"]
         doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
         if lease.visit is not None:
+            doc.former_text = lease.visit.text
             await self._compare(doc, lease.visit)
         tell_history(doc, lease.visit)
         if doc.verdict is None:
@@ -113,6 +121,8 @@ class CorpusSpider(Spider):
             if doc.links_too_long:
                 self._count("frontier/trapped/too_long", doc.links_too_long)
             await self.put_links(self._links_of(doc), lease)
+            if lease.visit is not None:
+                doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
         yield doc
 
     def _links_of(self, doc: Document) -> list[str]:
@@ -159,8 +169,10 @@ class CorpusSpider(Spider):
             doc = document_of(failure.value.response, lease, self.config, scope)
         else:
             doc = blank_document(request, lease, self.config, scope)
+        doc.former_text = lease.visit.text if lease.visit is not None else b""
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
         if target is not None:
+            await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
         else:
             doc.verdict = await outcome_of(failure, lease, self.frontier)
@@ -220,6 +232,8 @@ class CorpusSpider(Spider):
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
         await self._put([candidate], lease)
+        if lease.visit is not None and lease.visit.was_kept and self.moves.is_generic(lease.url, target):
+            return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
     async def _put(self, candidates: list[Candidate], parent: Lease | None = None) -> None:

@@ -6,12 +6,15 @@ Both read the first `MAX_CHARS` characters, are loaded once a process, and give 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from crawler.stages._language_codes import ISO_639_1
 
 MAX_CHARS = 1_000
 """Characters an identifier reads: more costs time and changes next to nothing."""
@@ -50,7 +53,33 @@ class Identifier(Protocol):
 def normal_code(code: str) -> str:
     """One spelling: lower case, ISO 639-1 where it exists, no region ("zh-cn" and "zh-TW" are "zh", "nb" is "no")."""
     code = code.strip().lower().replace("_", "-")
-    return _CODES.get(code) or _CODES.get(code.split("-")[0], code.split("-")[0])
+    language = code.split("-")[0]
+    return _CODES.get(code) or _CODES.get(language) or ISO_639_1.get(language, language)
+
+
+class FastText:
+    """A fastText model of the user's (lid.176, GlotLID): one answer for the whole, as the model gives it.
+
+    The text is read as one line, up to `MAX_CHARS` characters. Needs a package that provides the module `fasttext`
+    (`fasttext-predict`: MIT, under 1 MB, no dependencies). Raises: ValueError where the file is no model.
+    """
+
+    name = "fasttext"
+
+    def __init__(self, path: str) -> None:
+        self._model: Any = import_module("fasttext").load_model(path)
+        labels, _ = self._model.predict("a", k=-1)
+        self.known = frozenset(map(_label_code, labels))
+
+    def identify(self, text: str) -> Answer | None:
+        """The most probable label, or None where the model has nothing to go by."""
+        labels, scores = self._model.predict(" ".join(text[:MAX_CHARS].split()), k=1)
+        return Answer(_label_code(labels[0]), min(float(scores[0]), 1.0)) if labels else None
+
+
+def _label_code(label: str) -> str:
+    """ "__label__eng_Latn" is "en"."""
+    return normal_code(label.removeprefix("__label__"))
 
 
 class Py3Langid:

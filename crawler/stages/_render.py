@@ -76,7 +76,7 @@ def _walk(element: Any, parts: list[str], indent: str) -> None:
     elif tag in _BLOCKS or _is_code_block(element):
         parts.append("\n")
     if tag == "table":
-        parts.extend("\n" + line for line in _rows(element))
+        _table(element, parts, indent)
     else:
         parts.append(_inline(element.text))
         deeper = indent + SPACE * 2 if tag == "item" else indent
@@ -103,8 +103,22 @@ def _bullet(item: Any, indent: str) -> str:
     return "" if (item.get("rend") or "")[:2] in _LIST_ITEMS else indent + _BULLET
 
 
-def _rows(table: Any) -> list[str]:
-    return [" | ".join(cells) for row in table.iter("row") if any(cells := [_flat(c) for c in row.iter("cell")])]
+def _table(table: Any, parts: list[str], indent: str) -> None:
+    """A row is a line of cells. Where a cell holds a table, the outer one is layout: its cells are blocks."""
+    for row in table.iter("row"):
+        if _table_of(row) is not table:
+            continue
+        cells = [cell for cell in row.iter("cell") if _table_of(cell) is table]
+        if any(next(cell.iter("table"), None) is not None for cell in cells):
+            for cell in cells:
+                parts.append("\n")
+                _walk(cell, parts, indent)
+        elif any(texts := [_flat(cell) for cell in cells]):
+            parts.append("\n" + " | ".join(texts))
+
+
+def _table_of(element: Any) -> Any:
+    return next(element.iterancestors("table"), None)
 
 
 def _flat(element: Any) -> str:

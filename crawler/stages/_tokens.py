@@ -3,18 +3,14 @@
 The oracle (datatrove) splits English with spaCy's blank tokenizer: punctuation marks and the halves of contractions are
 tokens of their own, which moves every ratio "per word". `tokenize` follows spaCy's prefix, suffix and infix rules
 (spacy/lang/punctuation.py, spacy/lang/en/tokenizer_exceptions.py, 3.8) without its vocabulary; a chunk between white
-space is split once and remembered. `spacy_tokenizer` is the oracle itself, at ten times the price. Known deviations of
-the fast one: emoticons, unlisted abbreviations, bare host names, "im" and "dont" (contractions to spaCy), letter case
+space is split once and remembered. The oracle's own tokenizers stand in `_tokenizers.py`. Known deviations of the fast
+one: emoticons, unlisted abbreviations, bare host names, "im" and "dont" (contractions to spaCy), letter case
 outside Latin-1, Greek and Cyrillic at a full stop inside a word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
-
-Tokenizer = Callable[[str], list[str]]
 
 _PUNCT = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 _QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
@@ -81,23 +77,6 @@ def tokenize(text: str) -> list[str]:
             parts = _remember(chunk)
         tokens.extend(parts)
     return tokens
-
-
-def spacy_tokenizer(language: str = "en") -> Tokenizer:
-    """The oracle's tokenizer: `spacy.blank(language)`, white-space tokens removed.
-
-    Raises: ImportError where spaCy or its data for the language is missing.
-    """
-    import spacy
-
-    nlp: Any = spacy.blank(language)
-
-    def split(text: str) -> list[str]:
-        nlp.max_length = len(text) + 10
-        with nlp.memory_zone():
-            return [stripped for token in nlp.make_doc(text) if (stripped := token.text.strip())]
-
-    return split
 
 
 def _remember(chunk: str) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
 from crawler.config import LanguageConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._identifiers import MAX_CHARS, Answer, Identifier, Langdetect, Py3Langid, normal_code
+from crawler.stages._identifiers import MAX_CHARS, Answer, FastText, Identifier, Langdetect, Py3Langid, normal_code
 
 CONFUSED = frozenset(
     "ms id bs hr sr cs sk no nn da gl pt es be uk xh zu st tn nso".split()  # noqa: SIM905  # twenty lines otherwise
@@ -54,12 +56,18 @@ class LanguageStage:
         second: Identifier | None = None,
         thresholds: Thresholds | None = None,
     ) -> None:
-        """Load the models. `LANGUAGES` may spell codes in any usual way ("zh-CN", "nb")."""
+        """Load the models. `LANGUAGES` may spell codes in any usual way ("zh-CN", "nb").
+
+        A model of the user's (`LANGUAGE_IDENTIFIER`) answers alone: it needs no confirmation by smaller ones.
+        """
         self._wanted = frozenset(map(normal_code, config.languages))
         self._min_score = config.min_score
         self._min_scores = {normal_code(k): float(v) for k, _, v in (p.partition(":") for p in config.min_scores)}
-        self._first = first or Py3Langid()
-        self._second = second or Langdetect()
+        if first is None and config.identifier != "builtin":
+            first = FastText(config.identifier.removeprefix("fasttext:"))
+        elif second is None:
+            second = Langdetect()
+        self._first, self._second = first or Py3Langid(), second
         self._limits = thresholds or Thresholds()
 
     def __call__(self, doc: Document) -> Document | Drop:
@@ -90,7 +98,7 @@ class LanguageStage:
         first = self._first.identify(text)
         _record(signals, self._first, first)
         answer = first
-        if self._needs_confirmation(text, first):
+        if self._second is not None and self._needs_confirmation(text, first):
             second = self._second.identify(text)
             _record(signals, self._second, second)
             answer = merge(first, second, self._second.known)
@@ -122,6 +130,28 @@ class LanguageStage:
         return (
             (round(count / number, 2), main) if count * 2 > number else (round(votes[language] / number, 2), language)
         )
+
+
+def check_identifier(config: LanguageConfig) -> list[str]:
+    """Problems that must stop a crawl before its first request: a model that is not there, languages nobody knows."""
+    if config.identifier != "builtin":
+        path = Path(config.identifier.removeprefix("fasttext:"))
+        if not path.is_file():
+            return [f"LANGUAGE_IDENTIFIER names {path}, which is no file: download the model first"]
+        if find_spec("fasttext") is None:
+            return ["LANGUAGE_IDENTIFIER needs the module fasttext: run `pip install fasttext-predict`"]
+        known = FastText(str(path)).known
+    elif config.languages or config.min_scores:
+        known = Py3Langid().known | Langdetect().known
+    else:
+        return []
+    return [
+        f"{name}: no identifier knows {code!r}, so that no page would ever be in it: take it out, or set "
+        f"LANGUAGE_IDENTIFIER to a model that knows it"
+        for name, codes in (("LANGUAGES", config.languages), ("LANGUAGE_MIN_SCORES", config.min_scores))
+        for code in codes
+        if normal_code(code.partition(":")[0]) not in known
+    ]
 
 
 def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) -> Answer | None:

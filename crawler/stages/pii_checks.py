@@ -7,12 +7,14 @@ knows the surrounding text: context is `pii_words`, and the two meet in `pii_rul
 from __future__ import annotations
 
 import ipaddress
+import re
 
 import phonenumbers
 import tldextract
 
 _SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
-_SPECIAL_TLDS = frozenset({"example", "test", "invalid", "localhost", "local", "internal", "onion", "lan"})
+_SPECIAL_TLDS = frozenset({"example", "local", "internal", "onion", "lan"})
+"""Beside the public suffixes. `.test`, `.invalid` and `.localhost` are left out: no mail reaches them (RFC 2606)."""
 
 _ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
     # first and last prefix, digits in the prefix, lengths (ISO/IEC 7812 issuer ranges as the networks publish them)
@@ -65,15 +67,32 @@ def is_card(value: str) -> bool:
     return known and luhn(number) and len(set(number)) > 1
 
 
+_SPECIAL_NETWORKS = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "2002::/16", "3fff::/20")))
+"""6to4 (RFC 7526) and the second documentation prefix (RFC 9637), which Python 3.11 takes for public."""
+
+
 def is_public_address(value: str) -> bool:
     """A globally routable unicast IPv4 or IPv6 address (IANA special-purpose registries, as Python knows them)."""
     try:
         address = ipaddress.ip_address(value.partition("/")[0].partition("%")[0])
     except ValueError:
         return False
+    if any(address in network for network in _SPECIAL_NETWORKS if network.version == address.version):
+        return False
     if address.version == 6 and int(address) >> 125 != 1:  # only 2000::/3 is global unicast (RFC 4291 section 2.4)
         return False
     return address.is_global and not address.is_multicast
+
+
+_SAMPLE_DOMAIN = re.compile(r"(?:\A|\.)example\.(?:com|net|org)")
+
+
+def is_sample_domain(domain: str) -> bool:
+    """A name that RFC 2606 section 3 reserves for examples, or one below it: nobody reads mail there.
+
+    True, too, where a missing space glued the next word on ("example.comThen").
+    """
+    return bool(_SAMPLE_DOMAIN.search(domain.lower()))
 
 
 def mail_domain(domain: str) -> str | None:
@@ -95,22 +114,34 @@ def _known(name: str) -> bool:
     return bool(parts.domain and parts.suffix) and len(name) <= 253
 
 
+_MEXICAN_MOBILE = re.compile(r"\A\+52[ -]?1(?=[ -]?\d{2,3}[ -])")  # dialled with a 1 until 2019, written so still
+
+
 def phone(value: str, regions: tuple[str, ...]) -> tuple[phonenumbers.PhoneNumber, bool] | None:
     """Parse a telephone number. Returns it with True where it is assigned, False where it only has a possible length.
 
     Regions are tried in order; the first valid reading wins, then the first possible one.
     """
     fallback = None
+    value = _MEXICAN_MOBILE.sub("+52 ", value)
     for region in ("ZZ",) if value.lstrip("( ").startswith("+") else regions:
         try:
             number = phonenumbers.parse(value, region)
         except phonenumbers.NumberParseException:
             continue
-        if phonenumbers.is_valid_number(number):
+        if phonenumbers.is_valid_number(number) or _is_fictional(number):
             return number, True
         if fallback is None and phonenumbers.is_possible_number(number):
             fallback = (number, False)
     return fallback
+
+
+def _is_fictional(number: phonenumbers.PhoneNumber) -> bool:
+    """Never assigned, but written as a person's: area code 555 (+1), and 01632 960 that Ofcom keeps for drama (+44)."""
+    national = str(number.national_number)
+    if number.country_code == 1:
+        return len(national) == 10 and national.startswith("555")
+    return number.country_code == 44 and len(national) == 10 and national.startswith("1632960")
 
 
 def is_nir(value: str) -> bool:

@@ -29,3 +29,27 @@ class Page:
         """A hit whose canonical value is, unless given, the lower-cased text without white space and separators."""
         raw = value if value is not None else re.sub(r"[\s.\-()/]", "", self.lower[start:end])
         return Hit(start, end, entity, raw)
+
+
+_SEPARATORS = ("\t", "|", ";")
+_TABLE_REACH = 4_000  # characters above a cell in which its heading is looked for
+
+
+def column_heading(page: Page, at: int) -> str:
+    """What stands in the first row of the table above the cell at `at`, lower case; "" where that is no table.
+
+    Rows are lines with as many separators (tab, bar, semicolon) as the line of the cell.
+    """
+    start = page.lower.rfind("\n", max(0, at - _TABLE_REACH), at) + 1
+    line = page.lower[start : start + _TABLE_REACH].split("\n", 1)[0]
+    separator = next((mark for mark in _SEPARATORS if mark in line), None)
+    if not start or separator is None:
+        return ""
+    heading = ""
+    for row in reversed(page.lower[max(0, start - _TABLE_REACH) : start - 1].split("\n")):
+        if row.count(separator) != line.count(separator):
+            break
+        heading = row
+    cells = heading.split(separator)
+    column = line.count(separator, 0, at - start)
+    return cells[column] if column < len(cells) else ""

@@ -25,7 +25,7 @@ def resolve(hits: Iterable[Hit]) -> list[Hit]:
     Of a hit that loses some of its characters the rest stays a hit: what any rule called personal is never let go.
     """
     kept: list[Hit] = []
-    for hit in sorted(hits, key=lambda h: (_rank(h.entity), h.start - h.end, h.start, h.entity)):
+    for hit in sorted(hits, key=lambda h: (_rank(h.entity), h.start - h.end, h.start, h.entity, h.value)):
         at = max(0, bisect(kept, hit.start, key=lambda h: h.start) - 1)
         position, rests = hit.start, []
         while at < len(kept) and kept[at].start < hit.end:

@@ -16,10 +16,11 @@ from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages import pii_checks as checks
 from crawler.stages import pii_words as words
-from crawler.stages.pii_ids import TRIGGERS, IdRule, recogniser_of
+from crawler.stages.pii_id_rule import IdRule
+from crawler.stages.pii_ids import TRIGGERS, recogniser_of
 from crawler.stages.pii_page import Hit, Page
 from crawler.stages.pii_phone import judge_phone
-from crawler.stages.pii_scan import Candidate, lower_keeping_offsets, scan
+from crawler.stages.pii_scan import DOT_WORDS, Candidate, lower_keeping_offsets, plain_marks, scan
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
 
@@ -56,6 +57,7 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     language: ISO 639-1 or None; it chooses the regions local telephone numbers are read in (`default_region` first
     where the language has none) and whether national numbers that prove themselves count without a label.
     """
+    text = plain_marks(text)
     lower = lower_keeping_offsets(text)
     regions = words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
@@ -103,18 +105,20 @@ def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
     for start, end, _score in _results(_EMAIL, page, at):
         local, _, domain = page.text[start:end].rpartition("@")
         real = checks.mail_domain(domain)
-        if real:
+        if real and not checks.is_sample_domain(domain) and not _NO_MAILBOX.search(local):
             yield page.hit(start, start + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
 
 
-_MASKED_DOT = re.compile(r"\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?| dot ")
+_NO_MAILBOX = re.compile(r"\A\d{8,}\.|!|\A(?=.*[A-Z])(?=.*\d)[\w+-]{28,}\Z")
+"""A message ("20240117093012.4F2A1@host", a long random token) or a nick!user@host of IRC."""
+_MASKED_DOT = re.compile(rf"\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?| dot ")
 _MASKED_AT = re.compile(r"\s?[\[({<]\s?[^\s\])}>]{1,10}\s?[\])}>]\s?| at ")
 
 
 def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
     plain = _MASKED_DOT.sub(".", page.lower[at.start : at.end])
     local, _, domain = _MASKED_AT.sub("@", plain).partition("@")
-    if checks.mail_domain(domain) == domain:
+    if checks.mail_domain(domain) == domain and not checks.is_sample_domain(domain):
         yield page.hit(at.start, at.end, "EMAIL_ADDRESS", f"{local}@{domain}")
 
 
@@ -135,10 +139,16 @@ def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
             return
 
 
+_BESIDE_IBAN = re.compile(r"\s(?:BIC|SWIFT|bic|swift)\b|(?<=.{12}\d)\s[a-z]{3,}\b", re.DOTALL)
+
+
 def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
-    for start, end, score in _results(_IBAN, page, at):
-        if score >= 1.0 and not page.text[end : end + 1].isalnum():
-            yield page.hit(start, end, "IBAN_CODE")
+    """Presidio knows how each country's numbers are built, but reads capitals only; so small letters are raised."""
+    raw = _BESIDE_IBAN.split(page.text[at.start : at.end], maxsplit=1)[0]
+    for result in _IBAN.analyze(raw.upper() if raw[:2].islower() else raw, ["IBAN_CODE"], None):
+        end = at.start + result.end
+        if result.score >= 1.0 and not page.text[end : end + 1].isalnum():
+            yield page.hit(at.start + result.start, end, "IBAN_CODE")
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
@@ -150,12 +160,27 @@ def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
             yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
 
 
+_TITLE = re.compile(r",? (?:[\u2013-] )?[\u201c\u201e\u00ab\u300c\u2018]")
+_HEADING = re.compile(r"\.?[ \u00a0]{1,3}[^\W\d_]")
+_LIST_DOT = re.compile(r"\.[ \u00a0]{1,3}[^\W\d_]")
+
+
 def _is_numbering(page: Page, start: int, end: int) -> bool:
-    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small."""
+    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small.
+
+    Two zeros in it speak for a version; at the start of a line, before a title, a larger chapter number counts, too.
+    """
     octets = page.text[start:end].partition("/")[0].split(".")
-    if len(octets) != 4 or not all(octet.isdigit() and int(octet) < 32 for octet in octets):
+    if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
         return False
-    return not words.near(words.NETWORK, page.lower, start, end)
+    first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
+    if first_of_line and _LIST_DOT.match(page.text, end):
+        return True
+    heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
+    small = max(map(int, octets)) < 32 or octets.count("0") > 1
+    if small and (words.just_before(words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
+        return True
+    return bool(small or heading) and not words.near(words.NETWORK, page.lower, start, end)
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:

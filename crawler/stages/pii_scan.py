@@ -16,8 +16,12 @@ MAX_CANDIDATE = 400
 
 _LOCAL_PART = re.compile(r"[\w.!'+~-]{1,64}\Z")  # of the marks RFC 5322 allows, those that people have
 _DOMAIN = re.compile(r"(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
-_DOT = r"(?:\s?[\[({<]\s?(?:dot|punkt|point|punto|ponto|\.)\s?[\])}>]\s?|\.)"
-_MASKED_AT = re.compile(r"[\[({<]\s?(?:[aA][tT]|ät|@|arroba|arobase|chiocciola)\s?[\])}>]")
+DOT_WORDS = r"dot|punkt|point|punto|ponto|punt|kropka|prick|piste|bod|\."
+_DOT = rf"(?:\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?|\.)"
+_MASKED_AT = re.compile(
+    r"[\[({<]\s?(?:at|ät|@|arroba|arobase|arobas|chiocciola|apenstaartje|małpa|malpa|snabel-?a)\s?[\])}>]",
+    re.IGNORECASE,
+)
 _MASKED_LEFT = re.compile(rf"[\w+-]{{1,64}}(?:{_DOT}[\w+-]{{1,64}}){{0,3}}\s?\Z", re.IGNORECASE)
 _MASKED_RIGHT = re.compile(rf"\s?[\w-]{{1,63}}(?:{_DOT}[\w-]{{2,63}}){{1,4}}", re.IGNORECASE)
 _SPOKEN_DOT = re.compile(r" dot (?:com|org|net|edu|gov|info|io|co|uk|de|fr|eu|us|ca|au)(?!\w)", re.IGNORECASE)
@@ -36,7 +40,9 @@ NUMERIC: dict[str, re.Pattern[str]] = {
     ),
     "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
     "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
-    "iban": re.compile(rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}[A-Z0-9{_SPACE}-]{{10,44}}"),
+    "iban": re.compile(
+        rf"[0-9](?<=[A-Za-z]{{2}}[0-9])(?<![A-Za-z0-9][A-Za-z]{{2}}[0-9])\d[A-Za-z0-9{_SPACE}-]{{10,44}}"
+    ),
     "bitcoin": re.compile(r"[13b](?<![\w/][13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{25,59}(?!\w)"),
     "ether": re.compile(r"0x[0-9a-fA-F]{40}(?!\w)"),
     "fiscal": re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]{5}[0-9A-Z]{2}[A-Z][0-9A-Z]{2}[A-Z][0-9A-Z]{3}[A-Z](?!\w)"),
@@ -49,7 +55,7 @@ expression that starts with a plain set of characters is searched four times fas
 _GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,4}}")
 _WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
-_CLUSTER = re.compile(r"[0-9](?:[^0-9\n]{0,3}[0-9]){3}")
+_CLUSTER = re.compile(r"[0-9](?:(?:[^0-9\n]{0,3}[0-9]){3}|[a-z]{1,6}[0-9])")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
 
 
@@ -60,6 +66,18 @@ class Candidate:
     kind: str
     start: int
     end: int
+
+
+_PLAIN = dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000", " ")
+_PLAIN |= dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\uff0d", "-")
+_PLAIN |= {"\uff0b": "+", "\uff20": "@", "\uff0e": ".", "\uff08": "(", "\uff09": ")"}
+_PLAIN |= {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+_FANCY = re.compile(f"[{''.join(_PLAIN)}]")
+
+
+def plain_marks(text: str) -> str:
+    """Spaces, hyphens and digits of all widths as the ASCII ones, every character at its place."""
+    return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
 
 
 def lower_keeping_offsets(text: str) -> str:
@@ -89,7 +107,7 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
                 end = position = _first_of_two(text, match)
             elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
                 position = gap.end()  # the number may start at a later group
-            yield Candidate(kind, match.start(), end)
+            yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
     surroundings = _around_digits(lower)
     for trigger in triggers:
         if trigger in surroundings:

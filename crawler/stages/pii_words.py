@@ -34,58 +34,42 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }
 """Regions whose local telephone numbers a page in this language may carry."""
 
-_PHONE = """
-phone phones ph telephone tel tele cell cellphone mobile mob call calls called calling dial ring fax telefax whatsapp
-sms contact reach hotline helpline voicemail landline switchboard
-telefon telefonnummer telefonnr telefonisch fon handy handynummer mobil mobilnummer mobilfunk rufnummer durchwahl
-anrufen anruf erreichbar erreichen kontakt festnetz zentrale sekretariat
-téléphone téléphoner tél portable appeler appelez appelle joindre joignable numéro fixe télécopie
-teléfono telefono tfno tlf móvil movil celular llame llamar llámenos llámame contacto
-cellulare chiamare chiamate chiama chiami recapito
-telefone telemóvel ligue ligar
-telefoon telefoonnummer tel.nr mobiel bellen bel
-telefonu komórka komórkowy zadzwoń dzwonić dzwoń
-puhelin puh puhelinnumero soita
-ring ringa mobiltelefon telefonnumret växel
-телефон тел звоните позвоните факс моб
-"""
-_PHONE_NO_SPACES = ("電話", "电话", "手机", "携帯", "전화", "โทร", "هاتف", "फोन")
-PHONE = re.compile(
-    r"(?<!\w)(?:"
-    + "|".join(re.escape(w) for w in _PHONE.split())
-    + r"|text (?:me|us))(?!\w)|"
-    + "|".join(_PHONE_NO_SPACES)
-)
-PHONE_LABEL = re.compile(
-    r"(?:(?<!\w)(?:tele)?(?:phone|fon|fono|foon|fax|fone)|(?<!\w)(?:tel|tél|ph|cell|mobile|mobil|mob|handy|portable|móvil"
-    r"|teléfono|celular|cellulare|whatsapp|call|text|ring|rufnummer|телефон|тел|puh|tlf)|電話|电话|手机|携帯|전화)"
-    r"(?:[ -]?(?:number|numbers|no|nr|nummer|num|me|us|him|her|them|is|at|on|under|unter|au|al|le|la|el|ist|lautet|kom"
-    r"|fixe|phone|mobile|móvil|番号|now|today)(?!\w))*[.:： ]{0,3}\Z"
-)
-"""A label directly before the number: then a possible number is enough, it need not be an assigned one."""
 
-NOT_A_PHONE = re.compile(
-    r"(?<!\w)(?:(?:isbn(?:-1[03])?|issn|ean|upc|gtin|doi|sku|vat|ust-idnr|siret|siren|iso|din|rfc|bug|issue|ticket|order"
-    r"|invoice|rechnung|bestellung|article|artikel|version|serial|model|part|timestamp|epoch|port|pid|uid|id|patent|pmid"
-    r"|arxiv)(?: ?(?:number|no|nr|nummer|n°))?"
-    r"|(?:art|best|kd|kunden|artikel|rechnungs|bestell|konto|auftrags)\.?-?(?:nr|nummer))[.:# ]{0,3}\Z"
-)
+def any_of(text: str, *more: str) -> str:
+    """Alternatives of a word list, longest first, then ready-made expressions."""
+    return "|".join([*(re.escape(w) for w in sorted(set(text.split()), key=len, reverse=True)), *more])
+
+
 NETWORK = re.compile(
     r"(?<!\w)(?:ip|ipv4|ips|address|addresses|adresse|host|hosts|server|client|dns|ping|user|visitor|vandal|login|logged"
-    r"|request|requests|connection|dirección|indirizzo|endereço|anfrage|besucher|nutzer)(?!\w)"
+    r"|request|requests|connection|dirección|indirizzo|endereço|anfrage|besucher|nutzer|nameserver|gateway|router|banned"
+    r"|blocked|attacker|visiteur|visitante|visitatore|bezoeker|adres|adresu|serveur|servidor|serwer)(?!\w)"
 )
 CARD = re.compile(
     r"(?<!\w)(?:credit|debit|card|cards|visa|mastercard|amex|american express|discover|jcb|diners|maestro|kreditkarte"
     r"|karte|kreditkartennummer|carte|carte bancaire|cb|tarjeta|carta|cartão|creditcard|karta|kort|pan)(?!\w)"
 )
 WALLET = re.compile(
-    r"(?<!\w)(?:wallet|eth|ether|ethereum|btc|bitcoin|crypto|donate|donation|donations|tip|tips|address|adresse|spenden"
-    r"|spende|don|dons|send)(?!\w)"
+    r"(?<!\w)(?:wallet|eth|ether|ethereum|btc|bitcoin|crypto|usdt|usdc|erc20|erc-20|token|tokens|donate|donation|donations"
+    r"|tip|tips|address|adresse|spenden|spende|don|dons|send|portefeuille|monedero|cartera|portafoglio|carteira|donaciones"
+    r"|donazioni|doações|donaties|portemonnee|portfel|darowizny|dirección|indirizzo|endereço|adres|metamask|kryptowährung)"
+    r"(?!\w)"
 )
-VERSION = re.compile(
-    r"(?<!\w)(?:version|versions|v|ver|release|build|firmware|revision|rev|driver|section|chapter|kapitel|abschnitt|oid"
-    r"|sdk|update|upgrade|patch)[.: ]{0,3}\Z"
-)
+_NUMBERED = """
+version versions versión versione versão versie wersja wersji v ver vers release build firmware revision rev driver sdk
+update upgrade patch kernel bios assembly plugin app apk client library package image tag
+section sections sec clause subclause paragraph para article chapter appendix annex table figure fig example rule item
+step requirement test heading verse oid chap kapitel abschnitt absatz ziffer anhang tabelle abbildung nummer punkt
+paragraphe alinéa annexe tableau chapitre sección apartado capítulo anexo tabla cuadro sezione paragrafo capitolo
+tabella allegato punto secção seção quadro tabela paragraaf hoofdstuk bijlage tabel punktu rozdział rozdziale tabeli
+załącznik глава раздел seksjon avsnitt afsnit kısım bölüm oddíl kapitola secțiunea odjeljak szakasz osio розділ secció
+chrome chromium firefox edge safari opera windows macos ios android java python node nginx apache openssl curl oracle
+"""
+VERSION = re.compile(rf"(?<!\w)(?:{any_of(_NUMBERED)})[.:/= \u00a0\u202f-]{{0,3}}v?\Z|§ ?\Z")
+"""Words before four numbers with dots that make them a version or a section, not an address."""
+
+SEE = re.compile(r"(?<!\w)(?:see|siehe|vgl|voir|véase|vea|ver|veja|vedi|zie|zob|viz|se|cf)[.:]? ?\Z")
+"""Words before a section number."""
 
 
 def near(pattern: re.Pattern[str], lower: str, start: int, end: int, *, before: int = 60, after: int = 25) -> bool:

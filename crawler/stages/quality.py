@@ -7,13 +7,14 @@ a replay.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._placeholders import Recognisers
 from crawler.stages._signals import PROFILES, choose_profile, measure
-from crawler.stages._tokens import spacy_tokenizer, tokenize
+from crawler.stages._tokenizers import Tokenizers, missing
 from crawler.stages._words import count_words
 from crawler.stages.rules import Failure, Page, RuleSet
 from crawler.stages.rules.profiles import rules_for
@@ -38,20 +39,21 @@ class QualityStage:
         self._rule_sets = rule_sets or {profile: rules_for(profile, config.rules) for profile in PROFILES}
         self._min_score = config.min_score
         self._profile = config.profile
-        self._tokenizer = spacy_tokenizer() if config.tokenizer == "spacy" else tokenize
+        self._tokenizers = Tokenizers(config.tokenizer, config.segmenters)
         self._recognisers = recognisers or Recognisers()
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Measure and judge `doc.text`.
 
-        Drops: placeholder, soft_404, login_wall, every reason of the rule sets, low_quality.
+        Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
-        page = Page(doc.text, doc.language or "en", self._tokenizer)
+        language = doc.language or "en"
+        page = Page(doc.text, language, self._tokenizers(language))
         signals = doc.quality_signals | measure(page)
-        profile = choose_profile(signals) if self._profile == "auto" else self._profile
-        doc.quality_signals = signals | {"profile": profile}
-        doc.quality_score = round(PROFILES[profile].score(signals), 4)
-        no_content = self._recognisers.judge(doc.title, doc.text, page.word_total)
+        profile, chosen_by = self._profile_for(doc, signals)
+        doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
+        doc.quality_score = round(PROFILES[profile].score(signals, language), 4)
+        no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
         failure = self._run_rules(doc, page, self._rule_sets[profile])
         if no_content is not None:
             return Drop(self.name, *no_content)
@@ -61,14 +63,22 @@ class QualityStage:
             return Drop(self.name, DropReason.LOW_QUALITY, f"{doc.quality_score:.2f} < {self._min_score:g} ({profile})")
         return doc
 
+    def _profile_for(self, doc: Document, signals: Mapping[str, Any]) -> tuple[str, str]:
+        """The profile, and who chose it: the domain's allowlist entry before QUALITY_PROFILE before the page."""
+        if doc.profile in PROFILES:
+            return doc.profile, "allowlist"
+        if self._profile != "auto":
+            return self._profile, "setting"
+        return choose_profile(signals), "page"
+
     def _run_rules(self, doc: Document, page: Page, rule_sets: dict[str, RuleSet]) -> Failure | None:
         """Every rule set measures; the first failure decides. A set that cleans lines hands its text to the next."""
         failure: Failure | None = None
-        skipped: list[str] = []
+        skipped: dict[str, str] = {}
         for name in self._names:
             found = rule_sets[name].judge(page)
             doc.quality_signals.update(found.values)
-            skipped += found.skipped
+            skipped |= found.skipped
             failure = failure or found.failure
             if failure is None and found.text is not None and found.text != page.text:
                 page = Page(found.text, page.language, page.tokenizer)
@@ -77,6 +87,11 @@ class QualityStage:
         if failure is None and page.text != doc.text:
             _replace_text(doc, page.text)
         return failure
+
+
+def check_segmenters(config: QualityConfig) -> list[str]:
+    """Problems that must stop a crawl before its first request: segmenters that nobody installed."""
+    return missing(config.segmenters)
 
 
 def _replace_text(doc: Document, text: str) -> None:

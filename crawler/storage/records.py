@@ -21,7 +21,8 @@ _TEXT_STAGE_PREFIXES = ("gopher_", "c4_", "fineweb_", "refinedweb_", "dup_", "la
 TEXT_REASONS: frozenset[DropReason] = frozenset(
     {reason for reason in DropReason if reason.value.startswith(_TEXT_STAGE_PREFIXES)}
     | {DropReason.LOW_QUALITY, DropReason.PLACEHOLDER, DropReason.SOFT_404, DropReason.LOGIN_WALL}
-    | {DropReason.TOP_N_GRAM, DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE}
+    | {DropReason.ERROR_PAGE, DropReason.DECAYED, DropReason.YIELD_QUARANTINE, DropReason.TOP_N_GRAM}
+    | {DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE}
 )
 """Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
 

@@ -15,10 +15,10 @@ from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.errors import StorageError
 from crawler.storage.manifest import Ledger, Run, makers_of, merge, moment, versions
 from crawler.storage.place import ARCHIVE, MANIFEST, SHARDS, Place
-from crawler.storage.reading import read_records
 from crawler.storage.records import Record, encode
 from crawler.storage.rewrite import read_files
 from crawler.storage.shards import Entry, ShardWriter
+from crawler.storage.supersede import read_all_versions, read_latest
 
 WRITER = "select"
 COMMIT_EVERY = 1_000
@@ -111,9 +111,12 @@ def _reads_as_number(value: str) -> bool:
     return True
 
 
-def select(source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float) -> Run:
+def select(
+    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
+    Of a page that was fetched several times the latest record counts, unless `all_versions` asks for older ones, too.
     Raises: StorageError where the target is in use or the source is damaged.
     """
     if target.listing(""):
@@ -124,9 +127,10 @@ def select(source: Place, target: Place, selection: Selection, *, max_bytes: int
     target.claim()
     ledger = Ledger(target, WRITER)
     counts = {"read": 0, "selected": 0}
+    records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
         shards = _writer(target, ledger, files, max_bytes)
-        for number, line in enumerate(_wanted(source, files, selection, counts), start=1):
+        for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
                 shards.commit()
@@ -138,13 +142,12 @@ def select(source: Place, target: Place, selection: Selection, *, max_bytes: int
     return run
 
 
-def _wanted(source: Place, files: list[Entry], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
-    for entry in files:
-        for record in read_records(source, entry["path"]):
-            counts["read"] += 1
-            if selection.wants(record):
-                counts["selected"] += 1
-                yield encode(record)
+def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
+    for record in records:
+        counts["read"] += 1
+        if selection.wants(record):
+            counts["selected"] += 1
+            yield encode(record)
 
 
 def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:

@@ -52,7 +52,7 @@ class Tally:
             self._count("reasons", f"{record.get('stage')}/{reason}")
         for name in HISTOGRAMS:
             if (value := record.get(name)) is not None:
-                self.histograms[name][_bin(name, float(value))] += 1
+                self.histograms[name][bin_of(name, float(value))] += 1
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types, keys in a fixed order, zero counts left out."""
@@ -82,7 +82,8 @@ class Tally:
             self.last = max(self.last or moment, moment)
 
 
-def _bin(name: str, value: float) -> int:
+def bin_of(name: str, value: float) -> int:
+    """The bin of a value of one of the `HISTOGRAMS`."""
     if name == "word_count":
         return int(math.log2(value)) if value >= 1 else 0
     return min(SCORE_BINS - 1, max(0, int(value * SCORE_BINS)))

@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from crawler.document import DropReason
 from crawler.storage.archive_check import check_archive, check_sources, expired_sources
 from crawler.storage.errors import StorageError
 from crawler.storage.journal import disk
@@ -26,9 +27,6 @@ from crawler.storage.shards import Entry, read_lines, write_sealed
 
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
-
-_WEAK = ("hold_", "unchanged")
-"""Reasons that say nothing final about a page: any other verdict on the URL replaces them."""
 
 
 @dataclass(slots=True)
@@ -141,11 +139,19 @@ def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[by
 def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line, findings: Findings) -> None:
     """Keep the best record of each URL: final before weak, then newest, then kept before rejected, then first."""
     kept = entry["kind"] == SHARDS
-    weak = not kept and record["reason"].startswith(_WEAK)
-    canonical = _key(record, "canonical_url") if kept else None
+    weak = not is_final(record.get("reason"))
+    canonical = page_key(record, "canonical_url") if kept else None
     _compete(
-        claims, _key(record, "url"), _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical), findings
+        claims,
+        page_key(record, "url"),
+        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical),
+        findings,
     )
+
+
+def is_final(reason: str | None) -> bool:
+    """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
+    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
@@ -166,7 +172,8 @@ def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: F
     (findings.surplus if final else findings.superseded).append(claim.line)
 
 
-def _key(record: Record, name: str) -> bytes:
+def page_key(record: Record, name: str) -> bytes:
+    """Stands for the address in this field of a record, within its crawl."""
     page = f"{record.get('crawl_id')}\n{record.get(name) or record['url']}"
     return hashlib.blake2b(page.encode("utf-8", "replace"), digest_size=16).digest()
 

@@ -21,14 +21,15 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import orjson
+import zstandard
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
-from crawler.storage.journal import zstd_frame
 from crawler.storage.replay import EVIDENCE_TYPE
 
 GZIP_LEVEL = 6
+ZSTD_LEVEL = 6
 NO_TIER = "none"
 """Value of `X-Crawl-Licence-Tier` where no allowlist entry names a tier for the page."""
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -64,7 +65,12 @@ def gzip_member(raw: bytes) -> bytes:
     return buffer.getvalue()
 
 
-PACKERS: dict[str, Pack] = {"gz": gzip_member, "zst": zstd_frame}
+def zstd_record(raw: bytes) -> bytes:
+    """One zstd frame (RFC 8878) with checksum and size."""
+    return zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(raw)
+
+
+PACKERS: dict[str, Pack] = {"gz": gzip_member, "zst": zstd_record}
 """By the end of the file's name."""
 
 

@@ -33,7 +33,7 @@ class Crawl:
             "CORPUS_DIR": self.folder,
             "NETWORK_ALLOW": "127.0.0.0/8",
             "DOWNLOAD_DELAY": 0,
-            "DOWNLOAD_TIMEOUT": 120,  # a site whose gate is shut answers late
+            "DOWNLOAD_TIMEOUT": 300,  # a site whose gate is shut answers late
             "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
             "FRONTIER_IDLE_SECONDS": 0.5,
             "STAGE_WORKERS": 1,
@@ -63,7 +63,7 @@ class Crawl:
         return process
 
     def run(
-        self, arguments: dict[str, str], timeout: float = 90, **settings: object
+        self, arguments: dict[str, str], timeout: float = 300, **settings: object
     ) -> subprocess.CompletedProcess[str]:
         process = self.start(arguments, **settings)
         out, err = process.communicate(timeout=timeout)

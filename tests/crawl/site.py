@@ -44,7 +44,7 @@ class Site:
             def do_GET(self) -> None:
                 site.hits.append(Hit(self.path, time.time(), self.headers.get("User-Agent", "")))
                 time.sleep(site.latency)
-                if site.gate is not None:
+                if site.gate is not None and self.path.startswith("/p/"):  # robots.txt and its like are no pages
                     site.gate.pass_through()
                 status, body = site.answer(self.path)
                 self.send_response(status)

@@ -136,4 +136,6 @@ def test_ctrl_c_leaves_a_corpus_that_the_same_command_completes(crawl, make_site
     assert (worker.returncode == 0) == (times == 1), err
     done = crawl.run({"url": site.url(0)}, **settings)
     assert done.returncode == 0, done.stderr
-    assert crawl.accounted() == sorted(site.urls())
+    assert set(crawl.accounted()) == site.urls()
+    if times == 1:  # who was forced may have written what it could not acknowledge any more: `verify --fix` removes it
+        assert crawl.accounted() == sorted(site.urls())

@@ -118,8 +118,8 @@ def test_a_duplicate_of_something_else_is_noticed() -> None:
 def test_an_address_that_was_not_redacted_is_noticed() -> None:
     corpus, log = faithful()
     url = WEB.url("@registry/people/helpers", "registry")
-    corpus.kept[index_of(corpus.kept, url)]["text"] += " jonna.veldt@example.org"
-    assert problems(corpus, log) == [f"{url}: the text holds 'jonna.veldt@example.org'"]
+    corpus.kept[index_of(corpus.kept, url)]["text"] += " jonna.veldt@hof.example"
+    assert problems(corpus, log) == [f"{url}: the text holds 'jonna.veldt@hof.example'"]
 
 
 def test_a_cookie_banner_in_a_text_is_noticed() -> None:

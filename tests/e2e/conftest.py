@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from demo.outputs import Access, CorpusRecords, read_access_log, read_corpus
-from demo.pages import load_web
+from demo.pages import load_second, load_web
 from demo.render import Web
-from demo.run import PROJECT, crawl_command, served
+from demo.run import AGAIN, PROJECT, crawl_command, served
 
 POLITE_DELAY = 0.4  # seconds; longer than the jitter of a busy machine, so that the access log can be judged
 CRAWL_SECONDS = 240.0  # a crawl that takes longer is broken; the demo promises 60 s on a machine of its own
@@ -37,13 +37,15 @@ class Finished:
 
 @dataclass(frozen=True)
 class DemoCrawl:
-    """What two runs of the same command over the demo web left behind."""
+    """What three runs of the same command left behind: two over the demo web, one over its second generation."""
 
     folder: Path
     bases: dict[str, str]
     first: Finished
     second: Finished
+    third: Finished  # the second generation of the web, with RECRAWL, on a copy of the corpus
     first_requests: int  # lines of the access log that belong to the first run
+    second_requests: int  # … and to the first two
 
     @property
     def delay(self) -> float:
@@ -64,7 +66,21 @@ class DemoCrawl:
 
     @property
     def second_log(self) -> list[Access]:
-        return read_access_log(self.folder / "access.jsonl")[self.first_requests :]
+        return read_access_log(self.folder / "access.jsonl")[self.first_requests : self.second_requests]
+
+    @property
+    def third_log(self) -> list[Access]:
+        return read_access_log(self.folder / "access.jsonl")[self.second_requests :]
+
+    @property
+    def second_web(self) -> Web:
+        """The web as it was when the third run came."""
+        return Web(load_second(), self.bases)
+
+    @property
+    def second_corpus_dir(self) -> Path:
+        """The output folder of the third run."""
+        return self.folder / "corpus-second"
 
     def corpus(self) -> CorpusRecords:
         """The output folder as the first run left it."""
@@ -103,7 +119,7 @@ def scrapy() -> Callable[..., Finished]:
 
 @pytest.fixture(scope="session")
 def demo_crawl(tmp_path_factory: pytest.TempPathFactory) -> DemoCrawl:
-    """The demo web crawled once, and then once more with the same command."""
+    """The demo web crawled once, once more with the same command, and again after it changed."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     folder, facts = shared / "demo-crawl", shared / "demo-crawl" / "facts.json"
@@ -111,13 +127,13 @@ def demo_crawl(tmp_path_factory: pytest.TempPathFactory) -> DemoCrawl:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not facts.exists():
             folder.mkdir()
-            facts.write_text(json.dumps(_crawl_twice(folder)), "utf-8")
+            facts.write_text(json.dumps(_crawl_all(folder)), "utf-8")
     values = json.loads(facts.read_text("utf-8"))
-    values |= {name: Finished(**values[name]) for name in ("first", "second")}
+    values |= {name: Finished(**values[name]) for name in ("first", "second", "third")}
     return DemoCrawl(folder=folder, **values)
 
 
-def _crawl_twice(folder: Path) -> dict[str, object]:
+def _crawl_all(folder: Path) -> dict[str, object]:
     with served(folder) as server:
         command = crawl_command(server, folder / "seeds.txt", folder / "corpus", [], POLITE_DELAY)
         first = run(command)
@@ -125,9 +141,16 @@ def _crawl_twice(folder: Path) -> dict[str, object]:
         if (folder / "corpus").exists():
             shutil.copytree(folder / "corpus", folder / "corpus-1", ignore=shutil.ignore_patterns("*.sock"))
         second = run(command)
+        until_second = len(read_access_log(server.access_log))
+        shutil.copytree(folder / "corpus", folder / "corpus-second", ignore=shutil.ignore_patterns("*.sock"))
+        server.change()
+        command = crawl_command(server, folder / "seeds.txt", folder / "corpus-second", AGAIN, POLITE_DELAY)
+        third = run(command)
         return {
             "bases": dict(server.web.bases),
             "first": vars(first),
             "second": vars(second),
+            "third": vars(third),
             "first_requests": requests,
+            "second_requests": until_second,
         }

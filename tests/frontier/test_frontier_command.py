@@ -16,6 +16,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.overview import overview
 from tests.frontier.web import DEADLINE, Web
 
 ROOT = Path(__file__).parents[2]
@@ -330,3 +331,18 @@ def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_
         assert (again.url, again.attempt) == (lease.url, 1)
 
     frontier_run(scenario, delay=1.0)
+
+
+def test_a_pause_keeps_count_of_what_is_under_way(frontier_run):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        (lease,) = (await frontier.lease(1)).leases
+        await frontier.pause("a.example")
+        (view,) = (await overview(frontier)).scopes
+        assert view.busy == 1
+        await frontier.resume("a.example")
+        assert (await frontier.lease(1)).leases == ()  # one at a time
+        await frontier.finish([(lease.token, None)])
+        assert (await overview(frontier)).scopes[0].busy == 0
+
+    frontier_run(scenario, delay=0.0, concurrency=1)

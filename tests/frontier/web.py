@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-DEADLINE = 120.0
+DEADLINE = 300.0
 """Seconds for what must happen sooner or later, on a machine that does much else."""
 
 

@@ -1,6 +1,7 @@
 """The stage pool under pages that kill, hang or fail."""
 
 import asyncio
+import threading
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 
@@ -103,6 +104,26 @@ def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monke
     asyncio.run(pool.warm_up())
     run_all(pool, ["a", "b"])
     assert len(rebuilt) == 1
+
+
+def test_a_pool_that_nobody_asks_starts_no_process(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_the_processes_start_once_and_not_in_the_thread_of_the_event_loop(make_pool, monkeypatch):
+    pool, starters = make_pool(), []
+    start = type(pool._pool)._start_pool
+
+    def noted(self):
+        starters.append(threading.get_ident())
+        start(self)
+
+    monkeypatch.setattr(type(pool._pool), "_start_pool", noted)
+    run_all(pool, ["a", "b", "c"])
+    assert starters
+    assert threading.get_ident() not in starters
 
 
 def test_a_task_that_comes_between_the_break_and_the_rebuilding_is_done_by_the_new_pool(make_pool):

@@ -131,9 +131,9 @@ def test_keys_that_nothing_acts_on_yet_are_said_to_be_idle(tmp_path: Path) -> No
         "- {domain: a.org, tier: A, licence: x, wait_selector: main}\n"
         "- {domain: b.org, tier: A, licence: x, profile: legal}\n",
     )
-    assert plan_seeds(allowlist=path).warnings == [
-        f"{path}: without effect in this version: wait_selector (a.org), profile (b.org)"
-    ]
+    plan = plan_seeds(allowlist=path)
+    assert plan.warnings == [f"{path}: without effect in this version: wait_selector (a.org)"]
+    assert [plan.scope.profile_of(f"https://{host}/") for host in ("a.org", "www.b.org", "c.org")] == ["", "legal", ""]
 
 
 def test_a_seed_the_allowlist_excludes_is_a_problem_and_not_a_surprise(tmp_path: Path) -> None:

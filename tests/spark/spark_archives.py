@@ -63,7 +63,9 @@ def two_archives(folder: Path) -> list[Path]:
         exchange(a("same-as-one"), html("one"), 505),
         exchange(a("picture"), b"\x89PNG\r\n\x1a\n", 506, Content_Type="image/png"),
         exchange(a("one"), html("one"), 507),
-        exchange(a("contact"), html("six").replace(b"</h1>", b"</h1><p>Write to jane.roe@example.org today.</p>"), 508),
+        exchange(
+            a("contact"), html("six").replace(b"</h1>", b"</h1><p>Write to jane.roe@meadow.example today.</p>"), 508
+        ),
     ]
     second = [
         exchange(b("mirror-of-two"), html("two"), 1),

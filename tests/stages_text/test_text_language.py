@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._identifiers import FIRST_LOOK, Answer, Langdetect, Py3Langid, normal_code
-from crawler.stages.language import LanguageStage, merge
+from crawler.stages._identifiers import FIRST_LOOK, Answer, FastText, Langdetect, Py3Langid, normal_code
+from crawler.stages.language import LanguageStage, check_identifier, merge
 
 ENGLISH = "The house stands by the river, and every morning the children walk along the water to their school. " * 8
 GERMAN = "Das Haus steht am Fluss, und jeden Morgen gehen die Kinder am Wasser entlang zu ihrer Schule. " * 8
@@ -94,7 +95,18 @@ def test_a_document_that_only_begins_in_another_language_is_named_by_its_body():
 
 @pytest.mark.parametrize(
     ("code", "normal"),
-    [("zh-cn", "zh"), ("zh_TW", "zh"), ("nb", "no"), ("iw", "he"), ("EN-us", "en"), ("kik", "ki"), ("nso", "nso")],
+    [
+        ("zh-cn", "zh"),
+        ("zh_TW", "zh"),
+        ("nb", "no"),
+        ("eng", "en"),
+        ("cmn_Hani", "zh"),
+        ("arb", "ar"),
+        ("iw", "he"),
+        ("EN-us", "en"),
+        ("kik", "ki"),
+        ("nso", "nso"),
+    ],
 )
 def test_a_language_has_one_code(code, normal):
     assert normal_code(code) == normal
@@ -167,3 +179,91 @@ def test_a_text_without_doubt_is_read_only_as_far_as_needed():
     english = "The bridge was closed in the morning because the river had risen during the night. " * 5
     greek = "Η γέφυρα έκλεισε το πρωί επειδή το ποτάμι ανέβηκε τη νύχτα. " * 20
     assert identifier.identify(english[:FIRST_LOOK] + greek) == identifier.identify(english[:FIRST_LOOK])
+
+
+WORDS = {"eng_Latn": ["the", "house", "river", "and"], "deu_Latn": ["das", "haus", "fluss", "und"]}
+
+
+def write_model(path: Path) -> None:
+    """A fastText model (supervised, softmax, two dimensions) that knows eight words: the format of `saveModel`."""
+    words = [word for found in WORDS.values() for word in found]
+    entries = [(word, 0) for word in words] + [(f"__label__{label}", 1) for label in WORDS]
+    data = struct.pack("<ii", 793712314, 12)
+    data += struct.pack("<12id", 2, 5, 5, 1, 5, 1, 3, 3, 0, 0, 0, 100, 1e-4)
+    data += struct.pack("<iiiqq", len(entries), len(words), len(WORDS), 100, -1)
+    for word, kind in entries:
+        data += word.encode() + b"\0" + struct.pack("<qb", 10, kind)
+    vectors = [(4.0, 0.0)] * 4 + [(0.0, 4.0)] * 4
+    for rows in (vectors, [(4.0, 0.0), (0.0, 4.0)]):
+        data += struct.pack("<?qq", False, len(rows), 2) + b"".join(struct.pack("<2f", *row) for row in rows)
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def model(tmp_path):
+    pytest.importorskip("fasttext", reason="needs a package that provides the module fasttext")
+    path = tmp_path / "tiny.bin"
+    write_model(path)
+    return path
+
+
+def test_a_fasttext_model_of_the_users_answers_alone(model):
+    stage = LanguageStage(LanguageConfig(identifier=f"fasttext:{model}"))
+    doc = Document(url="https://example.org/", text="das haus und das haus und der fluss\nund das haus")
+    assert isinstance(stage(doc), Document)
+    assert doc.language == "de"
+    assert doc.language_score is not None and doc.language_score > 0.99
+    assert set(doc.language_signals) == {"fasttext", "main_share"}
+
+
+def test_a_fasttext_model_says_nothing_about_words_it_does_not_know(model):
+    assert FastText(str(model)).identify("palabras desconocidas") is None
+    assert FastText(str(model)).identify("the river and the house") == Answer("en", pytest.approx(1.0, abs=1e-3))
+
+
+def test_a_model_or_package_that_is_missing_stops_the_crawl_with_the_remedy(tmp_path, monkeypatch):
+    missing = LanguageConfig(identifier=f"fasttext:{tmp_path / 'no.bin'}")
+    assert "download the model" in check_identifier(missing)[0]
+    (tmp_path / "no.bin").touch()
+    monkeypatch.setattr("crawler.stages.language.find_spec", lambda _: None)
+    assert "pip install fasttext-predict" in check_identifier(missing)[0]
+
+
+def test_languages_that_no_identifier_knows_stop_the_crawl():
+    assert check_identifier(LanguageConfig(languages=("de", "zh-CN", "eng"))) == []
+    [problem] = check_identifier(LanguageConfig(languages=("de", "ast")))
+    assert "'ast'" in problem and "LANGUAGE_IDENTIFIER" in problem
+    [problem] = check_identifier(LanguageConfig(min_scores=("bar:0.5",)))
+    assert problem.startswith("LANGUAGE_MIN_SCORES")
+
+
+def test_an_unusable_identifier_is_a_configuration_error():
+    for value in ("fasttext:", "glotlid"):
+        with pytest.raises(ConfigError, match="LANGUAGE_IDENTIFIER"):
+            from_mapping({"LANGUAGE_IDENTIFIER": value})
+
+
+_LID_176 = (
+    "af als am an ar arz as ast av az azb ba bar bcl be bg bh bn bo bpy br bs bxr ca cbk ce ceb ckb co cs cv cy da de "
+    "diq dsb dty dv el eml en eo es et eu fa fi fr frr fy ga gd gl gn gom gu gv he hi hif hr hsb ht hu hy ia id ie "
+    "ilo io is it ja jbo jv ka kk km kn ko krc ku kv kw ky la lb lez li lmo lo lrc lt lv mai mg mhr min mk ml mn mr "
+    "mrj ms mt mwl my myv mzn nah nap nds ne new nl nn no oc or os pa pam pfl pl pms pnb ps pt qu rm ro ru rue sa sah "
+    "sc scn sco sd sh si sk sl so sq sr su sv sw ta te tg th tk tl tr tt tyv ug uk ur uz vec vep vi vls vo wa war wuu "
+    "xal xmf yi yo yue zh"
+)
+LID_176 = frozenset(_LID_176.split())
+"""Labels of fastText's lid.176 model."""
+
+_UNKNOWN = (
+    "ast av bar bh bo bpy bxr cbk ce ceb co cv diq dsb dv eml frr gv hif hsb ia ie ilo io jbo krc kv kw lez li lmo "
+    "lrc mai mhr mrj mwl myv mzn nah nap nds new os pam pfl pms pnb rm rue sah sc scn sco sd sh su tyv vep vls war "
+    "xal xmf yi"
+)
+UNKNOWN = frozenset(_UNKNOWN.split())
+
+
+def test_the_two_identifiers_know_these_languages_of_lid_176_and_no_others():
+    first, second = identifiers()
+    known = {code for code in LID_176 if normal_code(code) in first.known | second.known}
+    assert len(LID_176) == 176
+    assert LID_176 - known == UNKNOWN

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from crawler.config import ConfigError, QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.stages._placeholders import Recognisers
-from crawler.stages._signals import PROFILES, Band, choose_profile, measure
-from crawler.stages.quality import QualityStage
+from crawler.stages._signals import LANGUAGE_BOUNDS, PROFILES, Band, choose_profile, measure
+from crawler.stages.quality import QualityStage, check_segmenters
 from crawler.stages.rules import Page
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
@@ -131,7 +131,8 @@ def test_the_text_of_a_dropped_page_is_not_changed():
 
 def test_skipped_rules_are_on_the_record():
     _, doc = judge("人工智能是计算机科学的一个分支。" * 40, language="zh")
-    assert "top_n_gram" in doc.quality_signals["skipped_rules"]
+    assert doc.quality_signals["skipped_rules"]["gopher_below_avg_threshold"] == "words of zh are short"
+    assert doc.quality_signals["tokenizer"] == "pieces"
 
 
 def test_the_exact_tokenizer_is_a_setting():
@@ -166,3 +167,61 @@ def test_any_text_gets_a_score_between_0_and_1(text, language):
 def test_every_profile_scores_prose_well():
     signals = measure(Page(PROSE))
     assert all(profile.score(signals) > 0.7 for profile in PROFILES.values())
+
+
+RULE_SETS_ALL = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs", "refinedweb_lines")
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "reason"),
+    [
+        (None, PROSE, None),
+        ("404", "Page not found.", DropReason.SOFT_404),
+        (None, "{ " + PROSE, DropReason.C4_CURLY_BRACKET),
+        (None, "A line that comes again and again.\n" * 30, DropReason.DUP_LINE_FRAC),
+    ],
+    ids=["kept", "no content", "C4 drops the page", "repeated lines"],
+)
+def test_every_record_carries_the_same_signals_and_a_score_whatever_rejected_it(title, text, reason):
+    rules = ("c4", *(name for name in RULE_SETS_ALL if name != "c4")) if reason is DropReason.C4_CURLY_BRACKET else None
+    _, kept = judge(PROSE, rules=RULE_SETS_ALL, profile="datatrove")
+    result, doc = judge(text, title=title, rules=rules or RULE_SETS_ALL, profile="datatrove")
+    if reason is not None:
+        assert isinstance(result, Drop)
+        assert result.reason is reason
+    assert doc.quality_score is not None
+    fixed = {name for name in kept.quality_signals if not name.startswith("c4_lines_") and name != "cleaned_chars"}
+    assert fixed <= doc.quality_signals.keys()
+
+
+def test_a_language_has_its_own_bounds_and_the_profiles_weights():
+    prose = PROFILES["prose"]
+    assert prose.bands_for("en") == prose.bands
+    finnish = prose.bands_for("fi")
+    assert finnish["mean_word_length"].high_good > prose.bands["mean_word_length"].high_good
+    assert finnish["mean_word_length"].weight == prose.bands["mean_word_length"].weight
+    assert finnish["digits"] is prose.bands["digits"]
+
+
+@pytest.mark.parametrize(("language", "bounds"), LANGUAGE_BOUNDS.items())
+def test_bounds_of_a_language_rise_and_belong_to_a_signal(language, bounds):
+    for name, values in bounds.items():
+        assert name in PROFILES["prose"].bands, language
+        assert list(values) == sorted(values), (language, name)
+
+
+def test_long_words_cost_a_finnish_page_less_than_an_english_one():
+    signals = measure(Page(PROSE)) | {"mean_word_length": 9.0}
+    assert PROFILES["prose"].score(signals, "fi") > PROFILES["prose"].score(signals, "en")
+
+
+def test_a_segmenter_that_is_missing_stops_the_crawl_with_the_remedy(monkeypatch):
+    assert check_segmenters(QualityConfig()) == []
+    monkeypatch.setattr("crawler.stages._tokenizers.find_spec", lambda _: None)
+    problems = check_segmenters(QualityConfig(segmenters=("th", "zh")))
+    assert [("pythainlp" in p, "pip install" in p) for p in problems] == [(True, True), (False, True)]
+
+
+def test_segmenters_of_other_languages_are_a_configuration_error():
+    with pytest.raises(ConfigError, match="QUALITY_SEGMENTERS"):
+        from_mapping({"QUALITY_SEGMENTERS": "de"})

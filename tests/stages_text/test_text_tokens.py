@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.stages._tokens import spacy_tokenizer, tokenize
+from crawler.stages._tokenizers import FAST, PIECES, MissingSegmenterError, Tokenizers, fast, installed, token_sentences
+from crawler.stages._tokens import tokenize
 from crawler.stages._words import count_words
 
 SENTENCES = [
@@ -23,7 +24,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_the_fast_tokenizer_agrees_with_spacy(sentence):
-    assert tokenize(sentence) == spacy_tokenizer()(sentence)
+    assert tokenize(sentence) == Tokenizers("spacy")("en").words(sentence)
 
 
 @settings(deadline=None, derandomize=True)
@@ -45,3 +46,88 @@ def test_tokens_of_a_long_chunk_take_linear_time(piece):
 )
 def test_words_are_estimated_where_a_script_has_no_spaces(text, words):
     assert count_words(text) == words
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.text(alphabet="人工智能。，ไทย ひらカタaB1.-", max_size=120))
+def test_pieces_hold_every_character_that_is_no_white_space(text):
+    assert "".join(PIECES.words(text)) == "".join(text.split())
+
+
+def test_scripts_without_spaces_are_cut_into_pieces_of_a_words_length():
+    assert PIECES.words("人工智能是分支。Python 3，很好") == [
+        "人工",
+        "智能",
+        "是分",
+        "支",
+        "。",
+        "Python",
+        "3",
+        "，",
+        "很好",
+    ]
+    assert PIECES.words("プログラムはここ") == ["プログラ", "ム", "はこ", "こ"]
+
+
+def test_only_languages_without_spaces_are_cut_into_pieces():
+    assert fast("zh") is fast("th") is PIECES
+    assert fast("en") is fast("ko") is FAST
+    assert fast("de").words("d'accord E-Mail") == ["d'accord", "E-Mail"]
+
+
+def test_the_exact_mode_takes_the_oracles_tokenizer_of_the_language():
+    exact = Tokenizers("spacy")
+    assert exact("fr").words("l'homme") == ["l'", "homme"]
+    assert exact("en").words("l'homme") == ["l'homme"]
+    assert exact("xh").name == "spacy"
+
+
+def test_a_language_without_the_oracles_tokenizer_is_counted_by_the_fast_one_and_says_so():
+    assert Tokenizers("spacy")("ko").name == "fast"
+    assert Tokenizers("spacy")("zh").name == "pieces"
+
+
+def test_spacys_own_names_in_a_text_do_not_stop_the_exact_mode():
+    assert Tokenizers("spacy")("en").words("a word IS_ALPHA b") == ["a", "word", "b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("", 0),
+        ("No end", 1),
+        ("One. Two! Three?", 3),
+        ('He said "Go." Then he went.', 2),
+        ("Wait... what?! Yes.", 2),
+        ("See e.g. the U.S. page", 1),
+        ("我来了。你呢？", 2),
+    ],
+)
+def test_sentences_are_counted_as_the_oracle_counts_them(line, number):
+    language = "zh" if "我" in line else "en"
+    assert fast(language).sentences(line) == number
+    if language == "en":
+        assert Tokenizers("spacy")(language).sentences(line) == number
+
+
+def test_a_mark_ends_a_sentence_only_where_a_word_follows():
+    assert token_sentences(["a", ".", ")", '"']) == 1
+    assert token_sentences(["a", ".", ")", "b"]) == 2
+
+
+def test_a_missing_segmenter_names_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr("crawler.stages._tokenizers.find_spec", lambda _: None)
+    with pytest.raises(MissingSegmenterError, match=r"pip install .jieba"):
+        Tokenizers("fast", ["zh"])
+
+
+def test_a_language_without_a_segmenter_is_refused():
+    with pytest.raises(MissingSegmenterError, match="only for zh, ja, th"):
+        Tokenizers("fast", ["de"])
+
+
+@pytest.mark.skipif("zh" not in installed(), reason="needs jieba")
+def test_a_segmenter_finds_chinese_words():
+    segmented = Tokenizers("fast", ["zh"])("zh")
+    assert segmented.name == "jieba"
+    assert "人工智能" in segmented.words("人工智能是计算机科学的一个分支。")

@@ -6,6 +6,7 @@
 | `gopher_repetition` | the same paper and implementation |
 | `fineweb` | Penedo et al. 2024 (arXiv 2406.17557), section 3.6, as datatrove 0.10.1 computes it |
 | `c4` | Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it; no terminal-punctuation rule |
+| `c4_paragraphs` | Xue et al. 2021 (mC4, arXiv 2010.11934), section 3.1, as datatrove 0.10.1 computes it |
 | `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as in DCLM's `refinedweb.yaml` |
 
 A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
@@ -14,7 +15,7 @@ A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with
 from __future__ import annotations
 
 from crawler.stages.rules.base import Failure, Findings, Page, RuleSet
-from crawler.stages.rules.c4 import C4
+from crawler.stages.rules.c4 import C4, C4Paragraphs
 from crawler.stages.rules.fineweb import FineWeb
 from crawler.stages.rules.gopher_quality import GopherQuality
 from crawler.stages.rules.gopher_repetition import GopherRepetition
@@ -25,6 +26,7 @@ RULE_SETS: dict[str, type[RuleSet]] = {
     "gopher_quality": GopherQuality,
     "fineweb": FineWeb,
     "c4": C4,
+    "c4_paragraphs": C4Paragraphs,
     "refinedweb_lines": RefinedWebLines,
 }
 """Every rule set by the name `QUALITY_RULES` uses."""
@@ -32,6 +34,7 @@ RULE_SETS: dict[str, type[RuleSet]] = {
 __all__ = [
     "C4",
     "RULE_SETS",
+    "C4Paragraphs",
     "Failure",
     "Findings",
     "FineWeb",

@@ -9,8 +9,11 @@ from typing import Protocol
 
 from crawler.document import DropReason
 from crawler.stages._punctuation import PUNCTUATION
-from crawler.stages._tokens import Tokenizer, tokenize
-from crawler.stages._words import UNSPACED, count_words
+from crawler.stages._tokenizers import Tokenizer, fast
+from crawler.stages._words import UNSPACED
+
+SHORT_WORDS = UNSPACED | {"ko", "vi"}
+"""Languages whose words have around or below three characters in ordinary prose, in the oracle's count."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,18 @@ class Page:
 
     text: str
     language: str = "en"
-    tokenizer: Tokenizer = tokenize
+    tokenizer: Tokenizer | None = None
+    """None = the fast one of the language."""
+
+    @cached_property
+    def counter(self) -> Tokenizer:
+        """Who counts words and sentences."""
+        return self.tokenizer or fast(self.language)
 
     @cached_property
     def tokens(self) -> list[str]:
         """Tokens as the oracle counts them: punctuation marks included."""
-        return self.tokenizer(self.text)
+        return self.counter.words(self.text)
 
     @cached_property
     def words(self) -> list[str]:
@@ -38,13 +47,13 @@ class Page:
 
     @property
     def unspaced(self) -> bool:
-        """True for languages written without spaces: tokens are no words there."""
+        """True for languages written without spaces: tokens are no words there, or estimated ones."""
         return self.language in UNSPACED
 
-    @cached_property
-    def word_total(self) -> int:
-        """Words; estimated from characters where the language has no spaces."""
-        return count_words(self.text) if self.unspaced else len(self.words)
+    @property
+    def short_words(self) -> bool:
+        """True where a mean word length says nothing."""
+        return self.language in SHORT_WORDS
 
 
 @dataclass(frozen=True)
@@ -57,10 +66,11 @@ class Failure:
 
 @dataclass
 class Findings:
-    """All values a rule set measured, the rules it skipped, and the first failure in the order of the oracle."""
+    """All values a rule set measured, and the first failure in the order of the oracle."""
 
     values: dict[str, float] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Rules that make no sense for the language: rule → why."""
     failure: Failure | None = None
     text: str | None = None
     """The corrected text, for rule sets that cut lines; None = unchanged."""

@@ -15,7 +15,6 @@ from crawler.stages.rules.base import Findings, Page
 _CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
 _END = (".", "?", "!", '"', "'")
 _POLICY = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies", "use cookies")
-_SENTENCE_END = re.compile(r"(?:[.!?]++[\"'”’)\]]*+(?=\s|$))|[。！？؟।]++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +48,11 @@ class C4:
             line, verdict = self._line(raw.strip())
             if isinstance(verdict, DropReason):
                 found.fail(verdict)
-                return found
-            if verdict:
+            elif verdict:
                 dropped[verdict] += 1
                 continue
             kept.append(line)
-            sentences += count_sentences(line)
+            sentences += page.counter.sentences(line)
         found.values = {f"c4_{name}": float(count) for name, count in dropped.items()}
         found.below("c4_sentences", sentences, self.min_sentences, DropReason.C4_TOO_FEW_SENTENCES)
         found.text = "\n".join(kept).strip()
@@ -86,9 +84,18 @@ class C4:
         return ""
 
 
-def count_sentences(line: str) -> int:
-    """Sentences of a line: ends of sentences, and what stands behind the last one. At least 1 where there is text."""
-    count, last = 0, 0
-    for match in _SENTENCE_END.finditer(line):
-        count, last = count + 1, match.end()
-    return count + bool(line[last:].strip())
+@dataclass(frozen=True, slots=True)
+class C4Paragraphs:
+    """mC4's rule: a page has some long lines. `None` switches it off."""
+
+    min_paragraphs: int | None = 3
+    """Lines that must be long."""
+    min_chars: int = 200
+    """Length of a long line."""
+
+    def judge(self, page: Page) -> Findings:
+        """Count the long lines."""
+        found = Findings()
+        long = sum(len(line) >= self.min_chars for line in page.text.split("\n"))
+        found.below("c4_paragraphs", long, self.min_paragraphs, DropReason.C4_TOO_FEW_PARAGRAPHS)
+        return found

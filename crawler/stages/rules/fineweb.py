@@ -8,7 +8,7 @@ from crawler.document import DropReason
 from crawler.stages._punctuation import TERMINAL
 from crawler.stages.rules.base import Findings, Page, duplicates
 
-_DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
+DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
 
 
@@ -40,14 +40,15 @@ class FineWeb:
         repeated = duplicates(lines)[1] / max(len(page.text) - page.text.count("\n"), 1)
         limit = self.max_duplicate_line_chars
         found.above("fineweb_duplicate_line_chars", repeated, limit, DropReason.FINEWEB_CHAR_DUP_RATIO)
-        tokens = page.word_total if page.unspaced else len(page.tokens)
-        newlines = page.text.count("\n") / max(tokens, 1)
+        newlines = page.text.count("\n") / max(len(page.tokens), 1)
         found.above("fineweb_newlines_a_token", newlines, self.max_newlines_a_token, DropReason.FINEWEB_LIST_RATIO)
         return found
 
     def _short_lines(self, page: Page, found: Findings) -> None:
-        if page.language in _DENSE_SCRIPTS:
-            found.skipped.append("fineweb_short_line_ratio")
+        if page.language in DENSE_SCRIPTS:
+            found.skipped["fineweb_short_line_ratio"] = (
+                f"{self.short_line_chars} characters are a sentence in {page.language}"
+            )
             return
         short = sum(len(line) <= self.short_line_chars for line in page.lines) / len(page.lines)
         found.above("fineweb_short_lines", short, self.max_short_lines, DropReason.FINEWEB_SHORT_LINE_RATIO)

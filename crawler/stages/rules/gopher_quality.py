@@ -32,9 +32,6 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 }
 """Function words by ISO 639-1 code. English: the paper's eight. Others: ours, the most frequent function words."""
 
-_SHORT_WORD_LANGUAGES = frozenset({"ko", "vi"})
-"""Spaced, but with words whose mean length is around or below three characters in ordinary prose."""
-
 
 @dataclass(frozen=True, slots=True)
 class GopherQuality:
@@ -67,11 +64,12 @@ class GopherQuality:
         return found
 
     def _lengths(self, page: Page, found: Findings) -> None:
-        total = page.word_total
+        total = len(page.words)
         found.below("gopher_words", total, self.min_words, DropReason.GOPHER_SHORT_DOC)
         found.above("gopher_words", total, self.max_words, DropReason.GOPHER_LONG_DOC)
-        if page.unspaced or page.language in _SHORT_WORD_LANGUAGES:
-            found.skipped += ["gopher_below_avg_threshold", "gopher_above_avg_threshold"]
+        if page.short_words:
+            for rule in ("gopher_below_avg_threshold", "gopher_above_avg_threshold"):
+                found.skipped[rule] = f"words of {page.language} are short"
             return
         mean = sum(map(len, page.words)) / max(len(page.words), 1)
         found.below("gopher_mean_word_length", mean, self.min_mean_word_length, DropReason.GOPHER_BELOW_AVG_THRESHOLD)
@@ -93,16 +91,13 @@ class GopherQuality:
         found.above("gopher_ellipsis_lines", ends, self.max_ellipsis_lines, DropReason.GOPHER_TOO_MANY_END_ELLIPSIS)
 
     def _tokens(self, page: Page, found: Findings) -> None:
-        if page.unspaced:
-            found.skipped.append("gopher_below_alpha_threshold")
-        else:
-            alphabetic = sum(t.isalpha() or any(map(str.isalpha, t)) for t in page.tokens)
-            share = alphabetic / max(len(page.tokens), 1)
-            reason = DropReason.GOPHER_BELOW_ALPHA_THRESHOLD
-            found.below("gopher_alphabetic_tokens", share, self.min_alphabetic_tokens, reason)
+        alphabetic = sum(t.isalpha() or any(map(str.isalpha, t)) for t in page.tokens)
+        share = alphabetic / max(len(page.tokens), 1)
+        reason = DropReason.GOPHER_BELOW_ALPHA_THRESHOLD
+        found.below("gopher_alphabetic_tokens", share, self.min_alphabetic_tokens, reason)
         stop_words = STOP_WORDS.get(page.language)
         if stop_words is None:
-            found.skipped.append("gopher_enough_stop_words")
+            found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"
             return
         distinct = len(stop_words.intersection(page.tokens))
         found.below("gopher_stop_words", distinct, self.min_stop_words, DropReason.GOPHER_ENOUGH_STOP_WORDS)

@@ -40,9 +40,6 @@ class GopherRepetition:
         found = Findings()
         size = max(len(page.text), 1)
         self._segments(page.text, size, found)
-        if page.unspaced:
-            found.skipped += ["top_n_gram", "dup_n_gram"]
-            return found
         for n, limit in self.top_n_grams:
             share = top_n_gram_chars(page.tokens, n) / size
             found.above(f"top_{n}_gram", share, limit, DropReason.TOP_N_GRAM, f"n={n}: {share:.3f} > {limit:g}")

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from crawler.stages.rules.base import RuleSet
-from crawler.stages.rules.c4 import C4
+from crawler.stages.rules.c4 import C4, C4Paragraphs
 from crawler.stages.rules.fineweb import FineWeb
 from crawler.stages.rules.gopher_quality import GopherQuality
 from crawler.stages.rules.gopher_repetition import GopherRepetition
@@ -39,6 +39,7 @@ _DATATROVE: dict[str, RuleSet] = {
     "gopher_quality": GopherQuality(),
     "fineweb": FineWeb(),
     "c4": C4(),
+    "c4_paragraphs": C4Paragraphs(),
     "refinedweb_lines": RefinedWebLines(),
 }
 

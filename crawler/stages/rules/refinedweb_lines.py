@@ -15,6 +15,12 @@ _COUNTER = re.compile(
     r"\W*+\d(?:,|\.|\d)*+[kmb]?\s++(?:likes|shares|comments|retweets|reposts|quotes|bookmarks|upvotes|downvotes|downloads"
     r"|views|followers)\W*+"
 )
+_BUTTONS = (
+    re.compile(r"\s?items in cart", re.IGNORECASE),
+    re.compile(r"\s?read more\.\.\.$", re.IGNORECASE),
+    re.compile(r"^sign-in\s?", re.IGNORECASE),
+)
+"""In DCLM's order, with one white space beside them. (Its own pattern takes any three characters for the dots.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,34 +35,46 @@ class RefinedWebLines:
     short_line_words: int = 10
     """Up to so many words, button texts are cut out of a line."""
     max_removed: float | None = 0.05
-    """Share of the page's words that may go."""
+    """Share of the page's words that may go; a word begins with a letter or a digit."""
 
     def judge(self, page: Page) -> Findings:
         """Correct the lines; `Findings.text` is what is left."""
         found = Findings()
-        before = len(page.text.split())
-        kept = [corrected for line in page.text.split("\n") if (corrected := self._line(line)) is not None]
-        text = "\n".join(kept)
-        removed = (before - len(text.split())) / max(before, 1)
+        text = page.text
+        for keep in (self._is_quiet, self._is_no_number, _is_no_counter):
+            text = "\n".join(filter(keep, text.split("\n"))).strip()
+        lines = filter(self._has_words, text.split("\n"))
+        text = "\n".join(kept for line in lines if (kept := self._without_buttons(line)) is not None).strip()
+        before = _count(page.text)
+        removed = (before - _count(text)) / max(before, 1)
         found.above("refinedweb_removed_words", removed, self.max_removed, DropReason.REFINEDWEB_LINES)
-        found.text = text.strip("\n")
+        found.text = text
         return found
 
-    def _line(self, line: str) -> str | None:
-        """The corrected line, or None where it goes."""
-        if not line.strip():
-            return line
-        size, words = len(line), len(line.split())
-        if self.max_uppercase is not None and sum(map(str.isupper, line)) / size > self.max_uppercase:
-            return None
-        if self.max_digits is not None and sum(map(str.isdigit, line)) / size > self.max_digits:
-            return None
-        if _COUNTER.fullmatch(line.lower()) or (self.min_words is not None and words < self.min_words):
-            return None
-        return _without_buttons(line) if words <= self.short_line_words else line
+    def _is_quiet(self, line: str) -> bool:
+        limit = self.max_uppercase
+        return limit is None or not line or sum(map(str.isupper, line)) / len(line) <= limit
+
+    def _is_no_number(self, line: str) -> bool:
+        limit = self.max_digits
+        return limit is None or not line or sum(map(str.isdigit, line)) / len(line) <= limit
+
+    def _has_words(self, line: str) -> bool:
+        return self.min_words is None or not line or len(line.split()) >= self.min_words
+
+    def _without_buttons(self, line: str) -> str | None:
+        """The line without button texts; None where it was nothing else."""
+        for pattern in _BUTTONS:
+            if line and len(line.split()) <= self.short_line_words:
+                line = pattern.sub("", line)
+                if not line or line.isspace():
+                    return None
+        return line
 
 
-def _without_buttons(line: str) -> str:
-    line = line.replace("items in cart", "")
-    line = line.removesuffix("Read more...")
-    return line.removeprefix("Sign-in").strip()
+def _is_no_counter(line: str) -> bool:
+    return _COUNTER.fullmatch(line.lower()) is None
+
+
+def _count(text: str) -> int:
+    return sum(word[0].isalnum() for word in text.split())

@@ -1,0 +1,104 @@
+"""`scrapy diagnose`: why are documents not kept, and which threshold is it? Corpus, archive or live sample."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands import _sample
+from crawler.config import ConfigError
+from crawler.launch import LaunchError
+from crawler.observe import diagnose_view
+from crawler.observe.diagnose_sources import Choice, from_archive, from_corpus
+from crawler.observe.diagnosis import Diagnosis, diagnose
+from crawler.pipelines.pool import PoolError
+from crawler.runtime import load
+from crawler.storage.errors import StorageError
+
+SAMPLE = 200
+
+
+class Command(ScrapyCommand):
+    """Exit code 0 where there is a diagnosis; 1 where there is none, with the reason."""
+
+    requires_project = True
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Show why documents are not kept, score by score, and which threshold bites"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Where the documents come from, how many, and how the answer is shown."""
+        super().add_options(parser)
+        parser.add_argument("--archive", metavar="GLOB_OR_URL", help="judge a sample of archived pages; no network")
+        parser.add_argument(
+            "--live", action="append", metavar="NAME=VALUE", default=[],
+            help="crawl a sample: url=, sitemap=, seeds= or allowlist= as in scrapy crawl corpus -a",
+        )  # fmt: skip
+        parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all")
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="another seed, another choice; 0")
+        parser.add_argument("--examples", type=int, default=2, metavar="N", help="passages of each reason; 2")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--html", metavar="FILE", help="write a page for a browser")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Gather the records, read them, show what they say."""
+        if len(args) + bool(opts.archive) + bool(opts.live) != 1:
+            raise UsageError("expected one of: CORPUS_DIR, --archive GLOB_OR_URL, --live url=URL")
+        if opts.sample < 0 or opts.examples < 0 or (opts.live and opts.sample == 0):
+            raise UsageError("expected --sample N from 0 up (from 1 up with --live) and --examples N from 0 up")
+        try:
+            found = self._diagnosis(args, opts)
+            if found.total:
+                self._show(found, opts)
+            else:
+                self._complain([f"{found.source}: no document; nothing can be said"])
+        except (ConfigError, LaunchError) as error:
+            self._complain(error.problems)
+        except (StorageError, PoolError) as error:
+            self._complain([str(error)])
+        except OSError as error:
+            self._complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+
+    def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
+        assert self.settings is not None
+        choice = Choice(opts.sample, opts.seed)
+        with ExitStack() as stack:
+            if opts.live:
+                source = "a live sample of " + ", ".join(opts.live)
+                sampled, config = _sample.live(self.settings, self.crawler_process, opts.live, opts.sample, stack)
+            elif opts.archive:
+                config, source = _sample.checked(self.settings), opts.archive
+                sampled = from_archive(opts.archive, choice, config)
+            else:
+                config, source = load(self.settings), args[0]
+                sampled = from_corpus(args[0], choice)
+            found = diagnose(sampled.records, config, source=source, examples=opts.examples)
+            found.notes += sampled.notes
+            return found
+
+    def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
+        if opts.html:
+            Path(opts.html).write_text(diagnose_view.page(found), encoding="utf-8")
+        if opts.json:
+            sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
+            return
+        console = Console(highlight=False)
+        diagnose_view.show(found, console)
+        if opts.html:
+            console.print(f"written: {opts.html}", soft_wrap=True)
+
+    def _complain(self, problems: list[str]) -> None:
+        sys.stderr.writelines(f"error: {problem}\n" for problem in problems)
+        self.exitcode = 1

@@ -1,0 +1,84 @@
+"""Pipeline step `yields`: pages of a domain whose text has dried up are set aside, not silently kept.
+
+Stands between the archive and the first stage adapter, so that it sees every page that the stages have read, also
+those that they dropped: an empty page is what a fall is made of. The rule is `crawler/stages/yields.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawler.document import Document, Drop, DropReason
+from crawler.frontier.scheduler import frontier_of
+from crawler.observe.stats import QUARANTINED
+from crawler.pipelines.yield_history import MemoryYields, SharedYields, YieldHistory
+from crawler.runtime import config_of
+from crawler.stages.yields import UNIT, Event, Judgement, YieldRule
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawler.config import ExtractionConfig
+
+logger = logging.getLogger(__name__)
+
+
+class YieldPipeline:
+    """Leaves the verdict `yield_quarantine` on a document; the extraction's adapter raises it."""
+
+    before_stages = True  # ends no hop: it reads what the hop from the spider left on the document
+
+    def __init__(self, crawler: Crawler, rule: YieldRule) -> None:
+        self._crawler, self._rule = crawler, rule
+        self._history: YieldHistory | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the rule from the configuration."""
+        return cls(crawler, rule_of(config_of(crawler).extraction))
+
+    async def process_item(self, doc: Document) -> Document:
+        """Count the page's yield; set its verdict where its domain is in quarantine and the page is one of the poor."""
+        if not self._rule.share or "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
+            return doc
+        judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
+        if judgement.event is not Event.NOTHING:
+            self._report(doc.domain, judgement)
+        if judgement.low and doc.verdict is None:
+            doc.verdict = Drop("extraction", DropReason.YIELD_QUARANTINE, detail_of(doc, judgement))
+        return doc
+
+    def _histories(self) -> YieldHistory:
+        if self._history is None:
+            frontier = frontier_of(self._crawler)
+            self._history = SharedYields(self._rule, frontier.frontier) if frontier else MemoryYields(self._rule)
+        return self._history
+
+    def _report(self, domain: str, judgement: Judgement) -> None:
+        stats = self._crawler.stats
+        assert stats is not None
+        if judgement.event is Event.FELL:
+            shares = 100 * judgement.recent, 100 * judgement.usual
+            logger.warning(
+                "%s is in quarantine: %.1f %% of its latest bytes were text, %.1f %% before", domain, *shares
+            )
+            stats.set_value(f"{QUARANTINED}/{domain}", max(1, round(judgement.recent * UNIT)))
+        else:
+            logger.warning("%s is out of quarantine: its pages give text again", domain)
+            stats.set_value(f"{QUARANTINED}/{domain}", 0)
+
+
+def rule_of(config: ExtractionConfig) -> YieldRule:
+    """The rule that a configuration asks for."""
+    return YieldRule(config.yield_share, config.yield_pages, config.yield_window)
+
+
+def detail_of(doc: Document, judgement: Judgement) -> str:
+    """What the record says about a page in quarantine."""
+    return (
+        f"yield {doc.extraction_yield or 0.0:.3f}; {doc.domain} gave {judgement.usual:.3f} and gives "
+        f"{judgement.recent:.3f} now"
+    )

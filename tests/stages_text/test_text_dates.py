@@ -1,0 +1,55 @@
+"""A publication date comes from where pages state one, never from running text or code."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.stages._dates import read_date
+from crawler.stages.parse import parse_html
+
+URL = "https://example.org/page"
+
+
+def date_of(head: str = "", body: str = "", url: str = URL, max_date: str = "2026-01-01") -> str | None:
+    tree = parse_html(f"<html><head>{head}</head><body><main><h1>T</h1>{body}<p>Words.</p></main></body></html>")
+    return read_date(tree, url, max_date)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "url"),
+    [
+        ('<meta property="article:published_time" content="2024-03-05T10:00:00Z">', "", URL),
+        ('<meta name="date" content="2024-03-05">', "", URL),
+        ('<script type="application/ld+json">{"@type":"Article","datePublished":"2024-03-05"}</script>', "", URL),
+        ("", "", "https://example.org/2024/03/05/title"),
+        ("", '<p class="byline">By A. B., <span class="published">5 March 2024</span></p>', URL),
+        ("", '<time datetime="2024-03-05">yesterday</time>', URL),
+        ("", '<div id="footer-text">Last updated 2024-03-05 UTC</div>', URL),
+    ],
+    ids=["meta", "meta name", "json-ld", "url", "by-line", "time", "footer of asciidoc"],
+)
+def test_a_date_is_read_where_pages_state_one(head, body, url):
+    assert date_of(head, body, url) == "2024-03-05"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<pre>&gt;&gt;&gt; date(2020, 10, 31)\n2020-10-31 12:00</pre>",
+        '<pre><span class="date">2018-01-05</span></pre>',
+        "<p>It was released on 2016-01-07 and is much used since.</p>",
+        "<p>Changed in version 3.2 (2021-04-02 12:30:00).</p>",
+        "<p>-rw-r--r-- 1 root root 0 2022-07-27 08:00 crontab</p>",
+    ],
+    ids=["code", "marked code", "sentence", "change note", "listing"],
+)
+def test_dates_of_examples_and_sentences_are_not_the_pages_own(body):
+    assert date_of("", body) is None
+
+
+def test_a_version_number_in_the_title_is_no_date():
+    assert date_of("<title>Part 2 — Django 3.2.25 documentation</title>") is None
+
+
+def test_a_date_after_the_fetch_is_a_mistake():
+    assert date_of('<meta name="date" content="2024-03-05">', max_date="2023-01-01") is None
