@@ -24,11 +24,14 @@ FATAL = "outcome/fatal"
 
 
 class StageDrop(DropItem):
-    """A document that a stage, or a room before the stages, decided against. `verdict` says why."""
+    """A document that a stage, or a room before the stages, decided against. `verdict` says why.
 
-    def __init__(self, verdict: Drop) -> None:
+    `doc` is the document with all that its stages found; the item that Scrapy names may be the one before its last hop.
+    """
+
+    def __init__(self, verdict: Drop, doc: Document | None = None) -> None:
         super().__init__(f"{verdict.stage}/{verdict.reason}")
-        self.verdict = verdict
+        self.verdict, self.doc = verdict, doc
 
 
 class FrontierDrop(StageDrop):
@@ -103,7 +106,7 @@ def drop(doc: Document, verdict: Drop) -> NoReturn:
     Raises: the `StageDrop` subclass of the verdict's stage.
     """
     doc.verdict = verdict
-    raise DROPS.get(verdict.stage, StageDrop)(verdict)
+    raise DROPS.get(verdict.stage, StageDrop)(verdict, doc)
 
 
 def refuse_to_start(crawler: Crawler, error: Exception) -> NoReturn:

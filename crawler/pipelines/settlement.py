@@ -116,8 +116,10 @@ class Settlement:
 
     async def dropped(self, item: Document, exception: DropItem) -> None:
         """Record the verdict, then acknowledge."""
-        verdict = exception.verdict if isinstance(exception, StageDrop) else item.verdict
-        await self._reject(item, verdict or Drop("pipelines", DropReason.STAGE_ERROR, f"dropped: {exception}"[:300]))
+        verdict, doc = item.verdict, item
+        if isinstance(exception, StageDrop):
+            verdict, doc = exception.verdict, exception.doc or item
+        await self._reject(doc, verdict or Drop("pipelines", DropReason.STAGE_ERROR, f"dropped: {exception}"[:300]))
 
     async def broken_item(self, item: Document, failure: Failure) -> None:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""

@@ -72,6 +72,19 @@ def bookmarks(folder: Path) -> int:
     return sum(mark["offset"] for mark in found)
 
 
+def test_a_page_rejected_behind_a_pipeline_of_the_users_keeps_its_scores(crawl, tmp_path):
+    writer = Writer()
+    writer.add("http://a.test/1", page(1))
+    writer.save(tmp_path / "one.warc.gz")
+    pipelines = json.dumps({**project.ITEM_PIPELINES, "tests.crawl.slow_pipeline.SlowPipeline": 250})
+    archive = {"archive": str(tmp_path / "one.warc.gz")}
+    done = crawl.run(archive, spider="replay", timeout=300, ITEM_PIPELINES=pipelines, QUALITY_MIN_SCORE=1.0)
+    assert done.returncode == 0, done.stderr
+    (record,) = map(json.loads, lines(crawl.folder)["rejected"].splitlines())
+    assert record["reason"] == "low_quality"
+    assert 0 < record["quality_score"] < 1 and record["quality_signals"]
+
+
 def test_timing_kills_and_number_of_workers_change_no_byte(crawl, archives, tmp_path):
     """Once undisturbed; once with two workers and a slow step; once killed twice on the way: the same records."""
     place = {"archive": str(archives)}
