@@ -33,8 +33,8 @@ Line = tuple[str, int]
 class Findings:
     """What `verify` saw. `damage` are sentences for people; `surplus` are the lines that should go.
 
-    `superseded` are lines that said nothing final (on hold, unchanged) and that a later one replaces: no fault, since
-    each run says what it left open; `fix` may take them out, too.
+    `superseded` are lines that a later one replaces without any fault: they said nothing final (on hold, unchanged),
+    since each run says what it left open, or rejected the page at an earlier visit. `fix` may take them out, too.
     `expired`: archives that went because of their age and that records still name, and how many records: no fault.
     """
 
@@ -53,6 +53,7 @@ class _Claim:
     rank: tuple[bool, str, bool]
     line: Line
     canonical: bytes | None
+    again: bool  # of a later visit of the page, which knows of the first
 
 
 def verify(place: Place) -> Findings:
@@ -144,7 +145,7 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
     _compete(
         claims,
         page_key(record, "url"),
-        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical),
+        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical, _is_later_visit(record)),
         findings,
     )
 
@@ -168,8 +169,14 @@ def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: F
         return
     if claim.rank > best.rank:
         claims[key], claim = claim, best
-    final = claim.rank[0]
-    (findings.surplus if final else findings.superseded).append(claim.line)
+    final, _, kept = claim.rank
+    replaced = not final or (claims[key].again and not kept)  # a verdict of an earlier visit
+    (findings.superseded if replaced else findings.surplus).append(claim.line)
+
+
+def _is_later_visit(record: Record) -> bool:
+    first = record.get("first_seen")
+    return bool(first) and first != record.get("crawled_at")
 
 
 def page_key(record: Record, name: str) -> bytes:

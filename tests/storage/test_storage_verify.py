@@ -164,3 +164,19 @@ def test_the_command_seals_what_a_crash_left(folder, kept):
     corpus._lock.release()
     done = scrapy("dataset", "verify", "--fix", str(folder.path))
     assert done.returncode == 0 and "sealed 1 file(s)" in done.stdout and "1 records" in done.stdout
+
+
+def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):
+    first, second = "2026-01-01T00:00:00.250Z", "2026-02-01T00:00:00Z"
+    gone = {"reason": DropReason.GONE, "first_seen": first}
+    write(folder, "w1", rejected=[rejected(1, crawled_at=first, **gone)])
+    write(folder, "w2", rejected=[rejected(1, crawled_at=second, **gone)])
+    found = check(folder)
+    assert (found.surplus, len(found.superseded)) == ([], 1)
+
+
+def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder, rejected):
+    first, repeated = "2026-01-01T00:00:00Z", "2026-01-01T00:00:05Z"
+    write(folder, "w1", rejected=[rejected(1, crawled_at=first, first_seen=first, reason=DropReason.GONE)])
+    write(folder, "w2", rejected=[rejected(1, crawled_at=repeated, first_seen=repeated, reason=DropReason.GONE)])
+    assert len(check(folder).surplus) == 1

@@ -12,10 +12,10 @@ for i, payload in ipairs(kept) do
     k = k + 1
     taken[tokens[i]], gone[k] = true, tokens[i]
     local at
-    wires[k], names[k], slots[k], at = string.match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t()')
+    wires[k], names[k], slots[k], at = match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t()')
     sents[k], latencies[k], visits_of[k] = ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4]
     -- the member itself only where somebody needs it
-    if wires[k] == 'd' or visits_of[k] ~= '' or string.byte(payload, at) < 58 then members[k] = string.sub(payload, at) end
+    if wires[k] == 'd' or visits_of[k] ~= '' or byte(payload, at) < 58 then members[k] = string.sub(payload, at) end
   end
 end
 if k == 0 then return answers end
@@ -39,9 +39,8 @@ for i, scope in ipairs(names) do
   end
   tally(verdict, scope, 1)
 end
-count('done', k - dead)
 forget(gone)
 save_tallies()
-finished_lately(k)
+finished(k, k - dead)
 save()
 return answers

@@ -1,6 +1,6 @@
 -- Shared by every script. KEYS[1] is the prefix "{crawl.shard}:" of all keys of the shard: one hash tag, one slot.
 -- ARGV: 1 now (ms)  2 delay (ms)  3 concurrency  4 latency factor; the script's own arguments start at 5.
-local call, num = redis.call, tonumber
+local call, num, byte, match = redis.call, tonumber, string.byte, string.match
 local P = KEYS[1]
 local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(ARGV[4])
 local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
@@ -10,8 +10,9 @@ local SLOW, BREAKER, SPILLED = P .. 'slow', P .. 'breaker', P .. 'spilled'
 local EASY = 500  -- ms; the delay from which a scope without one slows down
 
 local function integer(n) return string.format('%.0f', n) end
-local function queue(scope) return P .. 'q:' .. scope end
-local function overflow(scope) return P .. 'o:' .. scope end
+local QUEUE, OVERFLOW = P .. 'q:', P .. 'o:'
+local function queue(scope) return QUEUE .. scope end
+local function overflow(scope) return OVERFLOW .. scope end
 
 -- counters ------------------------------------------------------------------------------------------------------------
 local delta = {}
@@ -38,7 +39,7 @@ local function special(key, names)
   return any_special() and extras[key] and call('HMGET', key, unpack(names)) or {}
 end
 local function breaker_of(s, record)
-  local failures, openings, probe = string.match(record or '0:0:', '^(%d+):(%d+):(.*)$')
+  local failures, openings, probe = match(record or '0:0:', '^(%d+):(%d+):(.*)$')
   s.failures, s.openings, s.probe = num(failures), num(openings), probe
 end
 local function load_special(names)
@@ -48,7 +49,7 @@ local function load_special(names)
     local s = scopes[name]
     if own[i] then s.base = math.max(num(own[i]), DELAY) end
     if slow[i] then
-      local ms, since = string.match(slow[i], '^(%d+)@(%d+)$')
+      local ms, since = match(slow[i], '^(%d+)@(%d+)$')
       s.slow, s.slow_since, s.was_slow = num(ms), num(since), slow[i]
     end
     s.delay = math.max(s.base, s.slow)
@@ -185,8 +186,8 @@ end
 
 -- queue members: Python packs them; the scripts put "attempts.holds~" in front ----------------------------------------
 local function split(member)
-  if string.byte(member) < 58 then
-    local a, h, rest = string.match(member, '^(%d+)%.(%d+)~(.*)$')
+  if byte(member) < 58 then
+    local a, h, rest = match(member, '^(%d+)%.(%d+)~(.*)$')
     return num(a), num(h), rest
   end
   return 0, 0, member
@@ -221,7 +222,7 @@ local function read_leases(tokens)
   if #tokens == 0 then return found end
   for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
     if payload then
-      local wire, scope, score, slot, member = string.match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
+      local wire, scope, score, slot, member = match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
       found[i] = {token = tokens[i], wire = wire, scope = scope, score = score, slot = slot, member = member}
       names[#names + 1] = scope
     end
@@ -251,7 +252,7 @@ end
 -- Scopes whose only request is over, when (sent + delay or later) each may be asked again.
 local function rest(names, times)
   local keys, ready, rested, k, l = {}, {}, {}, 0, 0
-  for i, scope in ipairs(names) do keys[i] = queue(scope) end
+  for i = 1, #names do keys[i] = QUEUE .. names[i] end
   local all = call('EXISTS', unpack(keys)) == #keys
   for i, scope in ipairs(names) do
     local at = times[i]
@@ -327,7 +328,7 @@ local function park(key, at, scope, score, member)
 end
 local function unpark(key, entries)
   for _, entry in ipairs(entries) do
-    local scope, score, member = string.match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
+    local scope, score, member = match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
     call('ZREM', key, entry)
     if key == HELD then count('queued', 1) end
     push(scope, score, member)
@@ -373,10 +374,11 @@ local function save_tallies()
   end
   tallies = {done = {}, failed = {}}
 end
-local function finished_lately(n)
-  if n == 0 then return end
+-- So many were finished now, so many of them done.
+local function finished(n, done)
   local slot = integer(math.floor(now / RING_MS))
   local field = 'lately' .. slot % RING
-  local at, had = string.match(call('HGET', ST, field) or '', '^(%d+):(%d+)$')
-  call('HSET', ST, field, slot .. ':' .. integer((at == slot and num(had) or 0) + n))
+  local before = call('HMGET', ST, field, 'done')
+  local at, had = match(before[1] or '', '^(%d+):(%d+)$')
+  call('HSET', ST, field, slot .. ':' .. integer((at == slot and num(had) or 0) + n), 'done', num(before[2] or 0) + done)
 end

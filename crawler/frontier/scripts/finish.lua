@@ -6,10 +6,10 @@ if #tokens == 0 then return answers end
 local wires, names, slots, sents, latencies = {}, {}, {}, {}, {}
 for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
   answers[i] = payload and 1 or 0
-  if payload and string.byte(payload) == 111 and not taken[tokens[i]] then  -- 'o'
+  if payload and byte(payload) == 111 and not taken[tokens[i]] then  -- 'o'
     k = k + 1
     taken[tokens[i]] = true
-    wires[k], names[k], slots[k] = string.match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t')
+    wires[k], names[k], slots[k] = match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t')
     sents[k], latencies[k] = ARGV[3 * i + 3], ARGV[3 * i + 4]
     payloads[2 * k - 1], payloads[2 * k] = tokens[i], 'c' .. string.sub(payload, 2)
   end

@@ -13,7 +13,7 @@ scopes = {}
 call('ZREMRANGEBYSCORE', NEXT, '-inf', now)
 call('ZREMRANGEBYSCORE', WAIT, '-inf', now)
 
-local counters = call('HMGET', ST, 'serial', 'mode')
+local counters = call('HMGET', ST, 'serial', 'mode', 'queued')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
 local handed, out, expiries, reasons = 0, {}, {}, {}
 local function note(scope, score, slot, member, wire)
@@ -43,7 +43,7 @@ local function refill(scope, s)
   local moved, entries = {}, call('LPOP', overflow(scope), REFILL) or {}
   local sequence = call('HINCRBY', ST, 'sequence', #entries) - #entries
   for k, entry in ipairs(entries) do
-    local priority, member = string.match(entry, '^(%S+) (.*)$')
+    local priority, member = match(entry, '^(%S+) (.*)$')
     moved[2 * k - 1], moved[2 * k] = sequence + k - num(priority) * 1099511627776, member
   end
   if #moved > 0 then call('ZADD', queue(scope), unpack(moved)) end
@@ -59,9 +59,9 @@ local function serve(names)
   for i, scope in ipairs(names) do
     local usual = LIMIT == 1 and not records[i] and not marks[i]
     local free = usual or num(records[i] or 0) % SLOTS < LIMIT
-    local popped = free and call('ZPOPMIN', queue(scope)) or {}
+    local popped = free and call('ZPOPMIN', QUEUE .. scope) or {}
     local member = popped[1]
-    if usual and member and string.byte(member) >= 58 then
+    if usual and member and byte(member) >= 58 then
       note(scope, popped[2], SLOT, member, 'o\t')
       busy[k + 1], busy[k + 2], k = scope, RECORD, k + 2
     else
@@ -83,9 +83,7 @@ end
 if handed > 0 then
   call('ZADD', LEASES, unpack(expiries))
   call('HSET', LEASE, unpack(out))
-  count('serial', handed)
-  count('queued', -handed)
-  save()
+  call('HSET', ST, 'serial', first + handed - 1, 'queued', num(counters[3] or 0) - handed)
 end
 if handed == n then return {out, reasons, now, false} end
 local sums = totals(patience)
