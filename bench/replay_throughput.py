@@ -1,7 +1,7 @@
 """Replay next to datatrove, in one run, on the same archives, with the same number of processes.
 
 `python -m bench.replay_throughput [--pages 1600] [--processes 2] [--peer PYTHON]`: PYTHON is the interpreter of an
-environment with `datatrove[processing]` and py3langid (default /work/venv/datatrove/bin/python, or DATATROVE_PYTHON).
+environment with `datatrove[processing]` and py3langid (default: DATATROVE_PYTHON).
 
 1. Throughput, from the start of each command to its end: datatrove (trafilatura, language, Gopher, C4, FineWeb); ours
    with the same rules and thresholds, with our words and with datatrove's (spaCy); and ours as it comes.
@@ -29,7 +29,7 @@ from bench.measure import Cost, measured
 from demo.outputs import read_corpus
 
 PROJECT = Path(__file__).resolve().parent.parent
-PEER = os.environ.get("DATATROVE_PYTHON", "/work/venv/datatrove/bin/python")
+PEER = os.environ.get("DATATROVE_PYTHON", "")
 LIMIT_SECONDS = 3600.0
 EXACT = {
     "QUALITY_RULES": "gopher_repetition,gopher_quality,c4,fineweb",
@@ -145,7 +145,7 @@ def main() -> None:
     options = parser.parse_args()
     if shutil.which(options.peer) is None:
         raise SystemExit(
-            f"{options.peer}: no interpreter there; make one: pip install 'datatrove[processing]' py3langid"
+            f"{options.peer or '--peer'}: no interpreter there; make one: pip install 'datatrove[processing]' py3langid"
         )
     with tempfile.TemporaryDirectory(prefix="replay-") as name:
         folder = Path(name)
