@@ -6,6 +6,7 @@ those that they dropped: an empty page is what a fall is made of. The rule is `c
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ class YieldPipeline:
     def __init__(self, crawler: Crawler, rule: YieldRule) -> None:
         self._crawler, self._rule = crawler, rule
         self._history: YieldHistory | None = None
+        self._turn = asyncio.Lock()  # pages are counted in the order in which they were archived, so a replay agrees
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -44,7 +46,8 @@ class YieldPipeline:
         """Count the page's yield; set its verdict where its domain is in quarantine and the page is one of the poor."""
         if not self._rule.share or "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
             return doc
-        judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
+        async with self._turn:
+            judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
         if judgement.event is not Event.NOTHING:
             self._report(doc.domain, judgement)
         if judgement.low and doc.verdict is None:
