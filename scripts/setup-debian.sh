@@ -26,7 +26,7 @@ if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
     jemalloc="apt-get install -y -qq --no-install-recommends libjemalloc2"
     if ! { command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ] &&
         { timeout 60 $jemalloc || { timeout 120 apt-get update -qq && timeout 60 $jemalloc; }; } >/dev/null 2>&1; }; then
-        echo "setup-debian: no jemalloc (libjemalloc2); the embedded Valkey uses the allocator of libc, a third slower" >&2
+        echo "setup-debian: no jemalloc (libjemalloc2); the embedded Valkey uses the allocator of libc, about a quarter slower" >&2
     fi
 fi
 if [ -z "$missing" ]; then
