@@ -109,7 +109,6 @@ def _on_fetch(response: ArchivedResponse) -> Drop | None:
 def _header(response: ArchivedResponse, name: bytes) -> str:
     """The value of a header (given in lower case) as text; empty where it is absent.
 
-    The last line of that name counts, as it does where Scrapy reads the headers of a live page.
+    The first line of that name counts, as for a live page (`crawler.spiders.page.header`).
     """
-    values = [value for key, value in response.headers if key.lower() == name]
-    return values[-1].decode("latin-1") if values else ""
+    return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name), "")
