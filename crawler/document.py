@@ -227,6 +227,8 @@ class Document:
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
+    past_text: bytes = b""  # the same, and stays when that text has been let go of
+    past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
@@ -256,6 +258,8 @@ ON_THE_WAY = frozenset(
         "profile",
         "lease_token",
         "former_text",
+        "past_text",
+        "past",
         "verdict",
         "done",
         "html",

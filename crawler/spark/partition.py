@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.pipelines.archived import document_from_archive
+from crawler.pipelines.archived import compare_with_past, document_from_archive
 from crawler.pipelines.limits import PATIENCE
 from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
@@ -109,7 +109,7 @@ def judge_page(config: Config, response: ArchivedResponse) -> Document:
     """One page through header policy and stages, as the stage pool does it: same limit, same verdict beyond it."""
     seconds = config.crawl.stage_timeout_seconds
     try:
-        doc = _through(config, response, STAGES, seconds)
+        doc = compare_with_past(_through(config, response, STAGES, seconds), config)
     except _OverdueError:
         verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s of CPU time")
         doc = _given_up(_salvage(config, response, seconds), verdict)
