@@ -24,7 +24,7 @@ class ArchivePipeline:
 
     A page that policy stopped has `text_allowed` unset and never reaches a disk. One that is as it was at the last
     visit leaves a revisit record: it was judged then, and what its headers say was judged now. One that was kept and is
-    gone, moved or denied leaves the verdict, so that a replay knows of it.
+    gone or moved leaves the verdict, so that a replay knows of it.
     """
 
     before_stages = True  # stands before the first stage and does not read what stages write
@@ -54,9 +54,14 @@ class ArchivePipeline:
             return await self._sink.archive(exchange)
         if exchange is not None and verdict is not None and verdict.reason is DropReason.UNCHANGED:
             return await self._sink.archive_revisit(exchange, Referred(doc.url, doc.last_changed or None))
-        if verdict is not None and verdict.reason.is_final and (doc.past or doc.past_text):
+        if verdict is not None and _is_tombstone(verdict) and (doc.past or doc.past_text):
             return await self._sink.archive_tombstone(doc.url, doc.crawled_at, _tombstone(doc, verdict))
         return None
+
+
+def _is_tombstone(verdict: Drop) -> bool:
+    """An opt-out leaves none: the page's records are erased at the end of the run, as if it had never been fetched."""
+    return verdict.reason.is_final and verdict.reason is not DropReason.OPTOUT
 
 
 def _history(doc: Document) -> History:
