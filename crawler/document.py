@@ -47,7 +47,7 @@ class DropReason(StrEnum):
     NO_TEXT = "no_text"
     TOO_SHORT = "too_short"
     YIELD_QUARANTINE = "yield_quarantine"  # its domain gives far less text than it used to, and so does the page
-    STAGE_TIMEOUT = "stage_timeout"  # the stage pool's wall-clock limit
+    STAGE_TIMEOUT = "stage_timeout"  # the stage pool's limit of CPU time, or a hang
     STAGE_CRASHED = "stage_crashed"  # the worker process died on this document
     STAGE_ERROR = "stage_error"  # an exception in a stage, pipeline or callback: our bug, recorded
     # --- language ----------------------------------------------------------------------------------------------------
