@@ -137,13 +137,14 @@ class _Waiting(_Slow):
     """A chain that uses no time of the processor, and longer than the limit of it."""
 
     def run(self, doc: Document, names: tuple[str, ...]) -> Document:
-        time.sleep(0.3)
+        time.sleep(1.0)
         return super().run(doc, names)
 
 
 def test_time_that_a_page_spends_waiting_does_not_count(monkeypatch):
     monkeypatch.setattr(partition, "_chain", lambda config: _Waiting(()))
-    config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.1"})
+    monkeypatch.setattr(partition, "PATIENCE", 1000.0)
+    config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.5"})
     response = ArchivedResponse("https://e.org/", "response", 200, [], html(1), EPOCH, "a.warc.gz", "id", 0)
     assert judge_page(config, response).verdict is None
 
