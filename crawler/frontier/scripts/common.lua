@@ -19,6 +19,18 @@ local delta = {}
 local function count(name, n) delta[name] = (delta[name] or 0) + n end
 local function stat(name) return num(call('HGET', ST, name) or 0) end
 
+-- A small hash or sorted set is a list that every look-up walks from its start. What is asked about by the thousand is
+-- made a table when it is made: an entry too long for a list converts it, and it stays converted when that goes again.
+local function wide(key, add, remove, ...)
+  if call('EXISTS', key) == 1 then return call(add, key, ...) end
+  local long = string.rep(' ', 1025)  -- zset-max-listpack-value and hash-max-listpack-value of our own server are 1,024
+  call(add, key, 0, long)
+  call(add, key, ...)
+  call(remove, key, add == 'HSET' and 0 or long)
+end
+local function hset(key, ...) wide(key, 'HSET', 'HDEL', ...) end
+local function zadd(key, ...) wide(key, 'ZADD', 'ZREM', ...) end
+
 -- scopes. A call into the server costs more than the command itself, and most scopes have little to say: what is not
 -- stored is usual. busy HASH scope -> next allowed time * SLOTS + requests under way, while there are some.
 -- ready ZSET scope -> when, exactly while its queue is not empty, it is below its limit and no probe is out; a score that
@@ -135,14 +147,14 @@ end
 local function save_special(name, s)
   local slow = s.slow > 0 and integer(s.slow) .. '@' .. integer(s.slow_since) or nil
   if slow ~= s.was_slow then
-    if slow then call('HSET', SLOW, name, slow) else call('HDEL', SLOW, name) end
+    if slow then hset(SLOW, name, slow) else call('HDEL', SLOW, name) end
   end
   local record = (s.failures > 0 or s.openings > 0) and s.failures .. ':' .. s.openings .. ':' .. s.probe or nil
   if record ~= s.was_record then
-    if record then call('HSET', BREAKER, name, record) else call('HDEL', BREAKER, name) end
+    if record then hset(BREAKER, name, record) else call('HDEL', BREAKER, name) end
   end
   if s.spilled ~= s.was_spilled then
-    if s.spilled > 0 then call('HSET', SPILLED, name, s.spilled) else call('HDEL', SPILLED, name) end
+    if s.spilled > 0 then hset(SPILLED, name, s.spilled) else call('HDEL', SPILLED, name) end
   end
   s.was_slow, s.was_record, s.was_spilled, extras = slow, record, s.spilled, nil
 end
@@ -172,7 +184,7 @@ local function save()
     if s.slow > 0 or s.was_slow or s.failures > 0 or s.was_record or s.spilled ~= s.was_spilled then save_special(name, s) end
   end
   touched = {}
-  if #busy > 0 then call('HSET', BUSY, unpack(busy)) end
+  if #busy > 0 then hset(BUSY, unpack(busy)) end
   if #idle > 0 then call('HDEL', BUSY, unpack(idle)) end
   if #nexts > 0 then call('ZADD', NEXT, unpack(nexts)) end
   if #rested > 0 then call('ZREM', NEXT, unpack(rested)) end
@@ -369,7 +381,7 @@ local function save_tallies()
         local n = num(had[i] or 0) + by_scope[scope]
         if n > 0 then k = k + 2; row[k - 1], row[k] = scope, n else call('HDEL', P .. name, scope) end
       end
-      if k > 0 then call('HSET', P .. name, unpack(row)) end
+      if k > 0 then hset(P .. name, unpack(row)) end
     end
   end
   tallies = {done = {}, failed = {}}

@@ -70,7 +70,7 @@ local function serve(names)
       if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then refill(scope, s) end
     end
   end
-  if k > 0 then call('HSET', BUSY, unpack(busy)) end
+  if k > 0 then hset(BUSY, unpack(busy)) end
   save()
 end
 while mode == 'run' and handed < n do
@@ -81,8 +81,8 @@ while mode == 'run' and handed < n do
   serve(found)
 end
 if handed > 0 then
-  call('ZADD', LEASES, unpack(expiries))
-  call('HSET', LEASE, unpack(out))
+  zadd(LEASES, unpack(expiries))
+  hset(LEASE, unpack(out))
   call('HSET', ST, 'serial', first + handed - 1, 'queued', num(counters[3] or 0) - handed)
 end
 if handed == n then return {out, reasons, now, false} end
