@@ -3,6 +3,7 @@
 -- A script is read anew by every call of it: what only the unusual case needs stands in common.lua, which the busiest
 -- scripts do not run unless they must.
 local call, num, byte, match, find, sub = redis.call, tonumber, string.byte, string.match, string.find, string.sub
+local ARGV, unpack, ipairs = ARGV, unpack, ipairs  -- globals are looked up by name at every use
 local P = KEYS[1]
 local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(ARGV[4])
 local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
