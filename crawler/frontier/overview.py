@@ -111,7 +111,8 @@ class _Shelf:
         self._shard = shard
 
     async def views(self, domain: str) -> list[ScopeView]:
-        leased = Counter([payload[LEASE_FRONT:].split(b"\t", 1)[0].decode() async for _, payload in self._hscan("lease")])
+        leases = [payload[LEASE_FRONT:] async for _, payload in self._hscan("lease")]
+        leased = Counter(lease.partition(b"\t")[0].decode() for lease in leases)
         held, waiting = await self._parked("held"), await self._parked("later")
         names = iter([domain] if domain else sorted({*leased, *held, *waiting, *(await self._names())}))
         found: list[ScopeView] = []
