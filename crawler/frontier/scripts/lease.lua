@@ -94,8 +94,8 @@ if handed > 0 then
   put(LEASE, 'HSET', 'HDEL', unpack(out))
   call('HSET', ST, 'serial', first + handed - 1, 'queued', num(counters[3] or 0) - handed)
 end
--- what has passed by itself: whoever reads these knows that it may still be there
-local TIDY = 1024
+-- What has passed by itself goes now and then: whoever reads these knows that it may still be there.
+local TIDY = 128  -- URLs handed out
 if handed < n or math.floor(first / TIDY) < math.floor((first + n) / TIDY) then
   call('ZREMRANGEBYSCORE', NEXT, '-inf', ARGV[1])
   call('ZREMRANGEBYSCORE', WAIT, '-inf', ARGV[1])
