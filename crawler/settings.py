@@ -43,6 +43,16 @@ ITEM_PIPELINES = {
 EXTENSIONS = {
     "crawler.observe.extension.ProgressExtension": 100,  # what a person sees while it works, and the summary
 }
+EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle, which are off: to load them costs 0.3 s
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.logcount.LogCount": 0,
+    "scrapy.extensions.memusage.MemoryUsage": 0,
+    "scrapy.extensions.memdebug.MemoryDebugger": 0,
+    "scrapy.extensions.closespider.CloseSpider": 0,
+    "scrapy.extensions.feedexport.FeedExporter": 0,
+    "scrapy.extensions.logstats.LogStats": 0,
+    "scrapy.extensions.spiderstate.SpiderState": 0,
+}
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 for _name, _value in policy.SETTINGS.items():

@@ -192,10 +192,11 @@ class DedupIndex(Protocol):
 
 def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
     """The index a configuration asks for: on DEDUP_REDIS_URL, else on REDIS_URL or the frontier's, else in memory."""
-    from crawler.pipelines.dedup_memory import MemoryIndex
     from crawler.pipelines.dedup_redis import RedisIndex
 
     url = config.dedup.redis_url or config.crawl.redis_url or frontier_url
     if url is None:
+        from crawler.pipelines.dedup_memory import MemoryIndex  # late: it brings NumPy
+
         return MemoryIndex(config.dedup)
     return RedisIndex(url, config.dedup, crawl_id=config.crawl.crawl_id)
