@@ -58,8 +58,8 @@ EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle,
 for _name, _value in policy.SETTINGS.items():
     globals()[_name] = _value
 
-# One document a response: Scrapy would start CONCURRENT_ITEMS tasks for each, a quarter of the reactor's time.
-CONCURRENT_ITEMS = 2
+# One document a response: Scrapy starts CONCURRENT_ITEMS tasks for each; 100 were a quarter of the reactor's time.
+CONCURRENT_ITEMS = 1
 
 LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 0

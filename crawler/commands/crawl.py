@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ class Command(ScrapyCrawl):
             except LaunchError as error:
                 self._complain(error.problems)
                 return
+            logging.getLogger("scrapy.core").setLevel(self.settings.get("LOG_LEVEL"))  # no line is made for nobody
             super().run(args, opts)
             self._judge()
 
