@@ -4,6 +4,8 @@ Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …
 `config.py`; `docs/settings.md` lists them. Here stands only what Scrapy needs to find the rooms.
 """
 
+from importlib.util import find_spec
+
 from crawler.middlewares import defaults as policy
 
 BOT_NAME = "corpus"
@@ -60,6 +62,9 @@ for _name, _value in policy.SETTINGS.items():
 
 # One document a response: Scrapy starts CONCURRENT_ITEMS tasks for each; 100 were a quarter of the reactor's time.
 CONCURRENT_ITEMS = 1
+
+# The faster event loop, where it is installed: a tenth less CPU for a page that has not changed.
+ASYNCIO_EVENT_LOOP = "uvloop.Loop" if find_spec("uvloop") else None
 
 LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 0
