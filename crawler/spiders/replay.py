@@ -133,7 +133,7 @@ class ReplaySpider(Spider):
         """
         assert self.crawler.engine is not None
         scraper = self.crawler.engine.scraper
-        while scraper.slot is not None and not scraper.slot.is_idle():
+        while scraper.slot is not None and not scraper.slot.is_idle():  # noqa: ASYNC110  # Scrapy has no event for it
             await asyncio.sleep(IDLE_POLL_SECONDS)
 
     async def _in_order(self) -> AsyncGenerator[Step, None]:
