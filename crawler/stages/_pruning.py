@@ -1,17 +1,21 @@
 """Beside the extractor: trafilatura's discard rules and body paths, looked up instead of searched for, same result.
 
-They are half of its time on documentation pages; `_selectors.py` says how they are answered faster.
+They are half of its time on documentation pages; `_selectors.py` says how they are answered faster. Beside them stand
+two of its functions whose time goes into asking the XPath engine small questions.
 `tests/stages_text` compares both ways on real pages; `bench/stages.py` shows what it saves.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+from lxml.etree import XPath
 from trafilatura import core, external, htmlprocessing, main_extractor
-from trafilatura.xpaths import BODY_XPATH
+from trafilatura.settings import BASIC_CLEAN_XPATH
+from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
 
-from crawler.stages._selectors import Rule, rule_of
+from crawler.stages._selectors import Rule, Together, rule_of
 
 __all__ = ["Rule", "body_of", "install", "prune_unwanted_nodes", "uninstall"]
 
@@ -20,16 +24,49 @@ def prune_unwanted_nodes(tree: Any, nodelist: list[Any], with_backup: bool = Fal
     """What `trafilatura.htmlprocessing.prune_unwanted_nodes` does, with compiled and remembered rules."""
     if not with_backup:
         for expression in nodelist:
-            for element in rule_of(expression).select(tree):
+            for element in _selected(expression, tree):
                 htmlprocessing.delete_element(element)
         return tree
-    matches = dict.fromkeys(element for expression in nodelist for element in rule_of(expression).select(tree))
+    matches = dict.fromkeys(element for expression in nodelist for element in _selected(expression, tree))
     outer = [element for element in matches if not any(a in matches for a in element.iterancestors())]
     length = len(tree.text_content())
     if length - sum(len(element.text_content()) for element in outer) > length / 7:  # else it would remove too much
         for element in outer:
             htmlprocessing.delete_element(element)
     return tree
+
+
+class _Walk:
+    """The last walk of the rules that trafilatura asks one after the other about one tree, only deleting between them.
+
+    An element that was deleted since is deleted once more, from a branch that is gone: that changes nothing.
+    """
+
+    def __init__(self, expressions: list[Any]) -> None:
+        self.first = expressions[0]
+        self._expressions = [expression for expression in expressions if rule_of(expression).plain]
+        self._together = Together([rule_of(expression) for expression in self._expressions])
+        self._tree: Any = None
+        self._found: dict[int, list[Any]] = {}
+
+    def begin(self, tree: Any) -> None:
+        """Ask all of them about `tree`."""
+        self._tree = tree
+        self._found = dict(zip(map(id, self._expressions), self._together.select(tree), strict=True))
+
+    def answer(self, expression: Any, tree: Any) -> list[Any] | None:
+        """What the walk over `tree` found for an expression, once; None where there was no such walk."""
+        return self._found.pop(id(expression), None) if tree is self._tree else None
+
+
+_WALK = _Walk([*OVERALL_DISCARD_XPATH, *DISCARD_IMAGE_ELEMENTS, *TEASER_DISCARD_XPATH])
+
+
+def _selected(expression: Any, tree: Any) -> list[Any]:
+    if expression is _WALK.first:
+        _WALK.begin(tree)
+    found = _WALK.answer(expression, tree)
+    return rule_of(expression).select(tree) if found is None else found
 
 
 class BodyPath:
@@ -56,15 +93,59 @@ def body_of(tree: Any) -> Any:
     return next((found[0] for path in _BODY_PATHS if (found := path(tree))), None)
 
 
+def _without_regex(expression: Any) -> tuple[Any, ...]:
+    """A union as two callables where its last term asks regular expressions about every element."""
+    names = {"re": "http://exslt.org/regular-expressions"}
+    first, mark, last = expression.path.rpartition("|.//*[")
+    return (
+        (XPath(first, namespaces=names), Rule(XPath(".//*[" + last, namespaces=names)).select)
+        if mark
+        else (expression,)
+    )
+
+
+_BASIC = _without_regex(BASIC_CLEAN_XPATH)
+
+
+def basic_cleaning(tree: Any) -> Any:
+    """What `trafilatura.baseline.basic_cleaning` does."""
+    for element in [element for part in _BASIC for element in part(tree)]:
+        htmlprocessing.delete_element(element)
+    return tree
+
+
+def collect_link_info(links: list[Any]) -> tuple[int, int, int, list[str]]:
+    """What `trafilatura.htmlprocessing.collect_link_info` does; most links have no elements in them."""
+    texts = [e for e in (" ".join((_text_of(link) or "").split()) for link in links) if e]
+    lengths = list(map(len, texts))
+    return sum(lengths), len(texts), sum(length < _SHORT_LINK for length in lengths), texts
+
+
+_SHORT_LINK = 10
+
+
+def _text_of(element: Any) -> str | None:
+    text: str | None = element.text_content() if len(element) else element.text
+    return text
+
+
+_BASELINE = import_module("trafilatura.baseline")  # the package has a function of that name
+_OURS: tuple[tuple[Any, str, Any], ...] = (
+    *((module, "prune_unwanted_nodes", prune_unwanted_nodes) for module in (core, external, main_extractor)),
+    *((module, "basic_cleaning", basic_cleaning) for module in (_BASELINE, external)),
+    (htmlprocessing, "collect_link_info", collect_link_info),
+    (main_extractor, "BODY_XPATH", _BODY_PATHS),
+)
+_THEIRS = tuple((module, name, getattr(module, name)) for module, name, _ in _OURS)
+
+
 def install() -> None:
-    """Let trafilatura's extractor use these rules; once per process, harmless when repeated."""
-    for module in (core, external, main_extractor):
-        module.prune_unwanted_nodes = prune_unwanted_nodes
-    main_extractor.BODY_XPATH = _BODY_PATHS
+    """Let trafilatura's extractor use these; once per process, harmless when repeated."""
+    for module, name, ours in _OURS:
+        setattr(module, name, ours)
 
 
 def uninstall() -> None:
-    """Give trafilatura its own function back: for the comparison in tests and benches."""
-    for module in (core, external, main_extractor):
-        module.prune_unwanted_nodes = htmlprocessing.prune_unwanted_nodes
-    main_extractor.BODY_XPATH = BODY_XPATH
+    """Give trafilatura its own back: for the comparison in tests and benches."""
+    for module, name, theirs in _THEIRS:
+        setattr(module, name, theirs)

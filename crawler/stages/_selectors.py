@@ -19,6 +19,7 @@ MAX_REMEMBERED = 100_000
 
 Attributes = Mapping[str, str]
 Test = Callable[[Attributes], bool]
+Key = tuple[tuple[str, str], ...]
 
 _LITERAL = r"(?:'[^']*'|\"[^\"]*\")"
 _NAMES = r"@[a-z-]+(?:\|@[a-z-]+)*"
@@ -63,10 +64,10 @@ class Rule:
 
     def __init__(self, expression: Any) -> None:
         self._expression = expression
-        self._known: dict[tuple[tuple[str, str], ...], bool] = {}
+        self._known: dict[Key, bool] = {}
         self._tests: tuple[Test, ...] = ()
-        self._tags: tuple[str, ...] = ("*",)
-        self._names: frozenset[str] = frozenset()
+        self.tags: tuple[str, ...] = ("*",)
+        self.names: frozenset[str] = frozenset()
         self._rest: str | None = None  # what follows the disjunction; None = of another form, for the engine alone
         self._compile(" ".join(expression.path.split()))
 
@@ -75,9 +76,14 @@ class Rule:
         """True where the engine is never asked."""
         return self._rest in {"", ")[1]"}
 
+    @property
+    def plain(self) -> bool:
+        """True where the disjunction is all there is."""
+        return self._rest == ""
+
     def select(self, tree: Any) -> list[Any]:
         """The descendants of `tree` that the expression selects, in document order."""
-        if self._rest == "":
+        if self.plain:
             return list(self._matches(tree))
         if self._rest == ")[1]":
             return list(islice(self._matches(tree), 1))
@@ -92,8 +98,8 @@ class Rule:
         return next(iter(self.select(tree)), None)
 
     def _matches(self, tree: Any) -> Iterator[Any]:
-        known, names = self._known, self._names
-        for element in tree.iterdescendants(*self._tags):
+        known, names = self._known, self.names
+        for element in tree.iterdescendants(*self.tags):
             key = tuple([item for item in element.items() if item[0] in names])
             if not key:
                 continue
@@ -103,12 +109,15 @@ class Rule:
             if answer:
                 yield element
 
-    def _ask(self, key: tuple[tuple[str, str], ...]) -> bool:
+    def _ask(self, key: Key) -> bool:
         if len(self._known) >= MAX_REMEMBERED:
             self._known.clear()
-        attributes = dict(key)
-        answer = self._known[key] = any(test(attributes) for test in self._tests)
+        answer = self._known[key] = self.passes(dict(key))
         return answer
+
+    def passes(self, attributes: Attributes) -> bool:
+        """True where an element with these attributes passes the disjunction, if its tag is one of `tags`."""
+        return any(test(attributes) for test in self._tests)
 
     def _compile(self, source: str) -> None:
         head = _HEAD.match(source)
@@ -119,8 +128,8 @@ class Rule:
         if head is None or not end or not known_rest or any(test({}) for test in tests):
             return
         self._tests, self._rest = tests, rest
-        self._tags = tuple(re.findall(r"self::([a-z]+)", head["tags"] or "")) or ("*",)
-        self._names = frozenset(re.findall(r"@([a-z-]+)", re.sub(_LITERAL, "", source[head.end() : end])))
+        self.tags = tuple(re.findall(r"self::([a-z]+)", head["tags"] or "")) or ("*",)
+        self.names = frozenset(re.findall(r"@([a-z-]+)", re.sub(_LITERAL, "", source[head.end() : end])))
 
 
 def _disjunction(source: str, position: int) -> tuple[list[re.Match[str]], int]:
@@ -135,6 +144,40 @@ def _disjunction(source: str, position: int) -> tuple[list[re.Match[str]], int]:
             break
         position = joined.end()
     return [], 0
+
+
+class Together:
+    """Several plain rules, answered in one walk over the tree."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self._rules = rules
+        self._names = frozenset[str]().union(*(rule.names for rule in rules))
+        self._known: dict[Key, tuple[int, ...]] = {}
+
+    def select(self, tree: Any) -> list[list[Any]]:
+        """What each of the rules selects, in the order of the rules."""
+        known, names, rules = self._known, self._names, self._rules
+        found: list[list[Any]] = [[] for _ in rules]
+        for element in tree.iterdescendants("*"):
+            key = tuple([item for item in element.items() if item[0] in names])
+            if not key:
+                continue
+            passed = known.get(key)
+            if passed is None:
+                passed = self._ask(key)
+            for number in passed:
+                tags = rules[number].tags
+                if tags == ("*",) or element.tag in tags:
+                    found[number].append(element)
+        return found
+
+    def _ask(self, key: Key) -> tuple[int, ...]:
+        if len(self._known) >= MAX_REMEMBERED:
+            self._known.clear()
+        attributes = dict(key)
+        answer = tuple(number for number, rule in enumerate(self._rules) if rule.passes(attributes))
+        self._known[key] = answer
+        return answer
 
 
 _rules: dict[int, Rule] = {}
