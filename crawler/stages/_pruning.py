@@ -1,7 +1,7 @@
 """Beside the extractor: trafilatura's discard rules and body paths, looked up instead of searched for, same result.
 
 They are half of its time on documentation pages; `_selectors.py` says how they are answered faster. Beside them stand
-two of its functions whose time goes into asking the XPath engine small questions.
+parts of it, and of justext behind it, that ask the same small questions again and again.
 `tests/stages_text` compares both ways on real pages; `bench/stages.py` shows what it saves.
 """
 
@@ -10,6 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from justext import core as justext
+from justext.core import PathInfo
+from justext.paragraph import Paragraph
 from lxml.etree import XPath
 from trafilatura import core, external, htmlprocessing, main_extractor
 from trafilatura.settings import BASIC_CLEAN_XPATH
@@ -129,12 +132,38 @@ def _text_of(element: Any) -> str | None:
     return text
 
 
+class _Path(PathInfo):  # type: ignore[misc]  # justext has no types
+    """Where justext stands in the page; nobody asks its paragraphs for their XPath, which costs more than the rest."""
+
+    xpath = ""
+
+
+class _Paragraph(Paragraph):  # type: ignore[misc]  # justext has no types
+    """A paragraph of justext's that joins its text once, not at each of ten questions about it."""
+
+    _text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All text so far, white space collapsed."""
+        if self._text is None:
+            self._text = str(super().text)
+        return self._text
+
+    def append_text(self, text: str) -> str:
+        """As justext does it; answers what was added."""
+        self._text = None
+        return str(super().append_text(text))
+
+
 _BASELINE = import_module("trafilatura.baseline")  # the package has a function of that name
 _OURS: tuple[tuple[Any, str, Any], ...] = (
     *((module, "prune_unwanted_nodes", prune_unwanted_nodes) for module in (core, external, main_extractor)),
     *((module, "basic_cleaning", basic_cleaning) for module in (_BASELINE, external)),
     (htmlprocessing, "collect_link_info", collect_link_info),
     (main_extractor, "BODY_XPATH", _BODY_PATHS),
+    (justext, "PathInfo", _Path),
+    (justext, "Paragraph", _Paragraph),
 )
 _THEIRS = tuple((module, name, getattr(module, name)) for module, name, _ in _OURS)
 
