@@ -196,7 +196,6 @@ def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
     from crawler.frontier.company import found_alone
     from crawler.frontier.wiring import frontier_folder
     from crawler.pipelines.dedup_redis import RedisIndex
-    from crawler.pipelines.dedup_redis import RedisIndex
 
     url = config.dedup.redis_url or config.crawl.redis_url or frontier_url
     if url is None:
