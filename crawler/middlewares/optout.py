@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import StopDownload
@@ -33,6 +34,8 @@ class OptOutMiddleware:
         self._product_token = product_token
         self._profile = profile
         self._clock = clock
+        # on the headers of the answer that is on its way; not in `meta`, which a copy of the request would take along
+        self._judged: WeakKeyDictionary[Request, Verdict] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -48,14 +51,16 @@ class OptOutMiddleware:
         `meta["fetched_at"]` is when they arrived: dates in signals are compared with it, in the crawl as in a replay.
         """
         request.meta["fetched_at"] = self._clock()
-        if is_page(request) and not self._judge(request, headers).ok:
-            raise StopDownload(fail=False)
+        if is_page(request):
+            verdict = self._judged[request] = self._judge(request, headers)
+            if not verdict.ok:
+                raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, with every signal seen up to here."""
         if not is_page(request):
             return response
-        verdict = self._judge(request, response.headers)
+        verdict = self._judged.pop(request, None) or self._judge(request, response.headers)
         evidence = evidence_of(request)
         evidence.signals.extend(verdict.signals)
         if verdict.drop:

@@ -195,11 +195,12 @@ def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
     """The index a configuration asks for: on DEDUP_REDIS_URL, else on REDIS_URL or the frontier's, else in memory."""
     from crawler.frontier.company import found_alone
     from crawler.frontier.wiring import frontier_folder
-    from crawler.pipelines.dedup_memory import MemoryIndex
     from crawler.pipelines.dedup_redis import RedisIndex
 
     url = config.dedup.redis_url or config.crawl.redis_url or frontier_url
     if url is None:
+        from crawler.pipelines.dedup_memory import MemoryIndex  # late: it brings NumPy
+
         return MemoryIndex(config.dedup)
     is_embedded = url == frontier_url and config.crawl.redis_url is None
     alone = partial(found_alone, frontier_folder(config)) if is_embedded else str

@@ -18,7 +18,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import redis.asyncio
 from redis import exceptions as errors
 from redis.asyncio.retry import Retry
@@ -168,6 +167,8 @@ class RedisIndex:
 
     async def clusters(self, most: int) -> list[Cluster]:
         """See `DedupIndex`. Walks all counts."""
+        import numpy as np  # late: no crawl asks this
+
         largest: list[tuple[int, int]] = []
         async for numbers in self._chunks():
             raw = await self._read([("GET", f"{self._prefix}:d:{n}") for n in numbers])

@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -77,7 +78,7 @@ class StagePool:
         """
         await self.ready()
         try:
-            done: Document = await self._call(self._runner, doc, names)
+            done = await self._attempt(doc, names)
         except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
             verdict = _verdict_of(error, self.timeout, self._patience)
             logger.warning("stages gave up on %s: %s (%s)", doc.url, verdict.reason, verdict.detail)
@@ -95,6 +96,14 @@ class StagePool:
         """
         await self.ready()
         return await self._call(worker.run_sitemap, body, url, nesting)
+
+    def start_loading(self) -> None:
+        """Have the fork server import the stages and their libraries, while this process does something else.
+
+        For who knows that there is work: it takes seconds, and nothing else has to wait for it.
+        """
+        if self._pool is not None:
+            forkserver.ensure_running()
 
     async def ready(self) -> None:
         """Start the processes and load the models at the first call; every later one awaits the same start.
@@ -135,6 +144,13 @@ class StagePool:
         if self._pool is not None:
             self._pool.stop()
             self._pool.join()
+
+    async def _attempt(self, doc: Document, names: tuple[str, ...]) -> Document:
+        """A pool that breaks takes every task in it along, hundreds in a replay: the new pool does them once more."""
+        try:
+            return await self._call(self._runner, doc, names)
+        except BrokenProcessPool:
+            return await self._call(self._runner, doc, names)
 
     async def _salvage(self, doc: Document, names: tuple[str, ...]) -> Document:
         reading = tuple(name for name in names if name in READING)

@@ -68,6 +68,8 @@ class CorpusSpider(Spider):
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         frontier = spider.config.frontier
+        if not frontier.recrawl:  # a second run may have no page for it
+            spider.pool.start_loading()
         spider.decay = DecayLimits(frontier.recrawl_decay_yield, frontier.recrawl_decay_quality)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)

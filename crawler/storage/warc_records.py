@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,6 @@ from urllib.parse import urlsplit
 
 import orjson
 import zstandard
-from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
@@ -30,6 +30,7 @@ from crawler.storage.replay import EVIDENCE_TYPE, TOMBSTONE_TYPE
 
 GZIP_LEVEL = 6
 ZSTD_LEVEL = 6
+_GZIP_BITS = 16 + zlib.MAX_WBITS  # a gzip header around the largest window
 NO_TIER = "none"
 """Value of `X-Crawl-Licence-Tier` where no allowlist entry names a tier for the page."""
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -58,11 +59,11 @@ class Referred:
 
 
 def gzip_member(raw: bytes) -> bytes:
-    """One gzip member (RFC 1952) without time or name."""
-    buffer = io.BytesIO()
-    with GzipWriter(buffer, compression_level=GZIP_LEVEL) as out:
-        out.write(raw)
-    return buffer.getvalue()
+    """One gzip member (RFC 1952) without time or name.
+
+    By zlib at once: FastWARC's `GzipWriter` needs 0.3 ms for each record, however small, and a page has three.
+    """
+    return zlib.compress(raw, GZIP_LEVEL, wbits=_GZIP_BITS)
 
 
 def zstd_record(raw: bytes) -> bytes:

@@ -126,10 +126,34 @@ def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monke
     assert len(rebuilt) == 1
 
 
+def test_a_pool_that_breaks_costs_none_of_the_pages_in_it(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    whole, pool._pool = pool._pool, Broken()
+    whole.stop()
+    whole.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
 def test_a_pool_that_nobody_asks_starts_no_process(tmp_path):
     pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
     pool.close()
     assert not (tmp_path / "mark").exists()
+
+
+def test_loading_early_starts_no_worker(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.start_loading()
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_pool_without_processes_has_nothing_to_load_early():
+    pool = StagePool(from_mapping({}), workers=0, starter=poison.nothing)
+    pool.start_loading()
+    pool.close()
 
 
 def test_the_processes_start_once_and_not_in_the_thread_of_the_event_loop(make_pool, monkeypatch):
