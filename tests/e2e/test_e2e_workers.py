@@ -56,6 +56,10 @@ def _wait_until(condition, complaint: str, seconds: float = LIMIT_SECONDS) -> No
         time.sleep(0.05)
 
 
+def _has_archived(corpus: Path, name: str) -> bool:
+    return any((corpus / "archive").glob(f"crawl-{name}-*"))
+
+
 def _worker(server: Served, folder: Path, redis_url: str, name: str) -> tuple[subprocess.Popen[str], Path]:
     extra = ["-s", f"REDIS_URL={redis_url}", "-s", f"WORKER_ID={name}", "-s", "PROGRESS=off"]
     command = crawl_command(server, folder / f"seeds-{name}.txt", folder / "corpus", extra, DELAY)
@@ -72,6 +76,8 @@ def test_a_stopped_worker_leaves_nothing_behind_that_the_other_does_not_finish(t
         one, one_log = _worker(server, tmp_path, redis_url, "one")
         two, two_log = _worker(server, tmp_path, redis_url, "two")
         try:
+            # one that is told to stop while it starts has not crawled, and says so with exit code 1
+            _wait_until(lambda: _has_archived(tmp_path / "corpus", "one") or one.poll() is not None, "no progress")
             _wait_until(lambda: len(read_access_log(server.access_log)) >= 40 or one.poll() is not None, "no progress")
             one.send_signal(signal.SIGTERM)
             assert one.wait(LIMIT_SECONDS) == 0, one_log.read_text()[-4000:]
