@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +23,17 @@ class Cost:
     peak_bytes: int  # largest sum of proportional set sizes seen at one moment; 0 where /proc is absent
 
 
-def measured(command: list[str], output: Path, cwd: Path, limit_seconds: float) -> Cost:
+def measured(command: list[str], output: Path, cwd: Path, limit_seconds: float, daemons_in: Path | None = None) -> Cost:
     """Run `command` with its output in a file.
 
-    Raises: TimeoutError where it takes longer than `limit_seconds`; it is killed then.
+    daemons_in: processes that work in this folder or below it belong to the command, too; so the embedded server, which
+    leaves the tree of its starter. Raises: TimeoutError where it takes longer than `limit_seconds`; it is killed then.
     """
     started, peak, cpu = time.monotonic(), 0, dict[int, float]()
     with output.open("w") as file:
         process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
         while (status := os.waitpid(process.pid, os.WNOHANG))[0] == 0:
-            tree = _tree(process.pid)
+            tree = [*_tree(process.pid), *(working_in(daemons_in) if daemons_in else ())]
             peak = max(peak, sum(_memory(pid) for pid in tree))
             cpu.update({pid: used for pid in tree if (used := _cpu(pid))})
             if time.monotonic() - started > limit_seconds:
@@ -55,6 +57,16 @@ def _tree(root: int) -> list[int]:
             except OSError:
                 continue  # ended meanwhile
     return tree
+
+
+def working_in(folder: Path) -> list[int]:
+    """The processes that work in a folder or below it, as /proc shows them."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):  # ended meanwhile, or not ours
+            if entry.readlink().is_relative_to(folder):
+                found.append(int(entry.parent.name))
+    return found
 
 
 def _memory(pid: int) -> int:

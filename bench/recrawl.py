@@ -2,7 +2,7 @@
 
 `python -m bench.recrawl visits [URLS]` (default 100,000): memory and speed of remembered visits on a Valkey of its own.
 `python -m bench.recrawl site [PAGES] [PACKAGE …]` (default 1,500 a package): crawls real documentation twice and
-compares bytes and CPU; nginx sends ETag and Last-Modified.
+compares bytes and CPU, the embedded server's included; nginx sends ETag and Last-Modified.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ def crawl(web: RealWeb, folder: Path, pages: int, again: bool) -> tuple[float, f
     command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"url={','.join(web.seeds)}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
-    cost = measured(command, folder / "output.log", cwd=PROJECT, limit_seconds=1800)
+    corpus = (folder / "corpus").resolve()
+    cost = measured(command, folder / "output.log", cwd=PROJECT, limit_seconds=1800, daemons_in=corpus)
     if cost.code:
         raise RealWebError(f"the crawl ended with code {cost.code}:\n{(folder / 'output.log').read_text()[-3000:]}")
     manifest = json.loads((folder / "corpus" / "manifest.json").read_text())

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 import orjson
 from scrapy.exceptions import UsageError
 
 from crawler.commands._operation import Load, Operation
-from crawler.storage.diff import Change, Difference, compare, side_of
+
+if TYPE_CHECKING:
+    from crawler.storage.diff import Change, Difference
 
 SYNTAX = "diff [--json] [--show N] A B        (a CORPUS_DIR, or CORPUS_DIR@VERSION)"
 
@@ -22,6 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def show_difference(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Differences are an answer, no failure. Raises: UsageError, ConfigError, StorageError."""
+    from crawler.storage.diff import compare, side_of
+
     if len(paths) != 2:
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")
     spool = load(CORPUS_DIR=paths[0]).storage.spool_dir

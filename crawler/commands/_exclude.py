@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands._operation import Load, Operation
-from crawler.frontier.allowlist import AllowlistEntry, read_allowlist
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.wiring import frontier_folder
-from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted
-from crawler.observe.withdrawn import announce, summary
-from crawler.pipelines.dedup_index import DedupError
-from crawler.pipelines.dedup_upkeep import forget
 from crawler.storage.place import Place
 from crawler.storage.withdrawal import Wish, Withdrawn, find, withdraw
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.frontier.allowlist import AllowlistEntry
 
 SYNTAX = "exclude --domain D[,D] | --licence TAG[,TAG] | --allowlist FILE  --reason TEXT [--yes] CORPUS_DIR"
 
@@ -41,6 +37,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def exclude(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Show what would go, ask, do it. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
+    from crawler.frontier.allowlist import read_allowlist
+    from crawler.frontier.withdrawal import ungranted
+    from crawler.observe.withdrawn import announce, summary
+    from crawler.pipelines.dedup_index import DedupError
+
     config = load(CORPUS_DIR=paths[0])
     place = Place(paths[0], config.storage.spool_dir)
     entries = read_allowlist(opts.allowlist) if opts.allowlist else None
@@ -66,6 +67,9 @@ def exclude(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]
 def _forget_elsewhere(
     config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
 ) -> list[str]:
+    from crawler.frontier.withdrawal import block
+    from crawler.pipelines.dedup_upkeep import forget
+
     if config.crawl.redis_url is None and not frontier_folder(config).is_dir():
         return ["there is no frontier here to forget anything"]
     queued = block(config, crawls, done.refused, entries)
@@ -78,6 +82,8 @@ def _of_crawl(config: Config, crawl_id: str) -> Config:
 
 
 def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wish:
+    from crawler.frontier.withdrawal import domain_named, revoked_by
+
     if not (opts.domain or opts.licence or opts.allowlist):
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")
     if not (opts.reason or opts.allowlist):

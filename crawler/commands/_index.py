@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rich.console import Console
-
 from crawler.commands._operation import Load, Operation
 from crawler.frontier.errors import FrontierError
-from crawler.pipelines.dedup_index import DedupError
-from crawler.pipelines.dedup_loading import Columns, load
 
 SYNTAX = "index [--field NAME] [--id NAME] [--into REDIS_URL] PATH…"
 
@@ -24,6 +20,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def index(paths: list[str], opts: argparse.Namespace, load_settings: Load) -> list[str]:
     """Load, show how far it is, print what became of the texts. Raises: ConfigError."""
+    from rich.console import Console
+
+    from crawler.pipelines.dedup_index import DedupError
+    from crawler.pipelines.dedup_loading import Columns, load
+
     config = load_settings(**({"DEDUP_REDIS_URL": opts.into} if opts.into else {}))
     with Console(stderr=True).status("reading …") as status:
         try:

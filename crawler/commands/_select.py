@@ -9,8 +9,6 @@ import time
 from scrapy.exceptions import UsageError
 
 from crawler.commands._operation import Load, Operation
-from crawler.storage.place import Place
-from crawler.storage.selection import Selection, condition_of, select
 
 SYNTAX = (
     "select [--where FIELD=VALUE …] [--language L] [--licence TAG] [--domain D] [--min-quality Q] [--all-versions] "
@@ -32,6 +30,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def select_subset(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
+    from crawler.storage.place import Place
+    from crawler.storage.selection import Selection, condition_of, select
+
     if not opts.out:
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")
     config = load(CORPUS_DIR=paths[0])

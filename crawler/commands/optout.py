@@ -9,13 +9,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import __version__
 from crawler.launch import LaunchError, check_identity
-from crawler.observe import answers
 from crawler.policy.explain import Answer, moment
 from crawler.policy.identity import user_agent
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
@@ -58,12 +56,18 @@ class Command(ScrapyCommand):
             sys.stderr.writelines(f"error: {problem}\n" for problem in error.problems)
             self.exitcode = 2
             return
+        from rich.console import Console
+
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
         with Console(stderr=True).status(f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"):
             self.crawler_process.start()
         self._report(inquiry, config, as_json=opts.json)
 
     def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:
+        from rich.console import Console
+
+        from crawler.observe import answers
+
         given = [item.answer for item in inquiry.surveys] + [item.answer for item in inquiry.explanations]
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
             sys.stderr.write("error: not every question was answered; what is above says why\n")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import runtime
 from crawler.config import ConfigError
-from crawler.observe import duplicates, render, report
 from crawler.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from crawler.observe.duplicates import Bands
 
 HTML_SAMPLES = 10
 
@@ -42,6 +44,10 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where there is no corpus or a file is damaged."""
+        from rich.console import Console
+
+        from crawler.observe import duplicates, render, report
+
         if len(args) != 1 or (opts.samples or 0) < 0:
             raise UsageError("expected one CORPUS_DIR, and N from 0 up")
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
@@ -60,8 +66,10 @@ class Command(ScrapyCommand):
         for path in written:
             console.print(f"written: {path}", soft_wrap=True, highlight=False)
 
-    def _bands(self) -> duplicates.Bands:
+    def _bands(self) -> Bands:
         """The banding of the settings as they are now. Raises: ConfigError."""
+        from crawler.observe.duplicates import Bands
+
         assert self.settings is not None
         dedup = runtime.load(self.settings).dedup
-        return duplicates.Bands(dedup.bands, dedup.rows, dedup.threshold)
+        return Bands(dedup.bands, dedup.rows, dedup.threshold)

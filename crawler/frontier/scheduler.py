@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
@@ -298,7 +299,12 @@ class Scheduler(BaseScheduler):
 def has_frontier(crawler: Crawler) -> bool:
     """True where the crawl runs on this scheduler. (`issubclass` would say yes to every scheduler: Scrapy's base class
     compares method names.)"""
-    return Scheduler in load_object(crawler.settings["SCHEDULER"]).__mro__
+    return _is_ours(crawler.settings["SCHEDULER"])
+
+
+@cache
+def _is_ours(scheduler: str | type[object]) -> bool:
+    return Scheduler in load_object(scheduler).__mro__  # remembered: asked for every outcome
 
 
 def frontier_of(crawler: Crawler) -> Scheduler | None:

@@ -36,5 +36,8 @@ def evidence_of(request: Request) -> Evidence:
 
 
 def header_lines(headers: dict[bytes, list[bytes]]) -> list[tuple[bytes, bytes]]:
-    """Scrapy's headers as lines, in order."""
-    return [(name, value) for name, values in headers.items() for value in values or ()]
+    """Scrapy's headers as lines, in order.
+
+    Read as the dict they are: Scrapy's own `items` normalises every name once more.
+    """
+    return [(name, value) for name, values in dict.items(headers) for value in values or ()]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
-from crawler.middlewares.defaults import COMPLIANCE, DOWNLOAD_HANDLERS, DOWNLOADER_MIDDLEWARES, REQUIRED
+from crawler.middlewares.defaults import COMPLIANCE, DOWNLOAD_HANDLERS, REFUSED, REQUIRED
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
@@ -67,10 +68,9 @@ def _middleware_problems(settings: BaseSettings) -> Iterator[str]:
     found = [component for component in active if component in wanted]
     if sorted(found, key=wanted.index) != found:
         yield "DOWNLOADER_MIDDLEWARES: the policy middlewares are not in the order of crawler/middlewares/defaults.py"
-    refused = {load_object(path) for path, number in DOWNLOADER_MIDDLEWARES.items() if number is None}
     for component in active:
-        if component in refused:
-            yield f"DOWNLOADER_MIDDLEWARES: {component.__module__}.{component.__qualname__} has to be None"
+        if global_object_name(component) in REFUSED:
+            yield f"DOWNLOADER_MIDDLEWARES: {global_object_name(component)} has to be None"
 
 
 def _is_or_extends(path: Any, wanted: str | None) -> bool:

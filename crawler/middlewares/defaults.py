@@ -27,23 +27,29 @@ COMPLIANCE: dict[str, int] = {
 }
 """What must be there, in this order."""
 
-DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+DOWNLOADER_MIDDLEWARES: dict[str, int] = {
     **COMPLIANCE,
     f"{_SCRAPY}.downloadtimeout.DownloadTimeoutMiddleware": 350,  # DOWNLOAD_TIMEOUT, connect to last byte
     f"{_SCRAPY}.defaultheaders.DefaultHeadersMiddleware": 400,  # Accept, Accept-Language
     f"{_SCRAPY}.stats.DownloaderStats": 900,  # counts
-    f"{_SCRAPY}.offsite.OffsiteMiddleware": None,  # scope is the frontier's
-    f"{_SCRAPY}.robotstxt.RobotsTxtMiddleware": None,  # fails open
-    f"{_SCRAPY}.httpauth.HttpAuthMiddleware": None,  # a login wall is an answer
-    f"{_SCRAPY}.useragent.UserAgentMiddleware": None,  # one identity, set by the guard
-    f"{_SCRAPY}.retry.RetryMiddleware": None,  # the frontier retries
-    f"{_SCRAPY}.redirect.MetaRefreshMiddleware": None,
-    f"{_SCRAPY}.httpcompression.HttpCompressionMiddleware": None,  # ours is a subclass
-    f"{_SCRAPY}.redirect.RedirectMiddleware": None,
-    f"{_SCRAPY}.cookies.CookiesMiddleware": None,
-    f"{_SCRAPY}.httpproxy.HttpProxyMiddleware": None,  # a proxy would resolve names behind our back
-    f"{_SCRAPY}.httpcache.HttpCacheMiddleware": None,
 }
+
+REFUSED: frozenset[str] = frozenset(
+    {
+        f"{_SCRAPY}.offsite.OffsiteMiddleware",  # scope is the frontier's
+        f"{_SCRAPY}.robotstxt.RobotsTxtMiddleware",  # fails open
+        f"{_SCRAPY}.httpauth.HttpAuthMiddleware",  # a login wall is an answer
+        f"{_SCRAPY}.useragent.UserAgentMiddleware",  # one identity, set by the guard
+        f"{_SCRAPY}.retry.RetryMiddleware",  # the frontier retries
+        f"{_SCRAPY}.redirect.MetaRefreshMiddleware",
+        f"{_SCRAPY}.httpcompression.HttpCompressionMiddleware",  # ours is a subclass
+        f"{_SCRAPY}.redirect.RedirectMiddleware",
+        f"{_SCRAPY}.cookies.CookiesMiddleware",
+        f"{_SCRAPY}.httpproxy.HttpProxyMiddleware",  # a proxy would resolve names behind our back
+        f"{_SCRAPY}.httpcache.HttpCacheMiddleware",
+    }
+)
+"""What of Scrapy must not be there. Names, so that what is not wanted is not even loaded."""
 
 DOWNLOAD_HANDLERS: dict[str, str | None] = {
     "http": f"{_HERE}.handler.GuardedDownloadHandler",
@@ -70,6 +76,7 @@ REQUIRED: dict[str, Any] = {
 
 SETTINGS: dict[str, Any] = {
     **REQUIRED,
+    "DOWNLOADER_MIDDLEWARES_BASE": {},  # Scrapy's defaults: the wanted ones stand in the table above
     "DOWNLOAD_HANDLERS": DOWNLOAD_HANDLERS,
     "ROBOTSTXT_OBEY": True,  # says what is so; Scrapy's own middleware is replaced by ours
     "DNS_TIMEOUT": 10,  # seconds

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
 
+_JUDGED = "headers_judged"
+"""Key in `request.meta`: the verdict on the headers of the answer that is on its way, taken when they arrived."""
+
 
 class OptOutMiddleware:
     """Enforces X-Robots-Tag, Content-Usage, Content-Signal and what else stands in headers; records what it saw."""
@@ -48,14 +51,16 @@ class OptOutMiddleware:
         `meta["fetched_at"]` is when they arrived: dates in signals are compared with it, in the crawl as in a replay.
         """
         request.meta["fetched_at"] = self._clock()
-        if is_page(request) and not self._judge(request, headers).ok:
-            raise StopDownload(fail=False)
+        if is_page(request):
+            verdict = request.meta[_JUDGED] = self._judge(request, headers)
+            if not verdict.ok:
+                raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, with every signal seen up to here."""
         if not is_page(request):
             return response
-        verdict = self._judge(request, response.headers)
+        verdict = request.meta.pop(_JUDGED, None) or self._judge(request, response.headers)
         evidence = evidence_of(request)
         evidence.signals.extend(verdict.signals)
         if verdict.drop:

@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from scrapy import signals
+from scrapy.exceptions import NotConfigured
 
 from crawler.frontier.scheduler import frontier_of
-from crawler.observe import render
-from crawler.observe.progress import ArchiveCounters, Counters, Progress
 from crawler.observe.stats import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 from crawler.observe.summary import summarise
 from crawler.runtime import config_of
@@ -26,29 +24,37 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawler.observe.progress import ArchiveCounters, Counters
+
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
 
 
 class ProgressExtension:
-    """Shows how the crawl goes. PROGRESS: auto = live on a terminal and log lines elsewhere, on, off (no summary)."""
+    """Shows how the crawl goes. PROGRESS: auto = live on a terminal and log lines elsewhere, on, off (no summary).
+
+    What draws is imported where it is used: with PROGRESS=off it would be a part of the start that nobody sees.
+    """
 
     def __init__(self, crawler: Crawler, mode: str, corpus_dir: str) -> None:
+        from rich.console import Console
+
+        from crawler.observe.progress import Progress
+
         self._crawler, self._corpus_dir = crawler, corpus_dir
-        self._progress = Progress(
-            Console(stderr=True), clock=time.monotonic, live={"auto": None, "on": True, "off": False}[mode]
-        )
+        self._progress = Progress(Console(stderr=True), clock=time.monotonic, live={"auto": None, "on": True}[mode])
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the start and the end of the crawl; with PROGRESS=off to nothing."""
+        """Connect to the start and the end of the crawl. Raises: NotConfigured with PROGRESS=off, without a word."""
         config = config_of(crawler).crawl
+        if config.progress == "off":
+            raise NotConfigured
         extension = cls(crawler, config.progress, config.corpus_dir)
-        if config.progress != "off":
-            crawler.signals.connect(extension.opened, signals.spider_opened)
-            crawler.signals.connect(extension.closed, signals.engine_stopped)
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.engine_stopped)
         return extension
 
     def opened(self) -> None:
@@ -58,6 +64,10 @@ class ProgressExtension:
 
     async def closed(self) -> None:
         """Every file is sealed: stop the live lines and print the summary."""
+        from rich.console import Console
+
+        from crawler.observe import render
+
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -79,6 +89,8 @@ class ProgressExtension:
             logger.exception("progress is not shown any more; the crawl goes on")
 
     async def _counters(self) -> Counters:
+        from crawler.observe.progress import Counters
+
         assert self._crawler.stats is not None
         stats = self._crawler.stats.get_stats()
         counters = Counters(
@@ -99,6 +111,8 @@ class ProgressExtension:
 
 def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
     """What a replay has counted; None in a crawl."""
+    from crawler.observe.progress import ArchiveCounters
+
     if f"{REPLAY}archives" not in stats:
         return None
     read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)

@@ -12,13 +12,14 @@ from itertools import islice
 from crawler.config import Config
 from crawler.pipelines.dedup_index import DedupIndex
 from crawler.pipelines.dedup_loading import BATCH, Text, fingerprints
-from crawler.pipelines.dedup_memory import MemoryIndex
 from crawler.storage.bookmarks import kept_texts
 from crawler.storage.place import Place
 
 
 async def remember(index: DedupIndex, config: Config, place: Place) -> int:
     """Claim every kept text of this crawl for its page. Returns how many there are; 0 for an index on a server."""
+    from crawler.pipelines.dedup_memory import MemoryIndex  # late: it brings NumPy, and Scrapy loads every spider
+
     if not isinstance(index, MemoryIndex):
         return 0
     count, texts = 0, kept_texts(place, config.crawl.crawl_id)

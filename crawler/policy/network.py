@@ -19,6 +19,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 MAX_URL = 2_083
 """Longest URL that is fetched, in characters."""
 
+_MAX_ORIGINS = 10_000
+"""Answers about scheme and authority that are remembered: a site's pages share theirs."""
 _UNCLEAN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 _PORTS = {"http": 80, "https": 443}
 
@@ -53,6 +55,7 @@ class NetworkRules:
         self.allow: tuple[Network, ...] = tuple(ipaddress.ip_network(item) for item in allow)
         self.ports = frozenset(ports)
         self.loopback_only = loopback_only
+        self._origins: dict[tuple[str, str], str | None] = {}  # scheme and authority → complaint; nothing else counts
 
     def url_complaint(self, url: str) -> str | None:
         """Why this URL may not be requested; None where it may (its addresses are still to be checked)."""
@@ -62,7 +65,13 @@ class NetworkRules:
             return "URL holds a control character, a space or a backslash"
         try:
             parts = urlsplit(url)
-            return self._parts_complaint(parts, _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port)
+            origin = parts.scheme, parts.netloc
+            if origin not in self._origins:
+                if len(self._origins) >= _MAX_ORIGINS:
+                    self._origins.clear()
+                port = _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port
+                self._origins[origin] = self._parts_complaint(parts, port)
+            return self._origins[origin]
         except ValueError:
             return "URL cannot be parsed"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
 from dataclasses import dataclass, field
 
 from crawler.policy.robots_match import Rule, RuleSet, normalize
@@ -110,10 +110,11 @@ class RobotsFile:
 
     def decide_named(self, name: str, path_and_query: str) -> RobotsDecision | None:
         """As `decide`, but for a group that names this bot explicitly: None where there is none, no `*` fallback."""
-        groups = [g for g in self._groups_naming(name.lower()) if name.lower() in g.names]
+        wanted = name.lower()
+        groups = [g for g in self._groups_naming(wanted) if wanted in g.names]
         if not groups:
             return None
-        key = f"named {name.lower()}"
+        key = f"named {wanted}"
         if key not in self._rule_sets:
             self._rule_sets[key] = name, RuleSet(rule for g in groups for rule in g.rules)
         path = normalize(path_and_query.encode("utf-8", "surrogatepass") or b"/")
@@ -138,12 +139,17 @@ class RobotsFile:
         fallback = self._groups_naming("*")
         return ("*" if fallback else ""), fallback
 
-    def _groups_naming(self, name: str) -> list[Group]:
+    @property
+    def named(self) -> KeysView[str]:
+        """Everything that a group is for, in lower case: product tokens, names in full, `*`."""
         if not self._by_name:
             for group in self.groups:
                 for key in {*group.agents, *group.names}:
                     self._by_name.setdefault(key, []).append(group)
-        return self._by_name.get(name, [])
+        return self._by_name.keys()
+
+    def _groups_naming(self, name: str) -> list[Group]:
+        return self._by_name[name] if name in self.named else []
 
     def _rules_for(self, token: str) -> tuple[str, RuleSet]:
         if token not in self._rule_sets:

@@ -10,6 +10,7 @@ from crawler import __version__
 from crawler.document import Document, Exchange
 from crawler.frontier.flights import ANSWERED_AT, SENT_AT
 from crawler.frontier.urls import registrable_domain
+from crawler.middlewares._meta import header_lines
 from crawler.policy.canonical import from_headers
 
 if TYPE_CHECKING:
@@ -61,15 +62,16 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
     doc.charset = charset_of(doc.content_type)
     doc.etag = header(response.headers, b"ETag") or None
     doc.last_modified = header(response.headers, b"Last-Modified") or None
-    doc.canonical_link = from_headers(_pairs(response.headers), response.url, doc.domain)
+    response_headers = header_lines(response.headers)
+    doc.canonical_link = from_headers(response_headers, response.url, doc.domain)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.exchange = Exchange(
         method=request.method,
         url=request.url,
         status=response.status,
-        request_headers=_pairs(request.headers),
-        response_headers=_pairs(response.headers),
+        request_headers=header_lines(request.headers),
+        response_headers=response_headers,
         body=response.body,
         protocol=response.protocol or "HTTP/1.1",
         ip_address=str(response.ip_address) if response.ip_address else None,
@@ -112,10 +114,6 @@ def header(headers: Headers, name: bytes) -> str:
 def rfc3339(seconds: float) -> str:
     """Seconds since the epoch as RFC 3339 in UTC, to the millisecond."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _pairs(headers: Headers) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, values in headers.items() for value in values or ()]
 
 
 def charset_of(content_type: str) -> str | None:

@@ -21,10 +21,12 @@ from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
 from crawler.document import Document
+from crawler.frontier.recrawl import text_digest
 from crawler.observe.stats import REPLAY
-from crawler.pipelines.archived import UNKNOWN, document_from_archive, document_of_problem
+from crawler.pipelines.archived import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
 from crawler.pipelines.base import FATAL
 from crawler.pipelines.dedup_exact import index_of
+from crawler.pipelines.dedup_release import release
 from crawler.pipelines.dedup_resume import remember
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
@@ -117,6 +119,7 @@ class ReplaySpider(Spider):
                 async for step in steps:
                     if step.doc is not None:
                         self._current = await step.doc
+                        await self._let_go(self._current)
                         self._handed_over.clear()
                         yield self._current
                         await self._handed_over.wait()
@@ -125,6 +128,12 @@ class ReplaySpider(Spider):
         except StorageError as error:
             self._stats.set_value(FATAL, str(error))
             raise CloseSpider("storage_error") from error
+
+    async def _let_go(self, doc: Document) -> None:
+        """The text that this page showed at an earlier visit is free for the pages behind it, as in the crawl."""
+        is_final = doc.verdict is None or doc.verdict.reason.is_final
+        if is_final and doc.former_text and doc.former_text != text_digest(doc.doc_id):
+            await release(self.crawler, doc)
 
     async def _last_settled(self) -> None:
         """Return when no document is in the pipelines.
@@ -209,7 +218,12 @@ class ReplaySpider(Spider):
         self._count(f"kind/{item.kind}")
         if doc.robots_status == UNKNOWN:
             self._count("robots_unknown")
-        return asyncio.ensure_future(self.pool.run(doc, self.hop)) if doc.html else _ready(doc)
+        if item.kind == "tombstone" or doc.change_count:
+            self._count("later_versions")
+        return asyncio.ensure_future(self._through(doc)) if doc.html else _ready(doc)
+
+    async def _through(self, doc: Document) -> Document:
+        return compare_with_past(await self.pool.run(doc, self.hop), self.config)
 
     # --- what people see ---------------------------------------------------------------------------------------------
     @property

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
 import regex
 import xxhash
 
@@ -79,6 +78,8 @@ def shingles(units: list[str], joiner: str, size: int) -> list[bytes]:
 
 def simhash(pieces: list[bytes]) -> str:
     """64-bit SimHash (Charikar 2002) over xxh3 hashes of the pieces, equal weights, as 16 hex digits; ties give 0."""
+    import numpy as np  # late: the index needs only our constants, and a crawl whose pages are unchanged no hash
+
     ones: Any = np.zeros(64, dtype=np.int64)
     for block in _blocks(pieces):
         hashes = np.fromiter((xxhash.xxh3_64_intdigest(p) for p in block), dtype=">u8", count=len(block))

@@ -48,7 +48,7 @@ class Page:
 
     def line(self, filename: str) -> bytes:
         """The index line of this record in the archive `filename`."""
-        digits = "".join(c for c in self.moment[:19] if c.isdigit())
+        digits = "".join(filter(str.isdigit, self.moment[:19]))
         facts: dict[str, str] = {"url": self.url, "mime": self.mime, "status": str(self.status)}
         if self.digest:
             facts["digest"] = self.digest

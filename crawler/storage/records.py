@@ -27,6 +27,8 @@ TEXT_REASONS: frozenset[DropReason] = frozenset(
 """Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
 
 _NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
+_IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 def record_of(doc: Document) -> Record:
@@ -48,7 +50,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "reason": verdict.reason.value,
         "detail": verdict.detail[:512],
     }
-    record |= {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS}
+    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS}
     if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason in TEXT_REASONS:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
     return record
@@ -69,6 +71,8 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_N
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in _ATOMS:
+        return value
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 _WWW = re.compile(rb"www\d*\.")
@@ -42,6 +43,7 @@ def surt(url: str) -> str:
     return (place + b")" + _path(parts.path.encode()) + (b"?" + query if query else b"")).decode("ascii")
 
 
+@lru_cache(1024)  # a site's pages share theirs
 def _host(host: str) -> bytes:
     name = _unescaped(host.encode())
     with suppress(UnicodeError):
@@ -73,6 +75,8 @@ def _without_path_session(pattern: re.Pattern[bytes], path: bytes) -> bytes:
 
 
 def _query(query: bytes) -> bytes:
+    if not query:
+        return b""
     found = _escaped(_unescaped(query)).lower()
     for pattern in _QUERY_SESSIONS:
         if matches := list(pattern.finditer(found)):

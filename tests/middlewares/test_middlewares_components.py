@@ -7,9 +7,10 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
-from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response
-from scrapy.settings import Settings
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.http import Headers, Response
+from scrapy.settings import Settings, default_settings
 from twisted.internet.address import IPv4Address
 
 from crawler.document import Drop, DropReason
@@ -17,6 +18,7 @@ from crawler.middlewares import defaults, resolver
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
 from crawler.middlewares.control_files import MAX_PARSED_BYTES, ROBOTS, ControlFiles, authority_of, path_of
 from crawler.middlewares.handler import ForbiddenAddressError, guarded_factory
+from crawler.middlewares.optout import OptOutMiddleware
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.network import NetworkRules
 from crawler.policy.robots_fetch import Ages, Reading
@@ -64,11 +66,38 @@ def test_scrapys_own_retry_and_foreign_handlers_refuse_to_start():
     assert "'https'" in " ".join(problems_of(settings_with(DOWNLOAD_HANDLERS=unguarded)))
 
 
+@pytest.mark.parametrize("path", sorted(defaults.REFUSED))
+def test_what_is_refused_of_scrapy_stops_the_start_and_is_named(path):
+    assert f"{path} has to be None" in " ".join(problems_of(settings_with(DOWNLOADER_MIDDLEWARES={path: 1})))
+
+
+def test_scrapys_default_middlewares_are_refused_where_somebody_brings_them_back():
+    base = default_settings.DOWNLOADER_MIDDLEWARES_BASE
+    found = " ".join(problems_of(settings_with(DOWNLOADER_MIDDLEWARES_BASE=base)))
+    assert {path for path in defaults.REFUSED if path in found} == defaults.REFUSED
+
+
 def test_every_problem_is_reported_at_once():
     settings = settings_with(COOKIES_ENABLED=True, TELNETCONSOLE_ENABLED=True, DOWNLOADER_MIDDLEWARES={RETRY: 1})
     with pytest.raises(ComplianceError) as caught:
         GuardAddon().update_settings(settings)
     assert len(caught.value.problems) == 3
+
+
+# --- opt-outs in headers ---------------------------------------------------------------------------------------------
+def test_headers_are_judged_as_they_arrive_and_another_answer_by_its_own():
+    middleware = OptOutMiddleware("corpusbot", "balanced", clock=lambda: 1_760_000_000.0)
+    request = Request("https://www.site.example/")
+    refusal = Headers({"X-Robots-Tag": "noai"})
+    with pytest.raises(StopDownload):
+        middleware.headers_received(refusal, request)
+    with pytest.raises(Denied):
+        middleware.process_response(request, Response(request.url, headers=refusal))
+    assert middleware.process_response(request, Response(request.url)).status == 200
+    with pytest.raises(Denied):  # nobody announced its headers
+        middleware.process_response(request, Response(request.url, headers=refusal))
+    signals = request.meta["evidence"].signals
+    assert [found.value for found in signals] == ["noai", "noai"]
 
 
 # --- outcomes --------------------------------------------------------------------------------------------------------

@@ -60,6 +60,8 @@ def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]
     `strict`: each refusal counts. `balanced`: they count where they are the majority of the listed bots named.
     `minimal`: recorded only.
     """
+    if _NAMES.isdisjoint(robots.named):
+        return []  # most files; asked for every page
     answers = [(name, robots.decide_named(name, path)) for name in BOTS]
     named = [(name, decision) for name, decision in answers if decision]
     refused = sum(not decision.allowed for _, decision in named)
