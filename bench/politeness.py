@@ -176,8 +176,15 @@ def _start_all(fleet: Fleet, workers: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not all(_has_opened(worker.output) for worker in fleet.workers):
         if len(fleet.alive) < workers or time.monotonic() > deadline:
-            raise RuntimeError(f"a worker ended before it began: see {fleet.folder}")
+            raise RuntimeError(f"a worker ended before it began:\n{_last_words(fleet)}")
         time.sleep(0.05)  # polled: log files of other processes
+
+
+def _last_words(fleet: Fleet) -> str:
+    """How each worker that has not begun ended, and the end of its log; the folder may be gone when somebody looks."""
+    late = [worker for worker in fleet.workers if not _has_opened(worker.output)]
+    logs = [worker.output.read_text("utf-8", "replace")[-2000:] if worker.output.exists() else "" for worker in late]
+    return "\n".join(f"{w.name}, exit code {w.process.poll()}:\n{text}" for w, text in zip(late, logs, strict=True))
 
 
 def _has_opened(output: Path) -> bool:

@@ -104,6 +104,7 @@ def _fetch(name: str, folder: Path) -> None:
             raise RealWebError(f"apt-get download {name} failed ({hint}):\n{result.stderr.strip()}")
         part = folder.with_name(folder.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
+        part.parent.mkdir(parents=True, exist_ok=True)  # dpkg makes one folder, not two
         subprocess.run(["dpkg", "-x", str(debs[0]), str(part)], check=True)
         part.rename(folder)
 

@@ -42,7 +42,8 @@ class CrawlConfig:
                                     check=check_redis_url, digest=False)  # fmt: skip
     stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = cores, 0 = inline",
                                  minimum=-1, maximum=256, digest=False)  # fmt: skip
-    stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0, "wall-clock limit of one page in the stages",
+    stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0,
+                                           "CPU seconds of one page in the stages; a worker that only waits gets 10x",
                                            minimum=0.1)  # fmt: skip
     contact: str = setting("CRAWLER_CONTACT", "", "URL or e-mail in the User-Agent; required off loopback",
                            check=check_contact)  # fmt: skip

@@ -47,7 +47,7 @@ class DropReason(StrEnum):
     NO_TEXT = "no_text"
     TOO_SHORT = "too_short"
     YIELD_QUARANTINE = "yield_quarantine"  # its domain gives far less text than it used to, and so does the page
-    STAGE_TIMEOUT = "stage_timeout"  # the stage pool's wall-clock limit
+    STAGE_TIMEOUT = "stage_timeout"  # the stage pool's limit of CPU time, or a hang
     STAGE_CRASHED = "stage_crashed"  # the worker process died on this document
     STAGE_ERROR = "stage_error"  # an exception in a stage, pipeline or callback: our bug, recorded
     # --- language ----------------------------------------------------------------------------------------------------
@@ -227,6 +227,8 @@ class Document:
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
+    past_text: bytes = b""  # the same, and stays when that text has been let go of
+    past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
@@ -256,6 +258,8 @@ ON_THE_WAY = frozenset(
         "profile",
         "lease_token",
         "former_text",
+        "past_text",
+        "past",
         "verdict",
         "done",
         "html",

@@ -28,9 +28,15 @@ class Calls(Blobs):
         return await self.connection.script(name, self.prefix(shard), header + args)
 
     async def _per_token(self, name: str, rows: list[tuple[Any, ...]], *head: Any) -> list[Any]:
-        """Run a script over rows that begin with a token: one call a shard, answers in the order of the rows."""
+        """Run a script over rows that begin with a token: one call a shard, answers in the order of the rows.
+
+        Of several rows with one token the last counts.
+        """
+        if not rows:
+            return []
         answers: dict[str, Any] = {}
-        for shard, part in by_shard(rows).items():
+        once = list({row[0]: row for row in rows}.values())
+        for shard, part in (by_shard(once) if self.limits.shards > 1 else {0: once}).items():
             found = await self._run(name, shard, [*head, *(value for row in part for value in row)])
             answers.update(zip((row[0] for row in part), found, strict=True))
         return [answers[row[0]] for row in rows]

@@ -74,6 +74,8 @@ class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
         All shards are asked in one round trip for their share of `n`; those that may have more are asked once again.
         """
         now, shards = self.now(), self.limits.shards
+        if shards == 1:
+            return await self._lease(0, n, now)
         self._turn = (self._turn + 1) % shards
         order = [(self._turn + step) % shards for step in range(shards)]
         share = max(1, n // shards)

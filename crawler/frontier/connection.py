@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ _OUTAGE = (
     OSError,
 )
 _WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
+_BUSIEST = frozenset({"lease", "ack", "finish"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 
@@ -46,10 +48,27 @@ __all__ = ["Connection", "ServerRestarted", "script_source", "shown"]
 
 @cache
 def script_source(name: str) -> tuple[str, str]:
-    """Lua text and SHA-1 of a script, with the functions all scripts share in front of it."""
-    parts = ("common", "visits", name) if name in _WITH_VISITS else ("common", name)
-    text = "".join((_SCRIPTS / f"{part}.lua").read_text() for part in parts)
+    """Lua text and SHA-1 of a script, with the functions that it shares with others in front of it."""
+    shared = ("common", "visits") if name in _WITH_VISITS else ("common",)
+    if name in _BUSIEST:
+        own = ["requests", name] if name != "lease" else [name]
+        parts = ["head", "tally", _as_function(shared), "lazy", *own]
+    else:
+        parts = ["head", "tally", *shared, name]
+    text = "".join(part if "\n" in part else _lua(part) for part in parts)
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _lua(part: str) -> str:
+    return (_SCRIPTS / f"{part}.lua").read_text()
+
+
+def _as_function(parts: Sequence[str]) -> str:
+    """Their functions as one that makes them: a server runs a script's whole text at every call."""
+    text = "".join(map(_lua, parts))
+    names = re.findall(r"^local function (\w+)", text, re.MULTILINE)
+    exports = ", ".join(f"{name} = {name}" for name in names)
+    return f"local function common()\n{text}return {{{exports}}}\nend\n"
 
 
 class _PackedInC:

@@ -14,7 +14,7 @@ from itertools import islice
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Counts
-from crawler.frontier.packing import shard_of
+from crawler.frontier.packing import LEASE_FRONT, shard_of
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
 _RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
@@ -111,7 +111,8 @@ class _Shelf:
         self._shard = shard
 
     async def views(self, domain: str) -> list[ScopeView]:
-        leased = Counter([payload.split(b"\t", 2)[1].decode() async for _, payload in self._hscan("lease")])
+        leases = [payload[LEASE_FRONT:] async for _, payload in self._hscan("lease")]
+        leased = Counter(lease.partition(b"\t")[0].decode() for lease in leases)
         held, waiting = await self._parked("held"), await self._parked("later")
         names = iter([domain] if domain else sorted({*leased, *held, *waiting, *(await self._names())}))
         found: list[ScopeView] = []

@@ -18,6 +18,8 @@ _SCHEMES = {"s": "https://", "h": "http://"}
 _KINDS = {"page": "p", "sitemap": "m"}
 PRIORITY = 2**40
 """The score of a queue member is its sequence number less its priority times this."""
+LEASE_FRONT = 14
+"""Where the scope begins in a lease: behind the letter of its state and the 13 digits of its slot."""
 _KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
 
 
@@ -80,13 +82,14 @@ def unpack(member: str, scope: str) -> Member:
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
-    """A lease as the server keeps it: `wire \\t scope \\t score \\t slot \\t member`. `why`: reasons, a line each."""
-    _, scope, score, slot, member = kept.decode().split("\t", 4)
+    """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
+    text = kept.decode()
+    scope, member, score = text[LEASE_FRONT:].split("\t")
     kind, depth, url, redirects, attempts, holds = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
-        expires_at, granted_at, int(slot), holds, attempts >= tries, reasons,
+        expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
     )  # fmt: skip
 
 

@@ -233,6 +233,12 @@ def has_failed(doc: Document) -> bool:
     return doc.verdict is not None and doc.verdict.reason in _FAILED
 
 
+def recall(doc: Document, previous: Visit) -> None:
+    """Write on the document what it was when it was kept; nothing where it never was."""
+    doc.former_text = doc.past_text = previous.text
+    doc.past = previous.past.pack() if previous.past is not None else b""
+
+
 def tell_history(doc: Document, previous: Visit | None) -> None:
     """Write first sight, last change and number of changes on the document; its body or verdict must be known."""
     if previous is None:

@@ -31,6 +31,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from crawler.frontier import company
 from crawler.frontier.errors import ServerError
 
 _LONGEST_SOCKET_PATH = 100  # bytes; the kernel allows 107, macOS 103
@@ -56,7 +57,7 @@ class EmbeddedServer:
                 alone = self._users is None and self._join()
                 self._ensure_running()
                 if alone:
-                    self._leave_note()
+                    company.was_alone(self.folder, self._leave_note())
         except OSError as error:
             raise ServerError(f"cannot keep the frontier in {self.folder}: {error}") from error
         return self.url
@@ -83,6 +84,7 @@ class EmbeddedServer:
                 return  # somebody else still uses it
             finally:
                 os.close(users)
+                company.left(self.folder)
             self._shut_down()
 
     def __enter__(self) -> str:
@@ -100,6 +102,7 @@ class EmbeddedServer:
     def _join(self) -> bool:
         """Become a user. True where there was no other one."""
         self._users = self._open_lock("users.lock")
+        company.joined(self.folder)
         try:
             fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -109,9 +112,11 @@ class EmbeddedServer:
         fcntl.flock(self._users, fcntl.LOCK_SH)
         return alone
 
-    def _leave_note(self) -> None:
+    def _leave_note(self) -> str:
+        """For `take_note`. Returns the server's run_id."""
         with contextlib.closing(self._client()) as client:
             client.set(_NOTE, 1)
+            return str(client.info("server")["run_id"])
 
     def _ensure_running(self) -> None:
         launched = self._launch_if_gone()

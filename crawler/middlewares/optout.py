@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import StopDownload
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
 
-_JUDGED = "headers_judged"
-"""Key in `request.meta`: the verdict on the headers of the answer that is on its way, taken when they arrived."""
-
 
 class OptOutMiddleware:
     """Enforces X-Robots-Tag, Content-Usage, Content-Signal and what else stands in headers; records what it saw."""
@@ -36,6 +34,8 @@ class OptOutMiddleware:
         self._product_token = product_token
         self._profile = profile
         self._clock = clock
+        # on the headers of the answer that is on its way; not in `meta`, which a copy of the request would take along
+        self._judged: WeakKeyDictionary[Request, Verdict] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -52,7 +52,7 @@ class OptOutMiddleware:
         """
         request.meta["fetched_at"] = self._clock()
         if is_page(request):
-            verdict = request.meta[_JUDGED] = self._judge(request, headers)
+            verdict = self._judged[request] = self._judge(request, headers)
             if not verdict.ok:
                 raise StopDownload(fail=False)
 
@@ -60,7 +60,7 @@ class OptOutMiddleware:
         """Raises: Denied, with every signal seen up to here."""
         if not is_page(request):
             return response
-        verdict = request.meta.pop(_JUDGED, None) or self._judge(request, response.headers)
+        verdict = self._judged.pop(request, None) or self._judge(request, response.headers)
         evidence = evidence_of(request)
         evidence.signals.extend(verdict.signals)
         if verdict.drop:

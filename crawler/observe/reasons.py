@@ -34,7 +34,7 @@ MEANING: dict[DropReason, str] = {
     R.NO_TEXT: "Extraction found no main text.",
     R.TOO_SHORT: "Fewer words than EXTRACTION_MIN_WORDS.",
     R.YIELD_QUARANTINE: "The domain gives under YIELD_MIN_SHARE of the text it used to, and so does the page.",
-    R.STAGE_TIMEOUT: "The stages took longer than STAGE_TIMEOUT_SECONDS.",
+    R.STAGE_TIMEOUT: "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long.",
     R.STAGE_CRASHED: "The worker process died on this document.",
     R.STAGE_ERROR: "An exception in a stage, pipeline or callback: a mistake of this project, recorded.",
     R.LANGUAGE_UNKNOWN: "Too little text, or no identifier has an answer.",

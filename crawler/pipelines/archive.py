@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.document import DropReason
 from crawler.pipelines.sink import Sink, sink_of
-from crawler.policy.evidence import History, with_history
+from crawler.policy.evidence import Evidence, History, with_history, with_verdict
 from crawler.runtime import config_of
 from crawler.storage.warc import Referred
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawler.document import Document, Exchange
+    from crawler.document import Document, Drop
     from crawler.storage.warc import WarcLocation
 
 
@@ -23,7 +23,8 @@ class ArchivePipeline:
     """Writes the exchange behind a document and stamps the document with its place in the archive.
 
     A page that policy stopped has `text_allowed` unset and never reaches a disk. One that is as it was at the last
-    visit leaves a revisit record: it was judged then, and what its headers say was judged now.
+    visit leaves a revisit record: it was judged then, and what its headers say was judged now. One that was kept and is
+    gone or moved leaves the verdict, so that a replay knows of it.
     """
 
     before_stages = True  # stands before the first stage and does not read what stages write
@@ -39,17 +40,34 @@ class ArchivePipeline:
 
     async def process_item(self, doc: Document) -> Document:
         """Archive the exchange; answer the document with `warc_file`, `warc_record_id` and `warc_offset`."""
-        place = await self._archived(doc.exchange, doc) if self._enabled and doc.exchange is not None else None
+        place = await self._archived(doc) if self._enabled else None
         if place is not None:
             doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
         doc.exchange = None
         return doc
 
-    async def _archived(self, exchange: Exchange, doc: Document) -> WarcLocation | None:
-        if doc.text_allowed:
-            history = History(doc.redirects, doc.first_seen, doc.last_changed, doc.change_count)
-            exchange.evidence = with_history(exchange.evidence, history)
+    async def _archived(self, doc: Document) -> WarcLocation | None:
+        exchange, verdict = doc.exchange, doc.verdict
+        if exchange is not None:
+            exchange.evidence = with_history(exchange.evidence, _history(doc))
+        if exchange is not None and doc.text_allowed:
             return await self._sink.archive(exchange)
-        if doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED:
+        if exchange is not None and verdict is not None and verdict.reason is DropReason.UNCHANGED:
             return await self._sink.archive_revisit(exchange, Referred(doc.url, doc.last_changed or None))
+        if verdict is not None and _is_tombstone(verdict) and (doc.past or doc.past_text):
+            return await self._sink.archive_tombstone(doc.url, doc.crawled_at, _tombstone(doc, verdict))
         return None
+
+
+def _is_tombstone(verdict: Drop) -> bool:
+    """An opt-out leaves none: the page's records are erased at the end of the run, as if it had never been fetched."""
+    return verdict.reason.is_final and verdict.reason is not DropReason.OPTOUT
+
+
+def _history(doc: Document) -> History:
+    return History(doc.redirects, doc.first_seen, doc.last_changed, doc.change_count, doc.past_text, doc.past)
+
+
+def _tombstone(doc: Document, verdict: Drop) -> bytes:
+    seen = Evidence(doc.robots_status, doc.robots_sha256, doc.robots_fetched_at, signals=doc.optout_signals)
+    return with_verdict(with_history(seen.dump(doc.profile), _history(doc)), verdict, doc.http_status)

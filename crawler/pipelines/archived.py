@@ -8,17 +8,19 @@ from __future__ import annotations
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.frontier.tracking import extended_policy
 from crawler.frontier.urls import canonicalize, registrable_domain
 from crawler.policy.canonical import from_headers
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load, load_history, load_profile
+from crawler.policy.evidence import load, load_history, load_profile, load_verdict
 from crawler.policy.status import verdict_on_status
 from crawler.spiders.page import charset_of, rfc3339
 from crawler.storage.replay import ArchivedResponse, ReadProblem
 
 UNKNOWN = "unknown"
 """`robots_status` of a page whose archive does not say what robots.txt and the opt-out files said."""
+_ILLEGIBLE = Drop("archive", DropReason.BROKEN_RECORD, "a tombstone that says nothing")
 _PLAIN_TEXT = "text/plain; charset=utf-8"  # what a WET record holds, whatever its page was
 
 
@@ -45,6 +47,14 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.warc_file, doc.warc_record_id, doc.warc_offset = response.file, response.record_id, response.offset
     _tell_history(doc, response)
     _judge(doc, response, config)
+    return doc
+
+
+def compare_with_past(doc: Document, config: Config) -> Document:
+    """After the stages: is the page still what the crawl once kept, as far as our archive says what that was?"""
+    past = Past.unpack(doc.past) if len(doc.past) == PAST_BYTES else None
+    limits = DecayLimits(config.frontier.recrawl_decay_yield, config.frontier.recrawl_decay_quality)
+    doc.verdict = tombstone(doc, past, limits) or doc.verdict
     return doc
 
 
@@ -78,6 +88,8 @@ def _tell_history(doc: Document, response: ArchivedResponse) -> None:
         doc.redirects, doc.change_count = history.redirects, history.change_count
         doc.first_seen = history.first_seen or doc.first_seen
         doc.last_changed = history.last_changed or doc.last_changed
+        doc.former_text = doc.past_text = history.past_text
+        doc.past = history.past
 
 
 def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
@@ -89,6 +101,9 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
         doc.robots_fetched_at = evidence.robots_fetched_at
         doc.optout_signals = list(evidence.signals)
         doc.verdict = decide_files(evidence.signals, profile).drop
+    if response.kind == "tombstone":
+        doc.verdict, doc.http_status = load_verdict(response.evidence) or (_ILLEGIBLE, 0)
+        return
     headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
     doc.optout_signals += headers.signals
     doc.verdict = doc.verdict or _on_fetch(response) or headers.drop
@@ -109,7 +124,6 @@ def _on_fetch(response: ArchivedResponse) -> Drop | None:
 def _header(response: ArchivedResponse, name: bytes) -> str:
     """The value of a header (given in lower case) as text; empty where it is absent.
 
-    The last line of that name counts, as it does where Scrapy reads the headers of a live page.
+    The first line of that name counts, as for a live page (`crawler.spiders.page.header`).
     """
-    values = [value for key, value in response.headers if key.lower() == name]
-    return values[-1].decode("latin-1") if values else ""
+    return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name), "")

@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import xxhash
@@ -192,6 +193,8 @@ class DedupIndex(Protocol):
 
 def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
     """The index a configuration asks for: on DEDUP_REDIS_URL, else on REDIS_URL or the frontier's, else in memory."""
+    from crawler.frontier.company import found_alone
+    from crawler.frontier.wiring import frontier_folder
     from crawler.pipelines.dedup_redis import RedisIndex
 
     url = config.dedup.redis_url or config.crawl.redis_url or frontier_url
@@ -199,4 +202,6 @@ def make_index(config: Config, frontier_url: str | None = None) -> DedupIndex:
         from crawler.pipelines.dedup_memory import MemoryIndex  # late: it brings NumPy
 
         return MemoryIndex(config.dedup)
-    return RedisIndex(url, config.dedup, crawl_id=config.crawl.crawl_id)
+    is_embedded = url == frontier_url and config.crawl.redis_url is None
+    alone = partial(found_alone, frontier_folder(config)) if is_embedded else str
+    return RedisIndex(url, config.dedup, crawl_id=config.crawl.crawl_id, alone=alone)

@@ -56,6 +56,7 @@ class RedisIndex:
         crawl_id: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         grace: float = GRACE_SECONDS,
+        alone: Callable[[], str] = str,
     ) -> None:
         self._questions = Questions(config)
         scheme = self._questions.scheme
@@ -66,6 +67,7 @@ class RedisIndex:
         self._sleep = sleep
         self._epochs = Epochs()
         self._grace = grace
+        self._alone = alone
         self._claims = Claims(self._epochs, self._ask, self._ping, grace=grace)
         self._batch: Batcher[Question, Any] = Batcher(self._claims.ask, _AT_ONCE)
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
@@ -103,8 +105,11 @@ class RedisIndex:
             self.client = redis.asyncio.RedisCluster.from_url(self._address, protocol=2)
 
     async def _let_others_repeat(self) -> None:
-        """A server that has just been started may have forgotten what other workers claimed last."""
-        uptime = float((await self.client.info("server")).get("uptime_in_seconds", self._grace))
+        """A server that has just been started may have forgotten what other workers claimed last, if there are any."""
+        server = await self.client.info("server")
+        if server.get("run_id") == self._alone():
+            return
+        uptime = float(server.get("uptime_in_seconds", self._grace))
         if uptime < self._grace and await self.client.exists(f"{self._prefix}:count"):
             self._claims.be_quiet(self._grace - uptime)
 

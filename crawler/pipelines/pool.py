@@ -1,8 +1,8 @@
 """The process pool every stage runs in: fetching never waits for parsing.
 
-One hop to a worker process carries a page through all stages. Each task has a wall-clock limit; a worker that dies or
-hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is Scrapy's scraper slot:
-it stops fetching while too many bytes wait here.
+One hop to a worker process carries a page through all stages. Each task has a limit of CPU time (`limits.py`); a worker
+that dies or hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is Scrapy's
+scraper slot: it stops fetching while too many bytes wait here.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import logging
 import os
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.pipelines import worker
+from crawler.pipelines import limits, worker
 from crawler.pipelines.processes import QuietContext
 from crawler.runtime import config_of
 from crawler.stages.chain import READING, STAGE_MODULES, STAGES
@@ -42,7 +43,8 @@ class StagePool:
 
     workers: number of processes; 0 runs everything inline in the calling thread, for debugging.
     runner: what a worker does with a document; tests put something poisonous here.
-    The wall-clock limit (`STAGE_TIMEOUT_SECONDS`) counts from the moment a worker starts on a document.
+    The limit (`STAGE_TIMEOUT_SECONDS`) is CPU time of the worker on one document. patience: wall-clock seconds for each
+    of these, from the moment a worker starts on it, after which a worker that only waits is given up.
     """
 
     def __init__(
@@ -51,10 +53,12 @@ class StagePool:
         workers: int | None = None,
         runner: Runner = worker.run_stages,
         starter: Callable[[Config], None] = worker.start,
+        patience: float = limits.PATIENCE,
     ) -> None:
         wanted = config.crawl.stage_workers if workers is None else workers
         self.workers = (os.cpu_count() or 1) if wanted < 0 else wanted
         self.timeout = config.crawl.stage_timeout_seconds
+        self._patience = patience * self.timeout
         self._config = config
         self._runner = runner
         self._starter = starter
@@ -74,9 +78,9 @@ class StagePool:
         """
         await self.ready()
         try:
-            done: Document = await self._call(self._runner, doc, names)
+            done = await self._attempt(doc, names)
         except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
-            verdict = _verdict_of(error, self.timeout)
+            verdict = _verdict_of(error, self.timeout, self._patience)
             logger.warning("stages gave up on %s: %s (%s)", doc.url, verdict.reason, verdict.detail)
             done = await self._salvage(doc, names)
             done.verdict = verdict
@@ -92,6 +96,14 @@ class StagePool:
         """
         await self.ready()
         return await self._call(worker.run_sitemap, body, url, nesting)
+
+    def start_loading(self) -> None:
+        """Have the fork server import the stages and their libraries, while this process does something else.
+
+        For who knows that there is work: it takes seconds, and nothing else has to wait for it.
+        """
+        if self._pool is not None:
+            forkserver.ensure_running()
 
     async def ready(self) -> None:
         """Start the processes and load the models at the first call; every later one awaits the same start.
@@ -133,6 +145,13 @@ class StagePool:
             self._pool.stop()
             self._pool.join()
 
+    async def _attempt(self, doc: Document, names: tuple[str, ...]) -> Document:
+        """A pool that breaks takes every task in it along, hundreds in a replay: the new pool does them once more."""
+        try:
+            return await self._call(self._runner, doc, names)
+        except BrokenProcessPool:
+            return await self._call(self._runner, doc, names)
+
     async def _salvage(self, doc: Document, names: tuple[str, ...]) -> Document:
         reading = tuple(name for name in names if name in READING)
         if reading:
@@ -166,10 +185,11 @@ class StagePool:
 
     async def _scheduled(self, pool: ProcessPool, function: Callable[..., T], args: tuple[Any, ...]) -> Any:
         """The task's future. The first task starts the processes, which takes seconds: that is done in a thread."""
+        args = (self.timeout, function, *args)
         has_started = pool is self._running
         if has_started:
-            return pool.schedule(function, args=args, timeout=self.timeout)
-        future = await asyncio.to_thread(pool.schedule, function, args=args, timeout=self.timeout)
+            return pool.schedule(limits.within, args=args, timeout=self._patience)
+        future = await asyncio.to_thread(pool.schedule, limits.within, args=args, timeout=self._patience)
         self._running = pool
         return future
 
@@ -203,7 +223,9 @@ def _without_exchange(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     return None, args
 
 
-def _verdict_of(error: Exception, timeout: float) -> Drop:
+def _verdict_of(error: Exception, timeout: float, patience: float) -> Drop:
     if isinstance(error, TimeoutError):
-        return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s")
+        return Drop("stages", DropReason.STAGE_TIMEOUT, f"no answer after {patience:g} s")
+    if isinstance(error, ProcessExpired) and error.exitcode == limits.EXIT_CODE:
+        return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s of CPU time")
     return Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {type(error).__name__}")

@@ -102,7 +102,7 @@ class Settlement:
             await self._report_next_visits()
             await self._sink.note(self._counters())
             await self._sink.close()
-            if self._config.frontier.recrawl:
+            if self._config.frontier.recrawl or self._frontier is None:  # a second run, or a replay of its archive
                 await asyncio.to_thread(_supersede, self._sink.corpus.place)
         except StorageError as error:
             self._stop(error)

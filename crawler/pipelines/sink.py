@@ -86,6 +86,11 @@ class Sink:
         location: WarcLocation = await self._submit(lambda: self.corpus.archive_revisit(exchange, referred))
         return location
 
+    async def archive_tombstone(self, url: str, moment: str, content: bytes) -> WarcLocation:
+        """Append what was decided on a page that is gone, as `archive` does with a page. Raises: StorageError."""
+        location: WarcLocation = await self._submit(lambda: self.corpus.archive_tombstone(url, moment, content))
+        return location
+
     async def keep(self, record: Record) -> None:
         """Return when the record of a kept document is durable. Raises: StorageError; TypeError if it is no JSON."""
         await self._submit(lambda: self.corpus.keep(record), durable=True)

@@ -44,9 +44,11 @@ class YieldPipeline:
 
     async def process_item(self, doc: Document) -> Document:
         """Count the page's yield; set its verdict where its domain is in quarantine and the page is one of the poor."""
-        if not self._rule.share or "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
+        if not self._rule.share:
             return doc
-        async with self._turn:
+        async with self._turn:  # also those that do not count: none may be asked about before one archived earlier
+            if "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
+                return doc
             judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
         if judgement.event is not Event.NOTHING:
             self._report(doc.domain, judgement)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from crawler.document import Signal
+from crawler.document import Drop, DropReason, Signal
 
 
 @dataclass(slots=True)
@@ -65,6 +65,8 @@ class History:
     first_seen: str
     last_changed: str
     change_count: int
+    past_text: bytes = b""
+    past: bytes = b""
 
 
 def with_history(blob: bytes, history: History) -> bytes:
@@ -74,19 +76,39 @@ def with_history(blob: bytes, history: History) -> bytes:
     except ValueError:
         values = {}
     facts = [history.redirects, history.first_seen, history.last_changed, history.change_count]
+    facts += [history.past_text.hex(), history.past.hex()] if history.past_text or history.past else []
     return json.dumps(values | {"history": facts}, separators=(",", ":")).encode()
 
 
 def load_history(blob: bytes) -> History | None:
     """The history that `with_history` wrote; None where these bytes are something else."""
     try:
-        redirects, first_seen, last_changed, changes = json.loads(blob)["history"]
+        redirects, first_seen, last_changed, changes, *before = json.loads(blob)["history"]
+        past_text, past = map(bytes.fromhex, before or ("", ""))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     texts = [*redirects, first_seen, last_changed] if isinstance(redirects, list) else [None]
     if not all(isinstance(text, str) for text in texts) or type(changes) is not int:
         return None
-    return History(redirects, first_seen, last_changed, changes)
+    return History(redirects, first_seen, last_changed, changes, past_text, past)
+
+
+def with_verdict(blob: bytes, verdict: Drop, status: int) -> bytes:
+    """The evidence `blob` with the verdict on a visit that left no page, and its HTTP status (0: no answer)."""
+    facts = [verdict.stage, verdict.reason, verdict.detail]
+    return json.dumps(json.loads(blob) | {"verdict": facts, "status": status}, separators=(",", ":")).encode()
+
+
+def load_verdict(blob: bytes) -> tuple[Drop, int] | None:
+    """The verdict and the status that `with_verdict` wrote; None where these bytes are something else."""
+    try:
+        values = json.loads(blob)
+        (stage, reason, detail), status = values["verdict"], values["status"]
+        drop = Drop(stage, DropReason(reason), detail)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    is_sound = isinstance(stage, str) and isinstance(detail, str) and type(status) is int and drop.reason.is_final
+    return (drop, status) if is_sound else None
 
 
 def load_profile(blob: bytes) -> str:

@@ -16,7 +16,8 @@ from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.pipelines.archived import document_from_archive
+from crawler.pipelines.archived import compare_with_past, document_from_archive
+from crawler.pipelines.limits import PATIENCE
 from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
 from crawler.storage.errors import StorageError
@@ -108,9 +109,9 @@ def judge_page(config: Config, response: ArchivedResponse) -> Document:
     """One page through header policy and stages, as the stage pool does it: same limit, same verdict beyond it."""
     seconds = config.crawl.stage_timeout_seconds
     try:
-        doc = _through(config, response, STAGES, seconds)
+        doc = compare_with_past(_through(config, response, STAGES, seconds), config)
     except _OverdueError:
-        verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s")
+        verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s of CPU time")
         doc = _given_up(_salvage(config, response, seconds), verdict)
     doc.links = []  # nobody follows them here, and they would travel with the document
     return doc
@@ -170,7 +171,7 @@ def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -
 
 
 class _OverdueError(BaseException):
-    """The wall-clock limit of one page is over. No `Exception`: a stage must not mistake it for its own."""
+    """The time of one page is over. No `Exception`: a stage must not mistake it for its own."""
 
 
 @lru_cache(maxsize=1)
@@ -180,7 +181,7 @@ def _chain(config: Config) -> Chain:
 
 
 def _through(config: Config, response: ArchivedResponse, names: tuple[str, ...], seconds: float) -> Document:
-    """Raises: _OverdueError after so many seconds in the stages; loading the models does not count."""
+    """Raises: _OverdueError after so many CPU seconds in the stages; loading the models does not count."""
     chain = _chain(config)
     doc = document_from_archive(response, config)
     with _limit(seconds):
@@ -208,14 +209,19 @@ def _given_up(doc: Document, verdict: Drop) -> Document:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raises: _OverdueError in the body, again every second should something swallow it."""
-    before = signal.signal(signal.SIGALRM, _overdue)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    """Raises: _OverdueError in the body after so many CPU seconds of this process, again every second should something
+    swallow it; where the body waits instead of working, after `PATIENCE` times as long.
+    """
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, seconds), signal.SIGALRM: (signal.ITIMER_REAL, PATIENCE * seconds)}
+    before = {number: signal.signal(number, _overdue) for number in timers}
+    for timer, limit in timers.values():
+        signal.setitimer(timer, limit, 1.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0.0)
+            signal.signal(number, before[number])
 
 
 def _overdue(_number: int, _frame: FrameType | None) -> NoReturn:

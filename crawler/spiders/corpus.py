@@ -17,7 +17,7 @@ from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.decay import DecayLimits, Moves, tombstone
 from crawler.frontier.model import SITEMAP_PRIORITY, Candidate, Lease, PutStatus
-from crawler.frontier.recrawl import Visit, content_hash, tell_history
+from crawler.frontier.recrawl import Visit, content_hash, recall, tell_history
 from crawler.frontier.scope import AdmissionReason
 from crawler.frontier.seeds import SeedPlan, sitemap_candidates
 from crawler.frontier.sowing import SharedScope, join_scope, judged
@@ -68,6 +68,8 @@ class CorpusSpider(Spider):
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         frontier = spider.config.frontier
+        if not frontier.recrawl:  # a second run may have no page for it
+            spider.pool.start_loading()
         spider.decay = DecayLimits(frontier.recrawl_decay_yield, frontier.recrawl_decay_quality)
         spider.hop = first_segment(crawler.settings)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
@@ -113,7 +115,7 @@ class CorpusSpider(Spider):
         lease: Lease = response.meta["lease"]
         doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
         if lease.visit is not None:
-            doc.former_text = lease.visit.text
+            recall(doc, lease.visit)
             await self._compare(doc, lease.visit)
         tell_history(doc, lease.visit)
         if doc.verdict is None:
@@ -169,7 +171,8 @@ class CorpusSpider(Spider):
             doc = document_of(failure.value.response, lease, self.config, scope)
         else:
             doc = blank_document(request, lease, self.config, scope)
-        doc.former_text = lease.visit.text if lease.visit is not None else b""
+        if lease.visit is not None:
+            recall(doc, lease.visit)
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now

@@ -21,10 +21,12 @@ from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
 from crawler.document import Document
+from crawler.frontier.recrawl import text_digest
 from crawler.observe.stats import REPLAY
-from crawler.pipelines.archived import UNKNOWN, document_from_archive, document_of_problem
+from crawler.pipelines.archived import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
 from crawler.pipelines.base import FATAL
 from crawler.pipelines.dedup_exact import index_of
+from crawler.pipelines.dedup_release import release
 from crawler.pipelines.dedup_resume import remember
 from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
@@ -43,10 +45,14 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 READ_AHEAD = 16  # records read from the archive in one go, in a thread
-WINDOW = 16
-"""Documents in work for each stage process: enough that one slow page at the head keeps nobody waiting."""
-WINDOW_BYTES = 64 * 2**20
-"""Bodies in work: what bounds the memory where pages are large."""
+WINDOW = 512
+"""Documents ahead of the one whose turn it is, for each stage process.
+
+While a page of 2.5 MB takes ten seconds at the head, the other processes work on: 16 were done in one, and then idle.
+"""
+WINDOW_BYTES = 32 * 2**20
+"""Bodies ahead, for each stage process: what bounds the memory where pages are large."""
+IDLE_POLL_SECONDS = 0.01
 Found = ArchivedResponse | ReadProblem
 
 
@@ -86,6 +92,7 @@ class ReplaySpider(Spider):
         spider.config = config_of(crawler)
         spider.plan = read_replay_arguments(kwargs)
         spider.pool = pool_of(crawler)
+        spider.pool.start_loading()
         spider.hop = first_segment(crawler.settings)
         spider.sink = sink_of(crawler)
         spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
@@ -112,24 +119,42 @@ class ReplaySpider(Spider):
                 async for step in steps:
                     if step.doc is not None:
                         self._current = await step.doc
+                        await self._let_go(self._current)
                         self._handed_over.clear()
                         yield self._current
                         await self._handed_over.wait()
                     self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
+            await self._last_settled()
         except StorageError as error:
             self._stats.set_value(FATAL, str(error))
             raise CloseSpider("storage_error") from error
 
+    async def _let_go(self, doc: Document) -> None:
+        """The text that this page showed at an earlier visit is free for the pages behind it, as in the crawl."""
+        is_final = doc.verdict is None or doc.verdict.reason.is_final
+        if is_final and doc.former_text and doc.former_text != text_digest(doc.doc_id):
+            await release(self.crawler, doc)
+
+    async def _last_settled(self) -> None:
+        """Return when no document is in the pipelines.
+
+        Scrapy looks whether a spider is idle when `start` ends, and after that only every five seconds.
+        """
+        assert self.crawler.engine is not None
+        scraper = self.crawler.engine.scraper
+        while scraper.slot is not None and not scraper.slot.is_idle():  # noqa: ASYNC110  # Scrapy has no event for it
+            await asyncio.sleep(IDLE_POLL_SECONDS)
+
     async def _in_order(self) -> AsyncGenerator[Step, None]:
         """The steps as they come, with a window of documents in work; a replay that is stopped gives them up."""
         window: deque[Step] = deque()
-        limit, held = WINDOW * max(1, self.pool.workers), 0
+        processes, held = max(1, self.pool.workers), 0
         try:
             async with aclosing(self._steps()) as steps:
                 async for step in steps:
                     window.append(step)
                     held += step.size
-                    while len(window) >= limit or held > WINDOW_BYTES:
+                    while len(window) >= WINDOW * processes or held > WINDOW_BYTES * processes:
                         held -= window[0].size
                         yield window.popleft()
             while window:
@@ -193,7 +218,12 @@ class ReplaySpider(Spider):
         self._count(f"kind/{item.kind}")
         if doc.robots_status == UNKNOWN:
             self._count("robots_unknown")
-        return asyncio.ensure_future(self.pool.run(doc, self.hop)) if doc.html else _ready(doc)
+        if item.kind == "tombstone" or doc.change_count:
+            self._count("later_versions")
+        return asyncio.ensure_future(self._through(doc)) if doc.html else _ready(doc)
+
+    async def _through(self, doc: Document) -> Document:
+        return compare_with_past(await self.pool.run(doc, self.hop), self.config)
 
     # --- what people see ---------------------------------------------------------------------------------------------
     @property

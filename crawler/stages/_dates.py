@@ -40,7 +40,9 @@ def read_date(tree: Any, url: str, max_date: str | None = None) -> str | None:
 
 
 def _of_elements(tree: Any, options: Any) -> str | None:
-    """Of the page without comments, related articles and the like."""
+    """Of the page without comments, related articles and the like; a page without any place is not copied for it."""
+    if tree.find(".//time") is None and not date_candidates(tree, False):
+        return None
     searched = discard_unwanted(clean_html(deepcopy(tree), CLEANING_LIST))
     for code in list(searched.iter("pre", "code")):
         code.drop_tree()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trafilatura.xpaths import BODY_XPATH
+from crawler.stages._pruning import body_of
 
 SHARE = 0.95
 """Of the page's running text that the frame must hold."""
@@ -22,7 +22,7 @@ _ASIDE = frozenset({"nav", "header", "footer", "aside", "form"})
 
 def mark_frame(tree: Any) -> bool:
     """Mark the innermost element around the page's running text as its body, in place; True where one was marked."""
-    if next(tree.iter("article", "main"), None) is not None or any(expression(tree) for expression in BODY_XPATH):
+    if next(tree.iter("article", "main"), None) is not None or body_of(tree) is not None:
         return False
     mass = _mass(tree)
     body = tree.find(".//body") if tree.tag != "body" else tree

@@ -21,6 +21,22 @@ _AUTHOR_SIGN = re.compile(
     re.IGNORECASE,
 )
 """What trafilatura's author look-ups need to find in an attribute; without one they cost 6 ms for nothing."""
+_AUTHOR_WORDS = (
+    b"author",
+    b"byl",
+    b"username",
+    b"screenname",
+    b"writer",
+    b"zuozhe",
+    b"bianji",
+    b"xiaobian",
+    b"channel-name",
+    b"submitted-by",
+    b"posted-by",
+    b"journalist",
+    b"bbl",
+)
+"""One of them is in every such sign; to look for them takes a tenth of the time."""
 _NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
 """Signs that documentation generators hang on headings as links to themselves."""
 _MAX_CHARS = 1_000
@@ -74,7 +90,11 @@ def spdx(licence: str | None) -> str | None:
 
 
 def _author(tree: Any, html: bytes) -> str | None:
-    return _attempt(extract_author, tree) if _AUTHOR_SIGN.search(html) else None
+    lower = html.lower()
+    if not any(word in lower for word in _AUTHOR_WORDS) or not _AUTHOR_SIGN.search(html):
+        return None
+    found: str | None = _attempt(extract_author, tree)
+    return found
 
 
 def _date(tree: Any, url: str, max_date: str | None) -> str | None:

@@ -71,9 +71,10 @@ def _restored(line: str) -> str:
 
 def _walk(element: Any, parts: list[str], indent: str) -> None:
     tag = element.tag
+    is_block = tag in _BLOCKS or (tag == "code" and _is_code_block(element))
     if tag == "item":
         parts.append("\n" + _bullet(element, indent))
-    elif tag in _BLOCKS or _is_code_block(element):
+    elif is_block:
         parts.append("\n")
     if tag == "table":
         _table(element, parts, indent)
@@ -84,7 +85,7 @@ def _walk(element: Any, parts: list[str], indent: str) -> None:
             if isinstance(child.tag, str):
                 _walk(child, parts, deeper)
             parts.append(_inline(child.tail))
-    if tag in _BLOCKS or tag == "item" or _is_code_block(element):
+    if is_block or tag == "item":
         parts.append("\n")
 
 
@@ -93,9 +94,9 @@ def _inline(text: str | None) -> str:
     return text.replace("\n", " ") if text else ""
 
 
-def _is_code_block(element: Any) -> bool:
-    parent = element.getparent()
-    return element.tag == "code" and (parent is None or parent.tag in {"body", "quote", "div"})
+def _is_code_block(code: Any) -> bool:
+    parent = code.getparent()
+    return parent is None or parent.tag in {"body", "quote", "div"}
 
 
 def _bullet(item: Any, indent: str) -> str:

@@ -141,7 +141,14 @@ def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
 
     The tree is copied, not changed.
     """
-    found = bare_extraction(tree, url=url, fast=fast, include_comments=False, include_tables=True)
+    found = bare_extraction(
+        tree,
+        url=url,
+        fast=fast,
+        include_comments=False,
+        include_tables=True,
+        output_format="txt",  # "python" would write the text out, too
+    )
     return render(found.body) if found is not None else ""
 
 

@@ -107,6 +107,14 @@ class Corpus:
         self._counters["revisits"] += 1
         return location
 
+    def archive_tombstone(self, url: str, moment: str, content: bytes) -> WarcLocation:
+        """Append a visit that found a page gone to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write_tombstone(url, moment, content)
+        self._counters["tombstones"] += 1
+        return location
+
     def keep(self, record: Record) -> None:
         """Take the record of a kept document; durable after the next `commit()`. Raises: TypeError if it is no JSON."""
         self._check()

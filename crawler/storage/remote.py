@@ -10,6 +10,7 @@ from typing import IO, Any, cast
 
 import fsspec
 
+from crawler.storage.archive_order import by_age
 from crawler.storage.errors import StorageError
 
 READ_AHEAD = 4 * 2**20
@@ -23,8 +24,9 @@ _MAX_LIST = 64 * 2**20
 
 
 def expand(pattern: str, *, anonymous: bool = False) -> list[str]:
-    """The archives behind a path, folder, pattern or URL, sorted; or those of a list file (.txt, .paths, .lst).
+    """The archives behind a path, folder, pattern or URL; or those of a list file (.txt, .paths, .lst).
 
+    Archives on a local disk come in the order in which they were begun, others in that of their names.
     A list holds one path, URL or pattern a line, `#` comments, and keeps its order; whether its archives exist shows
     when their turn comes. Raises: StorageError where nothing matches or the place cannot be reached.
     """
@@ -50,7 +52,7 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
         raise StorageError(f"{pattern}: {_said(error)}") from error
     if not found:
         raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
-    return [name if "file" in _protocols(fs) else fs.unstrip_protocol(name) for name in found]
+    return by_age(found) if "file" in _protocols(fs) else [fs.unstrip_protocol(name) for name in found]
 
 
 def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:

@@ -25,6 +25,8 @@ __all__ = ["EVIDENCE_TYPE", "Archive", "ArchivedResponse", "ReadProblem", "expan
 
 EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
 """Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
+TOMBSTONE_TYPE = "application/json;profile=crawl-tombstone"
+"""Content-Type of our metadata records about a visit that found a page gone: there is no response to judge again."""
 MAX_BYTES = 10 * 2**20
 """Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
 BEYOND = "beyond the limit"
@@ -39,9 +41,10 @@ class ArchivedResponse:
     """One page from an archive. `body` is free of transfer and content encoding.
 
     evidence: what the crawl that wrote the archive noted beside the page, unread; empty in other people's archives.
-    kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8), "resource" (a file without HTTP), or
-    "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known).
-    status: HTTP status; 200 for the kinds without HTTP. fetched_at: seconds since the epoch.
+    kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8), "resource" (a file without HTTP),
+    "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known), or
+    "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
+    status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
     truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
     license_tag, license_tier: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`).
     """
@@ -136,7 +139,8 @@ class Archive:
             if len(record.block) <= _MAX_EVIDENCE and not record.problem:
                 self._noted = (fields.get("warc-concurrent-to", ""), record.block)
             return None
-        if record.kind not in _PAGES:
+        is_tombstone = record.kind == "metadata" and fields.get("content-type") == TOMBSTONE_TYPE
+        if record.kind not in _PAGES and not is_tombstone:
             return self._left_out(record)
         url = fields.get("warc-target-uri", "").strip("<> ")
         if not url.startswith(("http://", "https://")):
@@ -168,7 +172,7 @@ class Archive:
         tier = fields.get("x-crawl-licence-tier", "none")
         return ArchivedResponse(
             url=url,
-            kind=record.kind,
+            kind="tombstone" if record.kind == "metadata" else record.kind,
             status=status,
             headers=headers,
             body=body,
@@ -177,18 +181,26 @@ class Archive:
             record_id=record_id,
             offset=record.offset,
             ip_address=fields.get("warc-ip-address"),
-            evidence=self._noted[1] if record_id and self._noted[0] == record_id else b"",
+            evidence=self._evidence(record),
             truncated=fields.get("warc-truncated", "").lower(),
             refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
             license_tag=fields.get("x-crawl-licence"),
             license_tier=None if tier == "none" else tier,
         )
 
+    def _evidence(self, record: RawRecord) -> bytes:
+        if record.kind == "metadata":
+            return record.block
+        record_id = record.fields.get("warc-record-id", "")
+        return self._noted[1] if record_id and self._noted[0] == record_id else b""
+
     def _content(self, record: RawRecord) -> tuple[int, Headers, bytes]:
         """Status, header lines and decoded payload."""
         kind = record.fields.get("content-type", "")
         if record.kind == "revisit":
             return _revisited(record.block)
+        if record.kind == "metadata":
+            return 0, [], b""
         if record.kind != "response" and not kind.startswith("application/http"):
             return 200, [(b"Content-Type", (kind or "text/plain").encode("latin-1", "replace"))], record.block
         message = parse_response(record.block)
@@ -205,7 +217,8 @@ def read_archive(
     max_bytes: int = MAX_BYTES,
     revisits: bool = False,
 ) -> Iterator[ArchivedResponse]:
-    """Every page of one archive, in file order, and on request its revisits; what cannot be read goes to `on_problem`.
+    """Every page of one archive, in file order, and on request revisits and tombstones; what cannot be read goes to
+    `on_problem`.
 
     Raises: StorageError as `Archive`.
     """
@@ -213,13 +226,13 @@ def read_archive(
         if isinstance(found, ReadProblem):
             if on_problem is not None:
                 on_problem(found)
-        elif revisits or found.kind != "revisit":
+        elif revisits or found.kind not in {"revisit", "tombstone"}:
             yield found
 
 
 def _is_wanted(fields: dict[str, str]) -> bool:
     kind = fields.get("warc-type", "").lower()
-    return kind in _PAGES or (kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE)
+    return kind in _PAGES or (kind == "metadata" and fields.get("content-type") in {EVIDENCE_TYPE, TOMBSTONE_TYPE})
 
 
 def _revisited(block: bytes) -> tuple[int, Headers, bytes]:

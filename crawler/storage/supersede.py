@@ -24,7 +24,7 @@ from crawler.storage.withdrawal import Wish, withdraw
 
 BY = "recrawl"
 """The operation's name in the lineage."""
-_TELLING = ("recrawl/changed", "recrawl/gone", "recrawl/moved", "recrawl/decayed")
+_TELLING = ("recrawl/changed", "recrawl/gone", "recrawl/moved", "recrawl/decayed", "replay/later_versions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Best:
 
 
 def is_pending(manifest: dict[str, Any]) -> bool:
-    """True where a recrawl found something after the last time superseded records were taken out."""
+    """True where a recrawl, or its replay, found something since superseded records were last taken out."""
     last = max((step["time"] for step in manifest.get("lineage", []) if step["operation"] == BY), default="")
     return any(
         (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in _TELLING)

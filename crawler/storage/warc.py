@@ -27,6 +27,7 @@ from crawler.storage.warc_records import (
     request_record,
     response_record,
     revisit_record,
+    tombstone_record,
     urn,
     warc_date,
     warcinfo_record,
@@ -116,6 +117,14 @@ class WarcWriter:
         digest = payload_digest(exchange.body) if same else referred.payload_digest
         return self._append(exchange, record_id, record, REVISIT_TYPE, digest)
 
+    def write_tombstone(self, url: str, moment: str, content: bytes) -> WarcLocation:
+        """Append a metadata record: a page that was kept is gone since `moment` (RFC 3339), as `content` says."""
+        self._make_room()
+        journal, _ = self._open()
+        record_id = self._new_id()
+        offset = journal.append(tombstone_record(url, moment, content, record_id, self._pack))
+        return WarcLocation(f"{self._folder.name}/{journal.path.name}", urn(record_id), offset)
+
     def commit(self) -> None:
         """Return when every record written so far is on the disk."""
         if self._journal is not None:
@@ -145,8 +154,7 @@ class WarcWriter:
     def _append(  # the record and what the index says of it
         self, exchange: Exchange, record_id: str, record: bytes, mime: str, digest: str | None
     ) -> WarcLocation:
-        if self._journal is not None and self._journal.size >= self._max_bytes:
-            self.seal()
+        self._make_room()
         journal, draft = self._open()
         if exchange.evidence or exchange.fetch:  # before the response, so that who reads in order has it in time
             journal.append(metadata_record(exchange, self._new_id(), record_id, self._pack))
@@ -157,6 +165,10 @@ class WarcWriter:
         draft.add(page)
         self._counts.add(page)
         return WarcLocation(f"{self._folder.name}/{journal.path.name}", urn(record_id), offset)
+
+    def _make_room(self) -> None:
+        if self._journal is not None and self._journal.size >= self._max_bytes:
+            self.seal()
 
     def _open(self) -> tuple[Journal, Draft]:
         if self._journal is None or self._draft is None:

@@ -26,7 +26,7 @@ import zstandard
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
-from crawler.storage.replay import EVIDENCE_TYPE
+from crawler.storage.replay import EVIDENCE_TYPE, TOMBSTONE_TYPE
 
 GZIP_LEVEL = 6
 ZSTD_LEVEL = 6
@@ -129,6 +129,15 @@ def metadata_record(exchange: Exchange, record_id: str, response_id: str, pack: 
         content = orjson.dumps((orjson.loads(content) if content else {}) | {"fetch": exchange.fetch})
     headers = [*_shared(exchange), ("WARC-Concurrent-To", urn(response_id)), ("Content-Type", EVIDENCE_TYPE)]
     return _packed(pack, WarcRecordType.metadata, record_id, warc_date(exchange.fetched_at), headers, content)
+
+
+def tombstone_record(url: str, moment: str, content: bytes, record_id: str, pack: Pack = gzip_member) -> bytes:
+    """A visit that found a page gone and left no response: what was decided, as JSON (section 6.6: metadata).
+
+    moment: RFC 3339 in UTC; content: by `crawler.policy.evidence.with_verdict`.
+    """
+    headers = [("WARC-Target-URI", url), ("Content-Type", TOMBSTONE_TYPE)]
+    return _packed(pack, WarcRecordType.metadata, record_id, moment, headers, content)
 
 
 def warcinfo_record(fields: dict[str, str], file_name: str, record_id: str, moment: str, pack: Pack) -> bytes:

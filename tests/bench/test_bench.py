@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import urllib.error
 import urllib.request
@@ -115,3 +116,19 @@ def test_writing_the_figures_keeps_the_prose_around_them(tmp_path: Path, monkeyp
 def test_the_page_in_the_repository_has_its_markers() -> None:
     text = run.PAGE.read_text("utf-8")
     assert text.index(run.BEGIN) < text.index(run.END)
+
+
+def test_a_package_is_unpacked_into_a_cache_that_is_not_there_yet(tmp_path, monkeypatch):
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    scripts = {
+        "apt-get": ': > "$2.deb"',  # apt-get download NAME
+        "dpkg": 'mkdir "$3" && mkdir -p "$3/usr/share/doc/git/html"',  # dpkg -x FILE FOLDER: one folder, not two
+    }
+    for name, line in scripts.items():
+        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    root = realweb.unpacked("git-doc", tmp_path / "bench" / ".cache")
+    assert root == tmp_path / "bench/.cache/git-doc/usr/share/doc/git/html"
+    assert root.is_dir()

@@ -50,6 +50,7 @@ class Story:
     every_version: list[str]  # URLs of all kept records, older versions included
     raw: bytes  # everything in the archive, readable
     lineage: list[dict[str, object]]
+    replayed: Run  # all three generations from the archive, into another folder
 
 
 def short(site: ChangingSite, url: object) -> str:
@@ -57,7 +58,11 @@ def short(site: ChangingSite, url: object) -> str:
 
 
 def crawl_once(site: ChangingSite, crawl: Crawl, **settings: object) -> Run:
-    done = crawl.run({"url": site.url("/")}, NETWORK_PORTS=site.port, PROGRESS="auto", **settings)
+    return run_once(site, crawl, {"url": site.url("/")}, **settings)
+
+
+def run_once(site: ChangingSite, crawl: Crawl, arguments: dict[str, str], **settings: object) -> Run:
+    done = crawl.run(arguments, NETWORK_PORTS=site.port, PROGRESS="auto", **settings)
     assert done.returncode == 0, done.stderr
     rejected: dict[str, list[dict[str, object]]] = {}
     for record in crawl.records("rejected"):
@@ -124,7 +129,10 @@ def tell(folder: Path) -> Story:
         runs.append(crawl_once(site, crawl, **AGAIN))
         every = [short(site, record["url"]) for record in read_all_versions(Place(str(folder)))]
         raw = b"".join(gzip.decompress(path.read_bytes()) for path in sorted((folder / "archive").glob("*.gz")))
-        return Story(runs, every, raw, json.loads((folder / "manifest.json").read_text())["lineage"])
+        lineage = json.loads((folder / "manifest.json").read_text())["lineage"]
+        again = Crawl(folder.with_name("tombstones-again"))
+        replayed = run_once(site, again, {"archive": str(folder / "archive")}, spider="replay")
+        return Story(runs, every, raw, lineage, replayed)
     finally:
         site.stop()
 
@@ -237,3 +245,41 @@ def test_the_summary_counts_tombstones(story):
     assert (counters["recrawl/gone"], counters["recrawl/moved"], counters["recrawl/decayed"]) == (2, 2, 2)
     assert "2 gone, 2 moved, 2 decayed, 1 failed" in story.runs[1].out
     assert "not parsed again" in story.runs[1].out
+
+
+def test_a_replay_of_all_generations_keeps_the_documents_that_the_crawls_kept(story):
+    crawled, replayed = story.runs[2].kept, story.replayed.kept
+    assert replayed.keys() == crawled.keys()
+    own = {"warc_file", "worker_id", "config_digest"}
+    differ = {
+        (path, name): (crawled[path][name], replayed[path].get(name))
+        for path in crawled
+        for name in crawled[path].keys() - own
+        if crawled[path][name] != replayed[path].get(name)
+    }
+    assert differ == {}
+
+
+def test_a_replay_of_all_generations_rejects_pages_for_the_reasons_of_the_crawls(story):
+    crawled, replayed = (
+        {path: sorted(map(outcome, found)) for path, found in run.rejected.items()}
+        for run in (story.runs[2], story.replayed)
+    )
+    (failed,) = (found for found in crawled["/outage"] if found[1] == "http_error")
+    crawled["/outage"].remove(failed)  # an answer that says nothing of the page leaves nothing in the archive
+    del crawled["/refuses"]  # every trace of it was erased
+    assert replayed == crawled
+    assert {"gone", "moved", "decayed", "redirected"} <= {o[1] for found in replayed.values() for o in found}
+
+
+def outcome(record: dict[str, object]) -> tuple[object, ...]:
+    """What a record says; of an unchanged page crawl and archive tell different details."""
+    said = record["detail"] if record["reason"] != "unchanged" else ""
+    history = (record["first_seen"], record["last_changed"], record["change_count"])
+    return record["stage"], record["reason"], said, record["crawled_at"], *history
+
+
+def test_a_corpus_made_by_replay_verifies_and_has_its_older_versions_set_aside(story):
+    assert story.replayed.verified == 0
+    assert story.replayed.counters["replay/later_versions"] > 0
+    assert story.replayed.counters["replay/kind/tombstone"] >= 4

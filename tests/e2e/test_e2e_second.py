@@ -53,6 +53,26 @@ def test_the_difference_between_both_runs_is_told_by_dataset_diff(demo_crawl, sc
     assert "ninth week of this year" in done.output
 
 
+def test_a_replay_of_both_generations_ends_every_archived_page_as_the_crawls_did(demo_crawl, scrapy, tmp_path) -> None:
+    archive = demo_crawl.second_corpus_dir / "archive"
+    done = scrapy("crawl", "replay", "-a", f"archive={archive}", "-s", f"CORPUS_DIR={tmp_path}/again")
+    assert done.code == 0, done.output
+    crawled, replayed = (read_corpus(folder) for folder in (demo_crawl.second_corpus_dir, tmp_path / "again"))
+    assert _comparable(replayed.kept) == _comparable(crawled.kept)
+    assert _outcomes(replayed.rejected) == _outcomes(record for record in crawled.rejected if record["warc_file"])
+    assert {"gone", "moved", "decayed", "redirected"} <= {reason for _, _, reason, _ in _outcomes(replayed.rejected)}
+
+
+def _comparable(records) -> dict[str, dict[str, object]]:
+    """Records by address, without what says which run wrote them and where the archive was."""
+    own = {"warc_file", "worker_id", "config_digest"}
+    return {record["url"]: {k: v for k, v in record.items() if k not in own} for record in records}
+
+
+def _outcomes(records) -> list[tuple[str, ...]]:
+    return sorted((r["url"], r["stage"], r["reason"], r["crawled_at"]) for r in records)
+
+
 def test_an_opted_out_page_is_in_no_file_of_the_corpus(demo_crawl) -> None:
     phrase = _phrase(demo_crawl)
     archives = sorted((demo_crawl.second_corpus_dir / "archive").glob("*.gz"))

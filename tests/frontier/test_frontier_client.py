@@ -8,7 +8,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierMisconfigured, FrontierUnavailable
-from crawler.frontier.model import Candidate, Limits, Mode, Nack, PutStatus
+from crawler.frontier.model import Candidate, Limits, Mode, Nack, PutStatus, Wire
 
 
 def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:
@@ -313,6 +313,46 @@ def test_pause_stops_leases_and_drain_leaves_only_what_is_leased_pending(frontie
         assert (await frontier.lease(1)).counts.pending == 0
         await frontier.set_mode(Mode.RUN)
         assert (await frontier.lease(1)).leases
+
+    frontier_run(scenario)
+
+
+def test_what_is_asked_about_by_the_thousand_is_a_table_from_its_first_entry_on(frontier_run):
+    async def scenario(frontier):
+        redis, prefix = frontier.connection.redis, frontier.prefix(0)
+        await frontier.put(pages("1", "2"))
+        await frontier.put([Candidate("https://b.example/")])
+        first, second = (await frontier.lease(2)).leases
+        for name, encoding in (("busy", b"hashtable"), ("lease", b"hashtable"), ("leases", b"skiplist")):
+            assert await redis.object("encoding", prefix + name) == encoding
+        assert set(await redis.hkeys(prefix + "lease")) == {first.token.encode(), second.token.encode()}
+        assert await redis.zcard(prefix + "leases") == await redis.hlen(prefix + "busy") == 2
+        await frontier.ack([(first.token, 0.1)])
+        assert await redis.object("encoding", prefix + "done") == b"hashtable"
+        assert await redis.hgetall(prefix + "done") == {first.scope.encode(): b"1"}
+
+    frontier_run(scenario)
+
+
+def test_a_token_twice_in_one_call_counts_once(frontier_run):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        (lease,) = (await frontier.lease(1)).leases
+        assert await frontier.ack([(lease.token, 0.1), (lease.token, 0.1)]) == [True, True]
+        assert (await frontier.counts()).done == 1
+
+    frontier_run(scenario)
+
+
+def test_of_many_hosts_only_those_with_pages_left_are_ready_again(frontier_run):
+    async def scenario(frontier):
+        hosts = [f"https://h{i}.example/" for i in range(23)]
+        left = {host for i, host in enumerate(hosts) if i % 5 == 1 or 9 <= i < 14}
+        await frontier.put([Candidate(host + "1") for host in hosts] + [Candidate(host + "2") for host in left])
+        batch = await frontier.lease(23)
+        await frontier.finish((lease.token, Wire(frontier.now(), 0.1)) for lease in batch.leases)
+        ready = await frontier.connection.redis.zrange(frontier.prefix(0) + "ready", 0, -1)
+        assert {f"https://{scope.decode()}/" for scope in ready} == left
 
     frontier_run(scenario)
 

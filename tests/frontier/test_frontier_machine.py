@@ -44,7 +44,7 @@ from hypothesis.stateful import (
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import FOREVER, Candidate, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
-from crawler.frontier.packing import unpack
+from crawler.frontier.packing import LEASE_FRONT, unpack
 from crawler.frontier.server import EmbeddedServer
 
 SCOPES = ("a.example", "b.example", "c.example")
@@ -526,9 +526,9 @@ class FrontierMachine(RuleBasedStateMachine):
             prefix = self.frontier.prefix(shard)
             busy: Counter[str] = Counter()
             for payload in (await redis.hvals(prefix + "lease")) or ():
-                wire, scope, _, _, member = payload.decode().split("\t", 4)
+                scope, member, _ = payload.decode()[LEASE_FRONT:].split("\t")
                 places.append((unpack(member, scope).url, "leased"))
-                busy[scope] += wire == "o"
+                busy[scope] += payload.startswith(b"o")
             assert await redis.hlen(prefix + "lease") == await redis.zcard(prefix + "leases")
             for key in ("later", "held"):
                 for entry in await redis.zrange(prefix + key, 0, -1):

@@ -18,7 +18,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits, Wire
 from crawler.frontier.overview import overview
-from crawler.frontier.packing import unpack, url_hash
+from crawler.frontier.packing import LEASE_FRONT, unpack, url_hash
 from crawler.frontier.recrawl import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
 from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
@@ -499,7 +499,7 @@ class RecrawlMachine(RuleBasedStateMachine):
         for shard in range(2):
             prefix = self.frontier.prefix(shard)
             for payload in await redis.hvals(prefix + "lease"):
-                _, scope, _, _, member = payload.decode().split("\t", 4)
+                scope, member, _ = payload.decode()[LEASE_FRONT:].split("\t")
                 places.append((unpack(member, scope).url, "leased"))
             for entry in await redis.zrange(prefix + "held", 0, -1):
                 scope, _, member = entry.decode().split("\t", 2)

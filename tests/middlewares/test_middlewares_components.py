@@ -100,6 +100,14 @@ def test_headers_are_judged_as_they_arrive_and_another_answer_by_its_own():
     assert [found.value for found in signals] == ["noai", "noai"]
 
 
+def test_what_was_said_of_an_answer_that_never_came_says_nothing_about_that_of_a_copy():
+    middleware = OptOutMiddleware("corpusbot", "balanced", clock=lambda: 1_760_000_000.0)
+    request = Request("https://www.site.example/")
+    middleware.headers_received(Headers(), request)
+    with pytest.raises(Denied):
+        middleware.process_response(request.copy(), Response(request.url, headers={"X-Robots-Tag": "noai"}))
+
+
 # --- outcomes --------------------------------------------------------------------------------------------------------
 def test_every_outcome_is_an_ignored_request_with_a_readable_message():
     drop = Drop("robots", DropReason.HOLD_ROBOTS_UNREACHABLE, "robots.txt answered 503")

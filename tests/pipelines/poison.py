@@ -1,5 +1,6 @@
 """What a worker process does in the pool tests: the URL says how badly it ends."""
 
+import hashlib
 import os
 import time
 from pathlib import Path
@@ -17,11 +18,23 @@ def run(doc: Document, names: tuple[str, ...]) -> Document:
     if "busy" in doc.url:
         while True:
             pass
+    if "patient" in doc.url:
+        time.sleep(2.0)
+    if "one-call" in doc.url:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
     doc.done = list(names)
     doc.text = f"{os.getpid()}"
     doc.links = ["http://example.org/next"]
     doc.html = b""
     return doc
+
+
+def burn(doc: Document, names: tuple[str, ...]) -> Document:
+    """Uses 0.7 s of the processor."""
+    start = time.process_time()
+    while time.process_time() < start + 0.7:
+        pass
+    return run(doc, names)
 
 
 def modules(doc: Document, names: tuple[str, ...]) -> Document:

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from crawler.config import from_mapping
-from crawler.document import Document, DropReason, Exchange
+from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.pipelines.pool import StagePool
 from tests.pipelines import poison
 
@@ -17,8 +17,9 @@ from tests.pipelines import poison
 def make_pool():
     pools = []
 
-    def make(runner=poison.run, workers=2, **settings):
-        pools.append(StagePool(from_mapping(settings), workers=workers, runner=runner, starter=poison.nothing))
+    def make(runner=poison.run, workers=2, patience=10.0, **settings):
+        config = from_mapping(settings)
+        pools.append(StagePool(config, workers, runner=runner, starter=poison.nothing, patience=patience))
         return pools[-1]
 
     yield make
@@ -39,15 +40,32 @@ def test_a_page_that_kills_its_worker_costs_only_itself(make_pool):
     assert all(d.text for d in docs if not d.verdict)
 
 
-def test_a_page_that_hangs_is_given_up_after_the_limit_and_the_others_pass(make_pool):
-    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3"), ["a", "hang", "b", "busy", "c"])
-    reasons = [d.verdict.reason if d.verdict else None for d in docs]
-    assert reasons == [None, DropReason.STAGE_TIMEOUT, None, DropReason.STAGE_TIMEOUT, None]
+def test_a_page_that_uses_its_time_up_is_given_up_and_the_others_pass(make_pool):
+    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.5"), ["a", "busy", "b", "one-call", "c"])
+    overdue = Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.5 s of CPU time")
+    assert [d.verdict for d in docs] == [None, overdue, None, overdue, None]
+
+
+def test_time_that_a_page_spends_waiting_does_not_count(make_pool):
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.5", patience=1000.0), ["patient"])
+    assert doc.verdict is None
+
+
+def test_a_page_that_only_waits_is_given_up_in_the_end_and_the_others_pass(make_pool):
+    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3", patience=1.0), ["a", "hang", "b"])
+    hung = Drop("stages", DropReason.STAGE_TIMEOUT, "no answer after 3 s")
+    assert [d.verdict for d in docs] == [None, hung, None]
+
+
+def test_each_page_has_the_whole_limit(make_pool):
+    docs = run_all(make_pool(poison.burn, workers=1, STAGE_TIMEOUT_SECONDS="2"), ["a", "b", "c", "d"])
+    assert [d.verdict for d in docs] == [None] * 4
+    assert len({d.text for d in docs}) == 1, "one process did them all, with more time than one page has"
 
 
 @pytest.mark.parametrize("name", ["crash-late", "hang-late"])
 def test_the_links_of_a_poisonous_page_are_still_read(make_pool, name):
-    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3"), [name])
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="3", patience=1.0), [name])
     assert doc.verdict is not None
     assert doc.links == ["http://example.org/next"]
     assert doc.text == ""
@@ -106,10 +124,34 @@ def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monke
     assert len(rebuilt) == 1
 
 
+def test_a_pool_that_breaks_costs_none_of_the_pages_in_it(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    whole, pool._pool = pool._pool, Broken()
+    whole.stop()
+    whole.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
 def test_a_pool_that_nobody_asks_starts_no_process(tmp_path):
     pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
     pool.close()
     assert not (tmp_path / "mark").exists()
+
+
+def test_loading_early_starts_no_worker(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.start_loading()
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_pool_without_processes_has_nothing_to_load_early():
+    pool = StagePool(from_mapping({}), workers=0, starter=poison.nothing)
+    pool.start_loading()
+    pool.close()
 
 
 def test_the_processes_start_once_and_not_in_the_thread_of_the_event_loop(make_pool, monkeypatch):

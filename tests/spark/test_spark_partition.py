@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -122,9 +123,8 @@ class _Slow:
 
     def run(self, doc: Document, names: tuple[str, ...]) -> Document:
         doc.text = "text of a page that nobody finished judging"
-        until = time.monotonic() + (30 if names[-1] in self.spins else 0)
         try:
-            while time.monotonic() < until:
+            while names[-1] in self.spins:
                 pass
         except Exception:
             pytest.fail("a stage could take the limit for an error of its own")
@@ -133,13 +133,46 @@ class _Slow:
         return doc
 
 
+class _Waiting(_Slow):
+    """A chain that uses no time of the processor, and longer than the limit of it."""
+
+    def run(self, doc: Document, names: tuple[str, ...]) -> Document:
+        time.sleep(0.3)
+        return super().run(doc, names)
+
+
+def test_time_that_a_page_spends_waiting_does_not_count(monkeypatch):
+    monkeypatch.setattr(partition, "_chain", lambda config: _Waiting(()))
+    config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.1"})
+    response = ArchivedResponse("https://e.org/", "response", 200, [], html(1), EPOCH, "a.warc.gz", "id", 0)
+    assert judge_page(config, response).verdict is None
+
+
+def test_a_page_that_waits_for_ever_is_given_up_all_the_same(monkeypatch):
+    monkeypatch.setattr(partition, "_chain", lambda config: _Stuck())
+    monkeypatch.setattr(partition, "PATIENCE", 1.0)
+    config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.1"})
+    response = ArchivedResponse("https://e.org/", "response", 200, [], html(1), EPOCH, "a.warc.gz", "id", 0)
+    doc = judge_page(config, response)
+    assert doc.verdict is not None
+    assert doc.verdict.reason is DropReason.STAGE_TIMEOUT
+
+
+class _Stuck:
+    """A chain that waits for what never comes."""
+
+    def run(self, _doc: Document, _names: tuple[str, ...]) -> Document:
+        threading.Event().wait()
+        raise AssertionError("nobody set the event")
+
+
 @pytest.mark.parametrize(("spins", "done"), [(("fingerprint",), ["parse", "optout"]), (("fingerprint", "optout"), [])])
 def test_a_page_that_outlasts_the_limit_is_rejected_without_text(spins, done, monkeypatch):
     monkeypatch.setattr(partition, "_chain", lambda config: _Slow(spins))
     config = from_mapping({"PII_PERSON": "off", "STAGE_TIMEOUT_SECONDS": "0.1"})
     response = ArchivedResponse("https://e.org/", "response", 200, [], html(1), EPOCH, "a.warc.gz", "id", 0)
     doc = judge_page(config, response)
-    assert doc.verdict == Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.1 s")
+    assert doc.verdict == Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.1 s of CPU time")
     assert (doc.done, doc.text, doc.html) == (done, "", b"")
 
 

@@ -82,6 +82,53 @@ def test_a_union_means_the_attribute_that_stands_first(source):
     assert rule.select(tree) == expression(tree) != []
 
 
+CONDITIONAL = (
+    ".//*[self::div or self::p][@id='plain' or contains(@class, 'bottom')][not(.//h1)]",
+    ".//*[self::div][@id='nowhere'][not(.//h1)]",
+    "(.//*[self::div or self::p][contains(@class, 'x') or @class='link'])[1]",
+    "(.//*[self::p][@id='nowhere'])[1]",
+    ".//*[self::div or self::section][@id or @role][1]",
+)
+
+
+@pytest.mark.parametrize("source", CONDITIONAL)
+def test_what_stands_behind_the_disjunction_counts(source):
+    expression = XPath(source)
+    rule, tree = _pruning.Rule(expression), html.fromstring(PAGE)
+    assert rule.select(tree) == expression(tree)
+    assert rule.first(tree) is next(iter(expression(tree)), None)
+
+
+def test_the_engine_is_not_asked_where_no_element_passes_the_disjunction(monkeypatch):
+    rule = _pruning.Rule(XPath(".//*[self::div][@id='nowhere'][not(.//h1)]"))
+    monkeypatch.setattr(rule, "_expression", None)
+    assert rule.select(html.fromstring(PAGE)) == []
+
+
+BODIES = (
+    '<div class="x"><div id="story">a</div></div><div class="post">b</div>',
+    '<section><div class="content">a</div><article>b</article></section>',
+    '<div><p>x</p><div class="Main-Content">a</div></div><main>b</main>',
+    '<div itemprop="articleBody">a<div class="entry-content">b</div></div>',
+    '<section id="main">a</section><main>b</main>',
+    "<p>nothing of the kind</p>",
+)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_the_paths_to_the_body_lead_where_trafilaturas_lead(body):
+    tree = html.fromstring(f"<html><body>{body}</body></html>")
+    found = [next(iter(expression(tree)), None) for expression in xpaths.BODY_XPATH]
+    assert [next(iter(path(tree)), None) for path in _pruning._BODY_PATHS] == found
+    assert _pruning.body_of(tree) is next((element for element in found if element is not None), None)
+
+
+def test_the_costly_paths_to_the_body_are_compiled():
+    costly = [e for e in xpaths.BODY_XPATH if "re:test" in e.path]
+    assert len(costly) >= 3
+    assert all(_pruning.Rule(expression)._rest is not None for expression in costly)
+
+
 def texts(pages):
     found = []
     for url, tree in pages:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from fastwarc.warc import ArchiveIterator as FastIterator
+from warcbench import WARCCachingConfig, WARCParser, WARCParsingConfig
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.config import ConfigError, from_mapping
@@ -217,6 +218,24 @@ def test_three_readers_that_share_no_code_see_the_same_records(folder, exchange)
     slow = [tuple(fields.get_header(name) for name in names) for fields, _, _ in records(path)]
     plain = [(*record[:3], str(record[3])) for record in read_plainly(path)]
     assert fast == slow == plain and len(plain) == 8
+
+
+def test_the_parser_of_harvards_innovation_lab_sees_the_same_records(folder, exchange):
+    """WARCbench: a third library, in Python alone, with a parser of its own."""
+    path = made(folder, exchange)
+    cache = WARCCachingConfig(header_bytes=True, content_block_bytes=True)
+    names = ("WARC-Type", "WARC-Target-URI", "WARC-Date")
+    with gzip.open(path) as file:
+        options = WARCParsingConfig(style="content_length")
+        parser = WARCParser(file, enable_lazy_loading_of_bytes=False, parsing_options=options, cache=cache)
+        parser.parse()
+    found = []
+    for record in parser.records:
+        fields = record.header.get_parsed_fields(decode=True)
+        values = [fields.get(name, [None])[0] for name in names]
+        found.append((*values, len(record.content_block.bytes)))
+    assert (parser.error, parser.warnings) == (None, [])
+    assert found == read_plainly(path)
 
 
 JAVASCRIPT = """

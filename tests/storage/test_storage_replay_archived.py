@@ -1,10 +1,12 @@
 """From an archived page to a document: what the crawl knew is known again, what nobody noted is said to be unknown."""
 
 import pytest
+from scrapy.http import Headers
 
 from crawler.config import from_mapping
 from crawler.pipelines.archived import document_from_archive, document_of_problem
 from crawler.policy.evidence import Evidence, History, load, load_history, with_history
+from crawler.spiders.page import header
 from crawler.storage.replay import ArchivedResponse, ReadProblem
 
 CONFIG = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w"})
@@ -59,6 +61,14 @@ def test_a_replay_restores_what_the_crawl_knew_of_a_page():
         "A",
     )
     assert (doc.crawled_at, doc.etag, doc.warc_offset) == ("2026-01-01T12:00:00.000Z", '"1"', 7)
+
+
+def test_of_a_header_that_came_twice_the_first_counts_as_on_a_live_page():
+    twice = [(b"ETag", b'"1"'), (b"Content-Type", b"text/html; charset=cp1252"), (b"etag", b'"2"')]
+    doc = document_from_archive(response(headers=[*twice, (b"content-type", b"text/plain; charset=utf-8")]), CONFIG)
+    live = Headers(twice)
+    assert (doc.etag, doc.charset) == ('"1"', "cp1252") == (header(live, b"ETag"), doc.charset)
+    assert doc.content_type == "text/html; charset=cp1252"
 
 
 def test_an_archive_without_evidence_leaves_robots_unknown_and_the_page_seen_once():

@@ -1,16 +1,8 @@
--- Shared by every script. KEYS[1] is the prefix "{crawl.shard}:" of all keys of the shard: one hash tag, one slot.
--- ARGV: 1 now (ms)  2 delay (ms)  3 concurrency  4 latency factor; the script's own arguments start at 5.
-local call, num, byte, match = redis.call, tonumber, string.byte, string.match
-local P = KEYS[1]
-local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(ARGV[4])
-local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
-local LATER, HELD, WHY, DEAD, ST = P .. 'later', P .. 'held', P .. 'why', P .. 'dead', P .. 'st'
-local WAIT, PURGED, OWN = P .. 'blocked', P .. 'purged', P .. 'delay'
-local SLOW, BREAKER, SPILLED = P .. 'slow', P .. 'breaker', P .. 'spilled'
+-- Scopes, queues and leases, for every script; head.lua stands in front. ack, finish and lease hold all of this back in
+-- one function until they meet something unusual (`crawler.frontier.connection.script_source`).
+local DEAD, PURGED, OVERFLOW = P .. 'dead', P .. 'purged', P .. 'o:'
 local EASY = 500  -- ms; the delay from which a scope without one slows down
 
-local function integer(n) return string.format('%.0f', n) end
-local QUEUE, OVERFLOW = P .. 'q:', P .. 'o:'
 local function queue(scope) return QUEUE .. scope end
 local function overflow(scope) return OVERFLOW .. scope end
 
@@ -23,21 +15,8 @@ local function stat(name) return num(call('HGET', ST, name) or 0) end
 -- stored is usual. busy HASH scope -> next allowed time * SLOTS + requests under way, while there are some.
 -- ready ZSET scope -> when, exactly while its queue is not empty, it is below its limit and no probe is out; a score that
 -- lies in the future is its next allowed time. next ZSET scope -> next allowed time, where it is neither busy nor ready.
--- Where there is something to say: delay of its own, delay it asked for by 429/503 (slow), circuit breaker, URLs in its
--- overflow (spilled).
-local SLOTS = 1024  -- more than any limit; milliseconds times this stay below 2^53 until the year 2248
-local scopes, touched, extras = {}, {}, nil
-local SPECIAL = {OWN, SLOW, BREAKER, SPILLED}
-local function any_special()
-  if not extras then
-    extras = {any = call('EXISTS', unpack(SPECIAL)) > 0}
-    for _, key in ipairs(extras.any and SPECIAL or {}) do extras[key] = call('EXISTS', key) == 1 end
-  end
-  return extras.any
-end
-local function special(key, names)
-  return any_special() and extras[key] and call('HMGET', key, unpack(names)) or {}
-end
+-- SLOTS is more than any limit; milliseconds times it stay below 2^53 until the year 2248.
+local scopes, touched = {}, {}
 local function breaker_of(s, record)
   local failures, openings, probe = match(record or '0:0:', '^(%d+):(%d+):(.*)$')
   s.failures, s.openings, s.probe = num(failures), num(openings), probe
@@ -108,16 +87,6 @@ local function load(names)
   if k > 0 then load_open(open) end
   if any_special() then load_special(missing) end
 end
--- Which of these scopes have something to say, by their places.
-local function marks_of(names)
-  local marks = {}
-  for _, key in ipairs(any_special() and SPECIAL or {}) do
-    for i, record in ipairs(special(key, names)) do
-      if record then marks[i] = true end
-    end
-  end
-  return marks
-end
 -- The state of a scope; whoever asks for it may have changed whether it is ready.
 local function state(name)
   local s = scopes[name]
@@ -128,6 +97,8 @@ local function state(name)
   touched[name] = s
   return s
 end
+-- The tables that were changed are saved; whoever changes them past these functions starts anew.
+local function start_anew() scopes = {} end
 local function not_before(s, at)
   if at > s.next and at > now then s.next = at end
 end
@@ -135,14 +106,14 @@ end
 local function save_special(name, s)
   local slow = s.slow > 0 and integer(s.slow) .. '@' .. integer(s.slow_since) or nil
   if slow ~= s.was_slow then
-    if slow then call('HSET', SLOW, name, slow) else call('HDEL', SLOW, name) end
+    if slow then hset(SLOW, name, slow) else call('HDEL', SLOW, name) end
   end
   local record = (s.failures > 0 or s.openings > 0) and s.failures .. ':' .. s.openings .. ':' .. s.probe or nil
   if record ~= s.was_record then
-    if record then call('HSET', BREAKER, name, record) else call('HDEL', BREAKER, name) end
+    if record then hset(BREAKER, name, record) else call('HDEL', BREAKER, name) end
   end
   if s.spilled ~= s.was_spilled then
-    if s.spilled > 0 then call('HSET', SPILLED, name, s.spilled) else call('HDEL', SPILLED, name) end
+    if s.spilled > 0 then hset(SPILLED, name, s.spilled) else call('HDEL', SPILLED, name) end
   end
   s.was_slow, s.was_record, s.was_spilled, extras = slow, record, s.spilled, nil
 end
@@ -172,7 +143,7 @@ local function save()
     if s.slow > 0 or s.was_slow or s.failures > 0 or s.was_record or s.spilled ~= s.was_spilled then save_special(name, s) end
   end
   touched = {}
-  if #busy > 0 then call('HSET', BUSY, unpack(busy)) end
+  if #busy > 0 then hset(BUSY, unpack(busy)) end
   if #idle > 0 then call('HDEL', BUSY, unpack(idle)) end
   if #nexts > 0 then call('ZADD', NEXT, unpack(nexts)) end
   if #rested > 0 then call('ZREM', NEXT, unpack(rested)) end
@@ -213,27 +184,24 @@ local function push(scope, score, member)
   state(scope).filled = true
 end
 
--- leases: wire \t scope \t score \t slot \t member. wire: o = a request may be under way, c = over, d = no try left ----
+-- leases (head.lua) -----------------------------------------------------------------------------------------------------
 local function encode(wire, scope, score, slot, member)
-  return wire .. '\t' .. scope .. '\t' .. score .. '\t' .. slot .. '\t' .. member
+  return wire .. string.format('%013.0f', slot) .. scope .. '\t' .. member .. '\t' .. score
 end
 local function read_leases(tokens)
   local found, names = {}, {}
   if #tokens == 0 then return found end
   for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
     if payload then
-      local wire, scope, score, slot, member = match(payload, '^(%a)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
-      found[i] = {token = tokens[i], wire = wire, scope = scope, score = score, slot = slot, member = member}
+      local scope, at = scope_of(payload)
+      local member, score = match(payload, '^([^\t]*)\t(.*)$', at)
+      found[i] = {token = tokens[i], wire = sub(payload, 1, 1), scope = scope, score = score, slot = slot_of(payload),
+                  member = member}
       names[#names + 1] = scope
     end
   end
   load(names)
   return found
-end
-local function forget(tokens)
-  if #tokens == 0 then return end
-  call('HDEL', LEASE, unpack(tokens))
-  call('ZREM', LEASES, unpack(tokens))
 end
 -- The request of a lease is over. sent = '' means it was never sent: the politeness slot is given back.
 local function end_request(scope, slot, sent, latency)
@@ -241,7 +209,7 @@ local function end_request(scope, slot, sent, latency)
   s.busy = s.busy > 0 and s.busy - 1 or 0
   if sent ~= '' then
     if s.delay > 0 then not_before(s, math.ceil(math.max(sent + s.delay, now + FACTOR * latency))) end
-  elseif s.next == num(slot) and not call('ZSCORE', WAIT, scope) then
+  elseif s.next == slot and num(call('ZSCORE', WAIT, scope) or 0) <= now then
     s.next = 0
     if s.ready then s.ready = now end
   end
@@ -249,45 +217,6 @@ end
 local function hang_up(lease, sent, latency)
   if lease.wire == 'o' then end_request(lease.scope, lease.slot, sent, latency) end
 end
--- Scopes whose only request is over, when (sent + delay or later) each may be asked again.
-local function rest(names, times)
-  local keys, ready, rested, k, l = {}, {}, {}, 0, 0
-  for i = 1, #names do keys[i] = QUEUE .. names[i] end
-  local all = call('EXISTS', unpack(keys)) == #keys
-  for i, scope in ipairs(names) do
-    local at = times[i]
-    if all or call('EXISTS', keys[i]) == 1 then
-      ready[k + 1], ready[k + 2], k = at > now and at or now, scope, k + 2
-    elseif at > now then
-      rested[l + 1], rested[l + 2], l = at, scope, l + 2
-    end
-  end
-  call('HDEL', BUSY, unpack(names))
-  if k > 0 then call('ZADD', READY, unpack(ready)) end
-  if l > 0 then call('ZADD', NEXT, unpack(rested)) end
-end
--- `end_request` for many. One request at a time to a scope with nothing to say is the usual case: it goes without a
--- table for the scope, in a third of the time.
-local function end_requests(wires, names, slots, sents, latencies)
-  local marks, idle, times, k = marks_of(names), {}, {}, 0
-  local records = LIMIT == 1 and call('HMGET', BUSY, unpack(names)) or {}
-  for i, scope in ipairs(names) do
-    if wires[i] == 'o' then
-      local sent, record = sents[i], num(records[i] or 0)
-      if record % SLOTS ~= 1 or marks[i] or sent == '' then
-        end_request(scope, slots[i], sent, latencies[i])
-      else
-        local at = (record - 1) / SLOTS
-        if DELAY > 0 then at = math.max(at, math.ceil(math.max(sent + DELAY, now + FACTOR * latencies[i]))) end
-        k = k + 1
-        idle[k], times[k] = scope, at
-      end
-    end
-  end
-  if k > 0 then rest(idle, times) end
-  return marks
-end
-
 -- The lease is over without a word on its host: another URL may probe it.
 local function no_verdict(scope, token)
   load({scope})
@@ -352,33 +281,4 @@ local function totals(patience)
   end
   return {stat('queued'), call('ZCARD', LEASES), call('ZCARD', HELD), stat('done'), call('HLEN', DEAD), stat('seen'),
           stat('purged'), waiting, soonest, call('HGET', ST, 'mode') or 'run'}
-end
-
--- what people ask about a scope: URLs finished (done) and without a try left (failed); and how many were finished lately,
--- in seven slots of ten seconds
-local RING, RING_MS = 7, 10000
-local tallies = {done = {}, failed = {}}
-local function tally(name, scope, n) tallies[name][scope] = (tallies[name][scope] or 0) + n end
-local function save_tallies()
-  for name, by_scope in pairs(tallies) do
-    local names, row, k = {}, {}, 0
-    for scope in pairs(by_scope) do names[#names + 1] = scope end
-    if #names > 0 then
-      local had = call('HMGET', P .. name, unpack(names))
-      for i, scope in ipairs(names) do
-        local n = num(had[i] or 0) + by_scope[scope]
-        if n > 0 then k = k + 2; row[k - 1], row[k] = scope, n else call('HDEL', P .. name, scope) end
-      end
-      if k > 0 then call('HSET', P .. name, unpack(row)) end
-    end
-  end
-  tallies = {done = {}, failed = {}}
-end
--- So many were finished now, so many of them done.
-local function finished(n, done)
-  local slot = integer(math.floor(now / RING_MS))
-  local field = 'lately' .. slot % RING
-  local before = call('HMGET', ST, field, 'done')
-  local at, had = match(before[1] or '', '^(%d+):(%d+)$')
-  call('HSET', ST, field, slot .. ':' .. integer((at == slot and num(had) or 0) + n), 'done', num(before[2] or 0) + done)
 end

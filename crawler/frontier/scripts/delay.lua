@@ -14,5 +14,5 @@ if #lines == 0 then
   return 0
 end
 call('HSET', all, scope, table.concat(lines))
-call('HSET', OWN, scope, kept[1][2])
+hset(OWN, scope, kept[1][2])
 return kept[1][2]

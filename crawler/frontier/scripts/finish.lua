@@ -1,21 +1,23 @@
 -- FINISH: the request is over, its page is still being worked on: the scope is free for the next request.
--- ARGV 5.. : (token, sent ms or '', latency ms)*. Returns per token 1, or 0 where the lease had expired.
-local tokens, answers, payloads, taken, k = {}, {}, {}, {}, 0
-for i = 5, #ARGV, 3 do tokens[#tokens + 1] = ARGV[i] end
-if #tokens == 0 then return answers end
-local wires, names, slots, sents, latencies = {}, {}, {}, {}, {}
-for i, payload in ipairs(call('HMGET', LEASE, unpack(tokens))) do
+-- ARGV 5.. : (token, sent ms or '', latency ms)*, every token once. Returns per token 1, or 0 where the lease had expired.
+local tokens, answers, entries, n, k = {}, {}, {}, 0, 0
+for i = 5, #ARGV, 3 do
+  n = n + 1
+  tokens[n] = ARGV[i]
+end
+if n == 0 then return answers end
+local kept, payloads, wires, names, where = call('HMGET', LEASE, unpack(tokens)), {}, {}, {}, {}
+for i = 1, n do
+  local payload = kept[i]
   answers[i] = payload and 1 or 0
-  if payload and byte(payload) == 111 and not taken[tokens[i]] then  -- 'o'
+  if payload and byte(payload) == 111 then  -- 'o'
     k = k + 1
-    taken[tokens[i]] = true
-    wires[k], names[k], slots[k] = match(payload, '^(%a)\t([^\t]*)\t[^\t]*\t([^\t]*)\t')
-    sents[k], latencies[k] = ARGV[3 * i + 3], ARGV[3 * i + 4]
-    payloads[2 * k - 1], payloads[2 * k] = tokens[i], 'c' .. string.sub(payload, 2)
+    payloads[k], wires[k], where[k], names[k] = payload, 111, 2 + 3 * i, scope_of(payload)
+    entries[2 * k - 1], entries[2 * k] = tokens[i], 'c' .. sub(payload, 2)
   end
 end
 if k == 0 then return answers end
-end_requests(wires, names, slots, sents, latencies)
-call('HSET', LEASE, unpack(payloads))
-save()
+end_requests(payloads, wires, names, where)
+call('HSET', LEASE, unpack(entries))
+save_if_needed()
 return answers

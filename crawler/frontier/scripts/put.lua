@@ -93,7 +93,7 @@ local function enqueue(scope, list, spilled)
   if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
   if #cold > 0 then
     call('RPUSH', overflow(scope), unpack(cold))
-    call('HINCRBY', SPILLED, scope, #cold)
+    hset(SPILLED, scope, spilled + #cold)
   end
 end
 local asleep = {}

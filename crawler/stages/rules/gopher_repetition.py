@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
+import numpy.typing as npt
+
 from crawler.document import DropReason
 from crawler.stages.rules.base import Findings, Page, duplicates
 
 _PARAGRAPH = re.compile(r"\n{2,}")
 _LINE = re.compile(r"\n+")
+_BASE = 0x9E3779B97F4A7C15  # any odd number has an inverse
+_INVERSE = pow(_BASE, -1, 2**64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +73,59 @@ def top_n_gram_chars(tokens: Sequence[str], n: int) -> int:
     counts = Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
     if not counts:
         return 0
-    gram, count = max(counts.items(), key=lambda item: item[1])
-    return len(" ".join(gram)) * count
+    gram = max(counts, key=counts.__getitem__)
+    return len(" ".join(gram)) * counts[gram]
 
 
 def duplicate_n_gram_shares(tokens: Sequence[str], sizes: Sequence[int], chars: int) -> list[tuple[int, float]]:
     """For each n, the share of `chars` in n-grams that stood before; a repeat is jumped over whole."""
     joined = "".join(tokens)
     ends = [0, *accumulate(map(len, tokens))]
-    return [(n, _duplicate_chars(joined, ends, n) / chars) for n in sizes]
+    hashes = _Hashes(joined, ends)
+    return [(n, _duplicate_chars(joined, ends, n, hashes.repeated(n)) / chars) for n in sizes]
 
 
-def _duplicate_chars(joined: str, ends: Sequence[int], n: int) -> int:
+class _Hashes:
+    """Polynomial hashes, modulo 2^64, of runs of tokens: which runs can stand more than once at all."""
+
+    def __init__(self, joined: str, ends: Sequence[int]) -> None:
+        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+        at = np.array(ends)
+        self._sums = np.concatenate(([np.uint64(0)], np.cumsum(codes * _powers(_BASE, len(codes)))))[at]
+        self._shifts = _powers(_INVERSE, len(codes) + 1)[at]
+
+    def repeated(self, n: int) -> list[int]:
+        """The tokens at which a run of n begins whose hash another run has, too, in order."""
+        if len(self._sums) <= n + 1:
+            return []
+        hashes = (self._sums[n:] - self._sums[:-n]) * self._shifts[:-n]
+        order = np.argsort(hashes)
+        ordered = hashes[order]
+        twins = ordered[1:] == ordered[:-1]
+        repeated = np.zeros(len(hashes), dtype=bool)
+        repeated[order[1:][twins]] = repeated[order[:-1][twins]] = True
+        starts: list[int] = np.flatnonzero(repeated).tolist()
+        return starts
+
+
+def _powers(base: int, count: int) -> npt.NDArray[np.uint64]:
+    """base^0, base^1, … modulo 2^64."""
+    factors = np.full(count, base, dtype=np.uint64)
+    factors[:1] = 1
+    return np.cumprod(factors, dtype=np.uint64)
+
+
+def _duplicate_chars(joined: str, ends: Sequence[int], n: int, starts: Sequence[int]) -> int:
+    """Characters of the repeats among the runs of n tokens at `starts`; the runs elsewhere stand once."""
     seen: set[str] = set()
-    repeated = index = 0
-    last = len(ends) - 1 - n
-    while index <= last:
-        gram = joined[ends[index] : ends[index + n]]
+    repeated = free = 0
+    for start in starts:
+        if start < free:
+            continue
+        gram = joined[ends[start] : ends[start + n]]
         if gram in seen:
             repeated += len(gram)
-            index += n
+            free = start + n
         else:
             seen.add(gram)
-            index += 1
     return repeated

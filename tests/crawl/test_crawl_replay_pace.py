@@ -1,0 +1,92 @@
+"""A replay keeps its stage processes busy, within bounds, and ends when its last document is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import aclosing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from crawler.spiders.replay import WINDOW, WINDOW_BYTES, ReplaySpider, Step
+from crawler.storage.bookmarks import Bookmark
+from tests.crawl.foreign import Writer, page
+
+PROJECT = Path(__file__).resolve().parents[2]
+WITHOUT_HEARTBEAT = """
+from scrapy.core.engine import ExecutionEngine
+ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 3600.0
+from scrapy.cmdline import execute
+execute()
+"""
+
+
+def test_a_replay_ends_without_waiting_for_scrapys_heartbeat(tmp_path):
+    writer = Writer()
+    for number in range(3):
+        writer.add(f"http://a.test/{number}", page(number))
+    writer.save(tmp_path / "three.warc.gz")
+    place, corpus = f"archive={tmp_path / 'three.warc.gz'}", f"CORPUS_DIR={tmp_path / 'corpus'}"
+    settings = [part for pair in (corpus, "STAGE_WORKERS=0", "PII_PERSON=off") for part in ("-s", pair)]
+    command = [sys.executable, "-c", WITHOUT_HEARTBEAT, "crawl", "replay", "-a", place, *settings]
+    path = os.pathsep.join([str(PROJECT), *sys.path])
+    done = subprocess.run(
+        command,
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": path, "SCRAPY_SETTINGS_MODULE": "crawler.settings"},
+        timeout=300,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "corpus" / "manifest.json").exists()
+
+
+def ahead_of_the_first(size: int, workers: int, steps: int) -> int:
+    """How many documents are handed to the pool before the first one's turn comes."""
+    read = []
+
+    async def planned():
+        for number in range(steps):
+            read.append(number)
+            yield Step(None, "a.warc", Bookmark(number), size)
+
+    async def first_turn():
+        spider = ReplaySpider()
+        spider.pool = SimpleNamespace(workers=workers)
+        spider._steps = planned
+        async with aclosing(spider._in_order()) as found:
+            await anext(found)
+
+    asyncio.run(first_turn())
+    return len(read)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_while_the_first_page_takes_its_time_hundreds_behind_it_are_in_work(workers):
+    assert ahead_of_the_first(1_000, workers, 10_000) == WINDOW * workers
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_large_pages_are_fewer_so_that_their_bodies_have_room(workers):
+    size = WINDOW_BYTES // 8
+    assert ahead_of_the_first(size, workers, 10_000) == 8 * workers + 1
+
+
+def test_every_document_has_its_turn_in_order():
+    async def planned():
+        for number in range(WINDOW + 10):
+            yield Step(None, "a.warc", Bookmark(number), 1)
+
+    async def all_turns():
+        spider = ReplaySpider()
+        spider.pool = SimpleNamespace(workers=1)
+        spider._steps = planned
+        return [step.mark.offset async for step in spider._in_order()]
+
+    assert asyncio.run(all_turns()) == list(range(WINDOW + 10))
