@@ -19,7 +19,8 @@ from crawler.config import Config, ConfigError, LanguageConfig, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.scope import Scope
-from crawler.frontier.seeds import SeedError, SeedPlan
+from crawler.frontier.seed_file import SeedError
+from crawler.frontier.seeds import SeedPlan
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.urls import host_of
 from crawler.frontier.wiring import frontier_folder, limits_of

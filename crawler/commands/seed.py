@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawler.config import ConfigError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.scope import ScopeError
-from crawler.frontier.seeds import SeedError
+from crawler.frontier.seed_file import SeedError
 from crawler.frontier.sowing import sow_arguments
 from crawler.runtime import load
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from crawler.frontier import paths
-from crawler.frontier.urls import canonicalize, host_of, is_public_suffix, normal_escapes
+from crawler.frontier.allowlist_fields import LISTS, SCALARS
 
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -91,100 +91,9 @@ def parse_allowlist(data: bytes, name: str = "allowlist") -> list[AllowlistEntry
     return entries
 
 
-# --- values: text of a scalar in, value out; ValueError says what was expected ----------------------------------------
-
-
-def _domain(text: str) -> str:
-    url = canonicalize(f"http://{text}/") if text and "/" not in text and "*" not in text else None
-    if url is None or not host_of(url).removeprefix("["):
-        raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
-    host = host_of(url)
-    if is_public_suffix(host):
-        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
-    return host
-
-
-def _text(text: str) -> str:
-    if not text.strip() or len(text) > 500 or any(ord(c) < 0x20 for c in text):
-        raise ValueError("expected one line of text")
-    return text.strip()
-
-
-def _day(text: str) -> str:
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise ValueError("expected a date such as 2026-12-31") from None
-
-
-def _delay(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 3600:
-        raise ValueError("expected seconds between requests, from 0 to 3600")
-    return seconds
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 2**31):
-        raise ValueError("expected a whole number of at least 1")
-    return int(text)
-
-
-def _sitemap(text: str) -> str:
-    url = canonicalize(text)
-    if url is None:
-        raise ValueError("expected an absolute http(s) URL")
-    return url
-
-
-def _pattern(text: str) -> str:
-    if complaint := paths.complaint(text):
-        raise ValueError(complaint)
-    return normal_escapes(text)
-
-
-def _parameter(text: str) -> str:
-    name = normal_escapes(text.strip()).lower()
-    if not name or len(name) > 100 or any(c in "&=?#" for c in text) or any(c.isspace() for c in text.strip()):
-        raise ValueError("expected the name of a query parameter, such as ref")
-    return name
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"expected one of {', '.join(choices)}")
-        return text
-
-    return check
-
-
-_SCALARS: dict[str, Callable[[str], Any]] = {
-    "domain": _domain,
-    "tier": _one_of("A", "B"),
-    "licence": _text,
-    "reviewer": _text,
-    "date": _day,
-    "expires": _day,
-    "delay": _delay,
-    "max_pages": _count,
-    "js": _one_of("auto", "always", "never"),
-    "wait_selector": _text,
-    "discovery": _one_of("sitemap", "links"),
-    "profile": _one_of("auto", "prose", "legal", "technical"),
-}
-_LISTS: dict[str, Callable[[str], str]] = {
-    "sitemaps": _sitemap,
-    "include": _pattern,
-    "exclude": _pattern,
-    "tracking": _parameter,
-}
 _ALIASES = {"license": "licence"}
 _REQUIRED = ("domain", "tier", "licence")
-_KEYS = (*_SCALARS, *_LISTS, *_ALIASES)
+_KEYS = (*SCALARS, *LISTS, *_ALIASES)
 _Values = dict[str, Any]
 
 
@@ -268,21 +177,21 @@ class _Reader:
                 self._problem(key_node, "a key has to be a plain word")
             elif key in values:
                 self._problem(key_node, f"{key}: given twice")
-            elif key not in _SCALARS and key not in _LISTS:
+            elif key not in SCALARS and key not in LISTS:
                 self._problem(key_node, f"{key[:50]}: unknown key{_did_you_mean(key)}")
             elif value_node.tag != _NULL:
                 self._value(values, key, value_node)
         return values
 
     def _value(self, values: _Values, key: str, node: yaml.Node) -> None:
-        if key in _LISTS:
+        if key in LISTS:
             values[key] = tuple(self._items(key, node))
         else:
-            values.update((key, value) for value in self._converted(key, node, _SCALARS[key]))
+            values.update((key, value) for value in self._converted(key, node, SCALARS[key]))
 
     def _items(self, key: str, node: yaml.Node) -> Iterator[str]:
         for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            yield from self._converted(key, item, _LISTS[key])
+            yield from self._converted(key, item, LISTS[key])
 
     def _converted(self, key: str, node: yaml.Node, convert: Callable[[str], Any]) -> Iterator[Any]:
         if not isinstance(node, yaml.ScalarNode):

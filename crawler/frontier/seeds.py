@@ -7,37 +7,26 @@ a second time in batches, so that a million seeds need no memory. All problems a
 from __future__ import annotations
 
 import difflib
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO
 
 from crawler.frontier import paths
 from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, read_allowlist
 from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
+from crawler.frontier.seed_file import SeedError, not_a_url, url_lines
 from crawler.frontier.sitemaps import Sitemap, SitemapEntry
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
-from crawler.frontier.urls import canonicalize, host_of, politeness_scope, printable
+from crawler.frontier.urls import canonicalize, host_of, politeness_scope
 
 MAX_PROBLEMS = 20
-MAX_LINE = 10_000
 BATCH = 1_000
 
-_COMMENT = re.compile(r"(?:^|[ \t])#")
 _DISCOVERY = ("links", "sitemap")
 _DAY = 86_400.0
-
-
-class SeedError(ValueError):
-    """The seed arguments cannot be used. `problems` holds one sentence each, ready to be shown to a person."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,7 @@ class SeedPlan:
 
     def batches(self, size: int = BATCH) -> Iterator[list[Candidate]]:
         """All candidates, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
-        from_file = (_page(url) for _, _, url in _lines(self.file) if url) if self.file else iter(())
+        from_file = (_page(url) for _, _, url in url_lines(self.file) if url) if self.file else iter(())
         candidates = chain(self.few, from_file)
         while batch := list(islice(candidates, size)):
             yield batch
@@ -168,7 +157,7 @@ class _Planner:
         for piece, url in found:
             if url is None:
                 comma = " (a comma inside a URL is written %2C)" if len(found) > 1 else ""
-                self.problem(f"{name}: {_not_a_url(piece)}{comma}")
+                self.problem(f"{name}: {not_a_url(piece)}{comma}")
         return [url for _, url in found if url]
 
     def allowlist(self, argument: str | None) -> list[AllowlistEntry]:
@@ -225,9 +214,9 @@ class _Planner:
             return hosts, count
         before = len(self.problems)
         try:
-            for number, text, url in _lines(_path("seeds", argument)):
+            for number, text, url in url_lines(_path("seeds", argument)):
                 if url is None:
-                    self.problem(f"{argument}:{number}: {_not_a_url(text)}")
+                    self.problem(f"{argument}:{number}: {not_a_url(text)}")
                     continue
                 count += 1
                 hosts.add(host_of(url))
@@ -283,33 +272,6 @@ def _path(name: str, argument: str) -> Path:
     if not path.is_file():
         raise SeedError([f"{name}={argument}: not a file: expected the path of a text file"])
     return path
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str, str | None]]:
-    """Line number, text and canonical URL (None = not a URL) of each line that is neither blank nor a comment."""
-    try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
-            for number, line in enumerate(iter(lambda: _whole_line(file), ""), 1):
-                text = _COMMENT.split(line, maxsplit=1)[0].strip()
-                if text:
-                    yield number, text, canonicalize(text)
-    except OSError as error:
-        raise SeedError([f"{path}: cannot be read: {error.strerror}"]) from None
-
-
-def _whole_line(file: IO[str]) -> str:
-    """The next line, cut at MAX_LINE: no URL is longer, and a file without line ends must not fill the memory."""
-    line = rest = file.readline(MAX_LINE)
-    while rest and not rest.endswith("\n"):
-        rest = file.readline(MAX_LINE)
-    return line
-
-
-def _not_a_url(text: str) -> str:
-    shown = printable(text)
-    if "://" not in text and canonicalize(f"https://{text}") is not None and "." in text:
-        return f"expected an http(s) URL, found {shown}; did you mean 'https://{text[:100]}'?"
-    return f"expected an http(s) URL without user name, found {shown}"
 
 
 def _some(items: list[str]) -> str:

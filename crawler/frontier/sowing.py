@@ -15,7 +15,8 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Clock, PutStatus
 from crawler.frontier.politeness import ALLOWLIST
 from crawler.frontier.scope import Admission, Scope, Via
-from crawler.frontier.seeds import MAX_PROBLEMS, SeedError, SeedPlan, plan_seeds, root_url
+from crawler.frontier.seed_file import SeedError
+from crawler.frontier.seeds import MAX_PROBLEMS, SeedPlan, plan_seeds, root_url
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy, extended_policy
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.frontier.seeds import SeedError, SeedPlan, plan_seeds
+from crawler.frontier.seed_file import SeedError
+from crawler.frontier.seeds import SeedPlan, plan_seeds
 from crawler.frontier.sowing import plan_of
 from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
 from crawler.storage.errors import StorageError

@@ -6,9 +6,9 @@ import pytest
 
 from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.frontier.scope import Scope
+from crawler.frontier.seed_file import SeedError
 from crawler.frontier.seeds import (
     MAX_PROBLEMS,
-    SeedError,
     page_priority,
     plan_seeds,
     read_seed_arguments,

@@ -16,7 +16,8 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.scope import Scope, ScopeError
-from crawler.frontier.seeds import SeedError, plan_seeds
+from crawler.frontier.seed_file import SeedError
+from crawler.frontier.seeds import plan_seeds
 from crawler.frontier.server import EmbeddedServer
 from crawler.frontier.sowing import SharedScope, Sown, join_scope, plan_of, sow
 
