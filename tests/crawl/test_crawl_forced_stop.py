@@ -1,4 +1,4 @@
-"""Who stops a crawl twice wants it to end, whatever has become of its folder and its server meanwhile."""
+"""Who stops a crawl twice wants it to end, whatever has become of it; one without its frontier ends by itself."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def test_a_worker_that_lost_its_folder_and_its_server_ends_when_it_is_stopped_tw
     _, err = worker.communicate(timeout=DEADLINE)  # the gate is still shut: nothing that hangs on a page ends by itself
     assert worker.returncode != 0, err
     gate.open()
+
+
+def test_a_crawl_whose_frontier_breaks_ends_by_itself_and_says_so(crawl, make_site):
+    site = make_site(pages=40)
+    gate = site.gate = Gate(15)
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, FRONTIER_LEASE_SECONDS=3)
+    gate.wait()
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+        for key in client.keys("{crawl.0}:*"):
+            client.set(key, "no type that a script expects")
+    gate.open()
+    _, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode != 0
+    assert "the frontier failed: the crawl stops" in err
