@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from scrapy import Request
-from scrapy.http import Response
+from typing import TYPE_CHECKING
 
 from crawler.policy.evidence import Evidence
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
 
 CONTROL_FILE = "control_file"
 """Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""

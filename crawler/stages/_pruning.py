@@ -14,9 +14,15 @@ from justext import core as justext
 from justext.core import PathInfo
 from justext.paragraph import Paragraph
 from lxml.etree import XPath
-from trafilatura import core, external, htmlprocessing, main_extractor
+from trafilatura import core, external, htmlprocessing, main_extractor, metadata
 from trafilatura.settings import BASIC_CLEAN_XPATH
-from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
+from trafilatura.xpaths import (
+    BODY_XPATH,
+    DISCARD_IMAGE_ELEMENTS,
+    OVERALL_DISCARD_XPATH,
+    TEASER_DISCARD_XPATH,
+    TITLE_XPATHS,
+)
 
 from crawler.stages._selectors import Rule, Together, rule_of
 
@@ -162,6 +168,7 @@ _OURS: tuple[tuple[Any, str, Any], ...] = (
     *((module, "basic_cleaning", basic_cleaning) for module in (_BASELINE, external)),
     (htmlprocessing, "collect_link_info", collect_link_info),
     (main_extractor, "BODY_XPATH", _BODY_PATHS),
+    (metadata, "TITLE_XPATHS", [rule_of(expression).select for expression in TITLE_XPATHS]),
     (justext, "PathInfo", _Path),
     (justext, "Paragraph", _Paragraph),
 )

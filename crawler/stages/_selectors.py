@@ -23,7 +23,7 @@ Key = tuple[tuple[str, str], ...]
 
 _LITERAL = r"(?:'[^']*'|\"[^\"]*\")"
 _NAMES = r"@[a-z-]+(?:\|@[a-z-]+)*"
-_HEAD = re.compile(r"(?P<first>\()?\.//\*(?:\[(?P<tags>self::[a-z]+(?: or self::[a-z]+)*)\])?\[ ?")
+_HEAD = re.compile(r"(?P<first>\()?(?P<below>\.)?//\*(?:\[(?P<tags>self::[a-z0-9]+(?: or self::[a-z0-9]+)*)\])?\[ ?")
 _TERM = re.compile(
     rf"(?P<function>re:test|contains|starts-with)\((?:translate\((?P<moved>{_NAMES}), ?(?P<source>{_LITERAL}), ?"
     rf"(?P<target>{_LITERAL})\)|(?P<names>{_NAMES})), ?(?P<literal>{_LITERAL})(?:, ?(?P<flags>{_LITERAL}))?\)"
@@ -68,6 +68,7 @@ class Rule:
         self._tests: tuple[Test, ...] = ()
         self.tags: tuple[str, ...] = ("*",)
         self.names: frozenset[str] = frozenset()
+        self._below = True  # searches below the element it is given, not the whole document
         self._rest: str | None = None  # what follows the disjunction; None = of another form, for the engine alone
         self._compile(" ".join(expression.path.split()))
 
@@ -78,12 +79,12 @@ class Rule:
 
     @property
     def plain(self) -> bool:
-        """True where the disjunction is all there is."""
-        return self._rest == ""
+        """True where the disjunction is all there is, of descendants."""
+        return self._rest == "" and self._below
 
     def select(self, tree: Any) -> list[Any]:
         """The descendants of `tree` that the expression selects, in document order."""
-        if self.plain:
+        if self._rest == "":
             return list(self._matches(tree))
         if self._rest == ")[1]":
             return list(islice(self._matches(tree), 1))
@@ -99,7 +100,8 @@ class Rule:
 
     def _matches(self, tree: Any) -> Iterator[Any]:
         known, names = self._known, self.names
-        for element in tree.iterdescendants(*self.tags):
+        elements = tree.iterdescendants(*self.tags) if self._below else tree.getroottree().iter(*self.tags)
+        for element in elements:
             key = tuple([item for item in element.items() if item[0] in names])
             if not key:
                 continue
@@ -127,8 +129,8 @@ class Rule:
         known_rest = rest == ")[1]" if head and head["first"] else rest.startswith("[") or not rest
         if head is None or not end or not known_rest or any(test({}) for test in tests):
             return
-        self._tests, self._rest = tests, rest
-        self.tags = tuple(re.findall(r"self::([a-z]+)", head["tags"] or "")) or ("*",)
+        self._tests, self._rest, self._below = tests, rest, bool(head["below"])
+        self.tags = tuple(re.findall(r"self::([a-z0-9]+)", head["tags"] or "")) or ("*",)
         self.names = frozenset(re.findall(r"@([a-z-]+)", re.sub(_LITERAL, "", source[head.end() : end])))
 
 

@@ -99,6 +99,17 @@ def test_what_stands_behind_the_disjunction_counts(source):
     assert rule.first(tree) is next(iter(expression(tree)), None)
 
 
+TITLES = """<html class="entry-title" id="title"><body><h2 class="post-title">a</h2><h1 id="headline-1">b</h1>
+<h3 class="subtitle">c</h3><p class="post-title">d</p><h1 itemprop="headline">e</h1><h2>f</h2></body></html>"""
+
+
+@pytest.mark.parametrize("expression", xpaths.TITLE_XPATHS, ids=lambda e: " ".join(e.path.split())[:40])
+def test_a_path_from_the_root_is_searched_for_in_the_whole_document(expression):
+    tree = html.fromstring(TITLES)
+    assert _pruning.Rule(expression).select(tree) == expression(tree) != []
+    assert _pruning.Rule(expression).select(tree.find(".//p")) == expression(tree)
+
+
 def test_the_engine_is_not_asked_where_no_element_passes_the_disjunction(monkeypatch):
     rule = _pruning.Rule(XPath(".//*[self::div][@id='nowhere'][not(.//h1)]"))
     monkeypatch.setattr(rule, "_expression", None)
