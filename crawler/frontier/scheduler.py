@@ -251,7 +251,9 @@ class Scheduler(BaseScheduler):
         log.error("the frontier failed: the crawl stops", exc_info=error)
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None and not self._supply.closing:
-            self._tasks.spawn(engine.close_spider_async(reason="frontier_error"))
+            # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is
+            self._stopping = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
+            self._stopping.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     # --- in and out of the engine ------------------------------------------------------------------------------------
     def _request_of(self, lease: Lease) -> Request:

@@ -1,0 +1,51 @@
+"""Who stops a crawl twice wants it to end, whatever has become of it; one without its frontier ends by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+
+import pytest
+import redis
+
+from crawler.frontier.server import EmbeddedServer
+from tests.crawl.conftest import read_until
+from tests.frontier.web import DEADLINE, Gate
+
+
+@pytest.mark.parametrize("noticed", [False, True])
+def test_a_worker_that_lost_its_folder_and_its_server_ends_when_it_is_stopped_twice(
+    crawl, make_site, tmp_path, noticed
+):
+    site = make_site(pages=40)
+    gate = site.gate = Gate(15)
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, LOG_LEVEL="INFO")
+    gate.wait()
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+        server = int(client.info("server")["process_id"])
+    os.kill(server, signal.SIGKILL)
+    shutil.rmtree(crawl.folder.rename(tmp_path / "taken away"))  # under this name nobody writes into it meanwhile
+    if noticed:
+        read_until(worker, "is away")
+    for _ in range(2):
+        worker.send_signal(signal.SIGTERM)
+        read_until(worker, "Received SIGTERM")
+    _, err = worker.communicate(timeout=DEADLINE)  # the gate is still shut: nothing that hangs on a page ends by itself
+    assert worker.returncode != 0, err
+    gate.open()
+
+
+def test_a_crawl_whose_frontier_breaks_ends_by_itself_and_says_so(crawl, make_site):
+    site = make_site(pages=40)
+    gate = site.gate = Gate(15)
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, FRONTIER_LEASE_SECONDS=3)
+    gate.wait()
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+        for key in client.keys("{crawl.0}:*"):
+            client.set(key, "no type that a script expects")
+    gate.open()
+    _, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode != 0
+    assert "the frontier failed: the crawl stops" in err
