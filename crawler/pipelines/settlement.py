@@ -34,6 +34,7 @@ from crawler.storage.supersede import is_pending, supersede
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy.core.scraper import Slot
     from scrapy.crawler import Crawler
     from scrapy.exceptions import DropItem
     from twisted.python.failure import Failure
@@ -64,6 +65,7 @@ class Settlement:
         self._pool = pool
         self._config = config_of(crawler)
         self._policy = PolicyCounts()
+        self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
 
     @classmethod
@@ -140,8 +142,22 @@ class Settlement:
         doc.lease_token = lease.token
         doc.verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
         assert self._crawler.engine is not None
-        # counted by the scraper at once, so that a closing spider waits for this outcome, too
-        self._crawler.engine.scraper._start_itemproc_nowait(doc)
+        slot = self._crawler.engine.scraper.slot
+        assert slot is not None
+        slot.itemproc_size += 1  # at once, so that a closing spider waits for this outcome, too
+        task = asyncio.ensure_future(self._scrape(doc, slot))
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+
+    async def _scrape(self, doc: Document, slot: Slot) -> None:
+        """Into the pipelines, without a response. Scrapy 2.19 looks whether a closing spider is through only where a
+        response ends; this may end after the last."""
+        assert self._crawler.engine is not None
+        scraper = self._crawler.engine.scraper
+        slot.itemproc_size -= 1  # counted by the scraper itself from here on
+        await scraper.start_itemproc_async(doc, response=None)
+        if slot.closing is not None and not slot.closing.called:
+            scraper._check_if_closing()
 
     @property
     def _frontier(self) -> Scheduler | None:
