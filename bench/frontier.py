@@ -1,8 +1,9 @@
 """What the frontier costs: URLs a second in and out, the slowest lease, and bytes of memory a URL, against its bars.
 
 `python -m bench.frontier [--urls N] [--hosts N] [--json] [--no-peer]` starts an embedded Valkey in a temporary folder
-(append-only file on, as in a crawl), fills it as a crawl does, page by page, and takes some of it out again. Client and
-server share the machine; their CPU is given apart, in microseconds a URL. The peer is scrapy-redis on the same server.
+(append-only file on, as in a crawl), fills it as a crawl does, page by page, and takes some of it out again, on the
+event loop of a crawl (uvloop where it is installed). Client and server share the machine; their CPU is given apart, in
+microseconds a URL. The peer is scrapy-redis on the same server.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 import redis
 from scrapy import Request, Spider
+from scrapy.utils.misc import load_object
 from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
@@ -29,6 +31,7 @@ from crawler.config import FrontierConfig
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Candidate, Limits, PutStatus, Wire
 from crawler.frontier.server import EmbeddedServer
+from crawler.settings import ASYNCIO_EVENT_LOOP
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch
@@ -316,7 +319,9 @@ def main() -> int:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         url = stack.enter_context(EmbeddedServer(Path(folder)))
         server = stack.enter_context(contextlib.closing(redis.Redis.from_url(url)))
-        figures = asyncio.run(measure(url, server, options.urls, options.hosts, options.shards, options.max_queued))
+        with asyncio.Runner(loop_factory=load_object(ASYNCIO_EVENT_LOOP) if ASYNCIO_EVENT_LOOP else None) as runner:
+            work = measure(url, server, options.urls, options.hosts, options.shards, options.max_queued)
+            figures = runner.run(work)
         if not options.no_peer:
             figures += measure_peer(server, min(options.urls, 20_000))
     print(json.dumps([{**asdict(f), "ratio": f.ratio} for f in figures], indent=1) if options.json else table(figures))

@@ -239,8 +239,9 @@ class Scheduler(BaseScheduler):
                 await self.frontier.release(self._flights.tokens())
         except TimeoutError:
             log.warning("the frontier's server is away: what was not settled returns when its leases expire")
-        await self._tasks.cancel()
-        await self._leave()
+        finally:  # also from a frontier that answers with errors: the engine logs them
+            await self._tasks.cancel()
+            await self._leave()
 
     async def _leave(self) -> None:
         await self.frontier.close()

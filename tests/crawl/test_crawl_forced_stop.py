@@ -42,10 +42,13 @@ def test_a_crawl_whose_frontier_breaks_ends_by_itself_and_says_so(crawl, make_si
     gate = site.gate = Gate(15)
     worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, FRONTIER_LEASE_SECONDS=3)
     gate.wait()
-    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+    server = EmbeddedServer(crawl.folder / "frontier")
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
         for key in client.keys("{crawl.0}:*"):
             client.set(key, "no type that a script expects")
     gate.open()
     _, err = worker.communicate(timeout=DEADLINE)
     assert worker.returncode != 0
     assert "the frontier failed: the crawl stops" in err
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client, pytest.raises(redis.ConnectionError):
+        client.ping()  # nobody uses it any more, so it has ended, too
