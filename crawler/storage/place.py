@@ -55,7 +55,7 @@ class Place:
         """
         self._check_foreign()
         with self._errors("create"):
-            for folder in (*FOLDERS, LEDGERS):
+            for folder in (LEDGERS, *FOLDERS):  # first what tells another worker, who begins meanwhile, whose they are
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             _check_writable(self.root)
             if self.remote:
@@ -72,7 +72,7 @@ class Place:
             raise StorageError(f"CORPUS_DIR={self.url!r} is a file; give a folder that is empty or new") from None
         if MANIFEST in names:
             self.manifest()
-        elif strangers := names - _NEUTRAL - (_OURS if LEDGERS in names else set()):
+        elif strangers := names - _NEUTRAL - (_OURS if LEDGERS in names or LEDGERS in self.listing("") else set()):
             some = ", ".join(sorted(strangers)[:3])
             raise StorageError(
                 f"CORPUS_DIR={self.url!r} holds other files ({some}) and no {MANIFEST} of a corpus; "
