@@ -17,9 +17,9 @@ import zstandard
 
 from bench._site import KEPT, SECRET, KnownSite
 from bench._target import Visit
-from crawler.storage.cdxj import with_index
-from crawler.storage.place import Place
-from crawler.storage.verify import verify
+from crawler.dataset.verify import verify
+from crawler.storage.archive.cdxj import with_index
+from crawler.storage.files.place import Place
 from demo.outputs import CorpusRecords, Record
 
 FOLDERS = ("shards", "rejected", "archive")

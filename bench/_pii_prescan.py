@@ -14,10 +14,10 @@ from presidio_analyzer import predefined_recognizers as ready_made
 
 from bench import realtexts
 from bench.pii_docs import DEFAULT
-from crawler.stages import pii_checks as checks
-from crawler.stages.pii_ids import TRIGGERS
-from crawler.stages.pii_rules import OfflineEmailRecognizer
-from crawler.stages.pii_scan import lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii import checks
+from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.recognise import OfflineEmailRecognizer
+from crawler.stages.pii.scan import lower_keeping_offsets, plain_marks, scan
 
 _RECOGNISERS = (OfflineEmailRecognizer(), ready_made.IbanRecognizer(), ready_made.IpRecognizer())
 _CARD = ready_made.CreditCardRecognizer()

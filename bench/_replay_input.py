@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.realweb import unpacked
 from crawler.config import from_mapping
 from crawler.document import Exchange
-from crawler.storage.corpus import Corpus
+from crawler.storage.corpus.corpus import Corpus
 
 PACKAGES = ("python3.11-doc", "postgresql-doc-15", "python-django-doc", "sqlite3-doc")
 """English packages: datatrove's filters are made for English."""

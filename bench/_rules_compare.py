@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from crawler.stages._tokenizers import Tokenizers, installed
-from crawler.stages.rules import C4, C4Paragraphs, Failure, FineWeb, GopherQuality, GopherRepetition, Page
-from crawler.stages.rules.base import SHORT_WORDS
-from crawler.stages.rules.fineweb import DENSE_SCRIPTS
-from crawler.stages.rules.gopher_quality import STOP_WORDS
+from crawler.stages.quality.rules import C4, C4Paragraphs, Failure, FineWeb, GopherQuality, GopherRepetition, Page
+from crawler.stages.quality.rules.base import SHORT_WORDS
+from crawler.stages.quality.rules.fineweb import DENSE_SCRIPTS
+from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
+from crawler.stages.quality.tokenizers import Tokenizers, installed
 
 RULES: dict[str, Any] = {
     "gopher_repetition": GopherRepetition(),

@@ -20,8 +20,8 @@ import orjson
 
 from crawler.config import LanguageConfig
 from crawler.document import Document
-from crawler.stages._identifiers import normal_code
-from crawler.stages.language import LanguageStage
+from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.stage import LanguageStage
 
 MAX_CHARS = 30_000
 """Longer texts take the oracle seconds and show nothing new."""

@@ -13,8 +13,8 @@ from html import escape
 from bench._prose import articles, prose
 from bench._target import RESET, Answer
 from crawler.config import Config
+from crawler.dedup.memory_index import MemoryIndex
 from crawler.document import Document
-from crawler.pipelines.dedup_memory import MemoryIndex
 from crawler.stages.chain import Chain
 
 KEPT = "kept"

@@ -20,14 +20,14 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from crawler.config import from_mapping
+from crawler.dataset.verify import verify
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.storage import journal
-from crawler.storage.corpus import Corpus
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.records import record_of, rejection_of
-from crawler.storage.verify import verify
-from crawler.storage.warc import Referred
+from crawler.storage.archive.writer import Referred
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files import journal
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.shards import read_records
 
 EPOCH = 1_767_225_600.0
 COMMIT_EVERY = 3

@@ -23,12 +23,12 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler.document import Document, Exchange
-from crawler.storage import warc_records
-from crawler.storage.cdxj import scan
-from crawler.storage.journal import zstd_frame
-from crawler.storage.records import encode, record_of
-from crawler.storage.shards import write_sealed
-from crawler.storage.warc_records import PACKERS, Pack, exchange_records, gzip_member, zstd_record
+from crawler.storage.archive import records
+from crawler.storage.archive.cdxj import scan
+from crawler.storage.archive.records import PACKERS, Pack, exchange_records, gzip_member, zstd_record
+from crawler.storage.files.journal import zstd_frame
+from crawler.storage.files.records import encode, record_of
+from crawler.storage.files.shards import write_sealed
 
 PAGES = 400
 COMMIT_RECORDS = 8
@@ -42,12 +42,12 @@ def main(folder: str) -> None:
     print(f"{len(bodies)} pages, mean {sum(map(len, bodies)) / len(bodies):,.0f} bytes; CPU and size a page:")
     _measure("warcio gzip 9", bodies, _with_warcio)
     for level in (9, 6):
-        warc_records.GZIP_LEVEL = level
+        records.GZIP_LEVEL = level
         _measure(f"FastWARC gzip {level}", bodies, functools.partial(_with_fastwarc, gzip_member))
     for level in (3, 6, 9):
-        warc_records.ZSTD_LEVEL = level
+        records.ZSTD_LEVEL = level
         _measure(f"FastWARC zstd {level}", bodies, functools.partial(_with_fastwarc, zstd_record))
-    warc_records.ZSTD_LEVEL = 6
+    records.ZSTD_LEVEL = 6
     with tempfile.TemporaryDirectory() as made:
         for ending in PACKERS:
             _read(Path(made) / f"x.warc.{ending}", bodies)

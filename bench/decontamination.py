@@ -22,8 +22,8 @@ from pathlib import Path
 import orjson
 
 from crawler.config import from_mapping
-from crawler.stages._eval_index import open_index
-from crawler.stages.contamination import ContaminationStage
+from crawler.stages.contamination.index import open_index
+from crawler.stages.contamination.stage import ContaminationStage
 
 
 def load(path: Path) -> list[str]:

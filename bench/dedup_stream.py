@@ -15,9 +15,9 @@ from pathlib import Path
 from bench.realweb import unpacked
 from crawler.config import DedupConfig, ExtractionConfig
 from crawler.document import Document
-from crawler.stages.extraction import ExtractionStage
+from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.fingerprint import FingerprintStage, shingles, tokens
-from crawler.stages.parse import ParseStage
+from crawler.stages.parse.stage import ParseStage
 
 Paragraphs = list[str]
 Edit = Callable[[Paragraphs, random.Random, Paragraphs], Paragraphs]

@@ -33,7 +33,7 @@ from bench.dedup_stream import (  # noqa: E402
     texts_of,
 )
 from crawler.config import DedupConfig, from_mapping  # noqa: E402
-from crawler.pipelines.dedup_index import Questions, candidate_probability, similarity  # noqa: E402
+from crawler.dedup.index import Questions, candidate_probability, similarity  # noqa: E402
 
 EDGES = [0.0, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.875, 0.9, 0.95, 1.0001]
 

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from crawler.config import LanguageConfig  # noqa: E402
 from crawler.document import Document  # noqa: E402
-from crawler.stages._identifiers import normal_code  # noqa: E402
-from crawler.stages.language import LanguageStage  # noqa: E402
+from crawler.stages.language.identifiers import normal_code  # noqa: E402
+from crawler.stages.language.stage import LanguageStage  # noqa: E402
 
 FLOORS = {"sentences": 0.96, "documents": 0.995}
 """Shares that must be right; `make eval` fails below them."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from bench._pii_set import FOLDER, Passage, Span, passages
 from crawler.config import from_mapping
-from crawler.stages.pii import PiiStage, check_models, model_table
+from crawler.stages.pii.stage import PiiStage, check_models, model_table
 
 NAMES = frozenset({"PERSON", "NRP"})
 

@@ -29,9 +29,10 @@ sys.path.insert(0, str(ROOT))
 
 from crawler.config import ExtractionConfig  # noqa: E402
 from crawler.document import Document  # noqa: E402
-from crawler.stages import _prepare, _pruning, extraction  # noqa: E402
-from crawler.stages.extraction import Chain, ExtractionStage  # noqa: E402
-from crawler.stages.parse import ParseStage  # noqa: E402
+from crawler.stages.extraction import faster, prepare  # noqa: E402
+from crawler.stages.extraction import stage as extraction  # noqa: E402
+from crawler.stages.extraction.stage import Chain, ExtractionStage  # noqa: E402
+from crawler.stages.parse.stage import ParseStage  # noqa: E402
 
 Extract = Callable[[str, bytes], str]
 Page = tuple[str, bytes, dict[str, Any]]
@@ -91,12 +92,12 @@ def theirs(**options: Any) -> Extract:
     """trafilatura on its own: parse and text, no metadata, none of our rules."""
 
     def run(url: str, html: bytes) -> str:
-        _pruning.uninstall()
+        faster.uninstall()
         try:
             tree = load_html(html)
             return (extract(tree, url=url, **options) or "") if tree is not None else ""
         finally:
-            _pruning.install()
+            faster.install()
 
     return run
 
@@ -130,8 +131,8 @@ CANDIDATES: dict[str, Extract] = {
 STEPS: dict[str, Extract] = {
     "the whole chain": ours("trafilatura"),
     "without `signposts`": without(extraction, "without_signposts", lambda text: (text, 0)),
-    "without the frame": without(_prepare, "mark_frame", lambda _: False),
-    "without all of `prepare`": without(extraction, "prepare", _prepare.protect_preformatted),
+    "without the frame": without(prepare, "mark_frame", lambda _: False),
+    "without all of `prepare`": without(extraction, "prepare", prepare.protect_preformatted),
     "fast alone": ours("trafilatura", Chain(0.0, 0.0, 10**9)),
     "full wins from 40 % on": ours("trafilatura", Chain(0.4, 0.4)),
     "full wins from 80 % on": ours("trafilatura", Chain(0.8, 0.8)),

@@ -32,7 +32,7 @@ from bench._site import KnownSite, Texts, build, choose_texts, hosts_of, texts_n
 from bench._target import Target, served
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 from demo.outputs import read_corpus
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -44,7 +44,7 @@ PEER_SECONDS = 90.0
 NO_SERVER = (
     "error: no Redis or Valkey answers",
     "error: the duplicate index does not answer",
-    "crawler.frontier.errors.FrontierUnavailable: no Redis or Valkey answers",
+    "crawler.server.errors.FrontierUnavailable: no Redis or Valkey answers",
 )
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
 CONTROL_FILES = 4  # robots.txt and opt-out files a host

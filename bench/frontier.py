@@ -29,9 +29,10 @@ from scrapy_redis.queue import PriorityQueue
 
 from crawler.config import FrontierConfig
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits, PutStatus, Wire
-from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.model import Limits, PutStatus, Wire
+from crawler.server.embedded import EmbeddedServer
 from crawler.settings import ASYNCIO_EVENT_LOOP
+from crawler.urls.candidate import Candidate
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch

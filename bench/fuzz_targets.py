@@ -12,17 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.frontier.sitemaps import parse_sitemap
-from crawler.frontier.urls import canonicalize
 from crawler.middlewares.control_files import authority_of, path_of
-from crawler.policy import robots, robots_fetch
 from crawler.policy.decide import decide_body, decide_headers, decide_robots
 from crawler.policy.headers import http_date, max_age_seconds, retry_after_seconds
 from crawler.policy.network import NetworkRules
 from crawler.policy.opt_out_files import read_optional
-from crawler.policy.robots_fetch import Ages, Answer, Reading, RobotsRecord
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.answer import Ages, Answer, Reading, RobotsRecord
 from crawler.policy.signals import ai_txt, content_signal, content_usage, rsl, tdmrep, trust_txt
 from crawler.policy.signals.base import Context
+from crawler.seeds.sitemaps import parse_sitemap
+from crawler.urls.canonicalize import canonicalize
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("CRAWLER_SHARED_DATA") or ROOT.parent / "shared" / "data")

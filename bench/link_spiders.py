@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from crawler.documents.from_response import document_of
 from crawler.spiders.corpus import CorpusSpider
-from crawler.spiders.page import document_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -26,7 +26,7 @@ class OurLinkSpider(CorpusSpider):
     custom_settings: ClassVar[dict[str, Any]] = {
         "ITEM_PIPELINES": {},
         "ADDONS": {"crawler.middlewares.addon.GuardAddon": 0},
-        "EXTENSIONS": {"crawler.observe.extension.ProgressExtension": None},
+        "EXTENSIONS": {"crawler.observe.live.extension.ProgressExtension": None},
     }
 
     async def start(self) -> AsyncIterator[Any]:

@@ -21,7 +21,7 @@ import redis
 from bench.measure import Cost, measured
 from bench.realweb import RealWeb, RealWebError, serve
 from bench.run import LIMIT_SECONDS, PROJECT, _commit, _is_html, _machine
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 from demo.outputs import read_access_log
 
 PACKAGES = ["postgresql-doc-15", "python3.11-doc", "debian-handbook"]

@@ -26,10 +26,10 @@ import redis
 from datasketch import MinHash, MinHashLSH
 
 from crawler.config import from_mapping
-from crawler.frontier.server import EmbeddedServer
-from crawler.pipelines.dedup_index import DedupIndex
-from crawler.pipelines.dedup_memory import MemoryIndex
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.dedup.index import DedupIndex
+from crawler.dedup.memory_index import MemoryIndex
+from crawler.dedup.redis_index import RedisIndex
+from crawler.server.embedded import EmbeddedServer
 from crawler.stages.fingerprint import SCHEME, SEED, FingerprintStage
 
 CONFIG = from_mapping({}).dedup

@@ -13,9 +13,9 @@ from pathlib import Path
 from bench import realtexts
 from bench.pii_docs import DEFAULT
 from crawler.config import from_mapping
-from crawler.stages.pii import PiiStage
-from crawler.stages.pii_ids import TRIGGERS
-from crawler.stages.pii_scan import lower_keeping_offsets, scan
+from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.scan import lower_keeping_offsets, scan
+from crawler.stages.pii.stage import PiiStage
 
 
 def cost(stage: PiiStage, texts: list[str]) -> float:

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench import realtexts
 from bench._pii_set import FOLDER as DATA
 from crawler.config import from_mapping
-from crawler.stages.pii import PiiStage
+from crawler.stages.pii.stage import PiiStage
 
 DEFAULT = Path(os.environ.get("REALWEB_CACHE", Path(__file__).resolve().parents[2] / "realdocs"))
 

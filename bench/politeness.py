@@ -32,7 +32,7 @@ from bench._site import hosts_of, page_html
 from bench._target import RESET, Answer, Target, Visit, served
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Mode
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 
 PROJECT = Path(__file__).resolve().parent.parent
 PEER = PROJECT / "bench" / "_peer_spider.py"

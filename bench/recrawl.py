@@ -22,12 +22,13 @@ from urllib.parse import urlsplit
 from bench.measure import measured
 from bench.realweb import RealWeb, RealWebError, serve
 from crawler.frontier.client import Frontier
-from crawler.frontier.decay import Past
-from crawler.frontier.model import Candidate, Limits, Wire
-from crawler.frontier.recrawl import Intervals, Visit
-from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.model import Limits, Wire
 from crawler.frontier.visits import visit_entry
-from crawler.storage.shards import read_lines
+from crawler.recrawl.decay import Past
+from crawler.recrawl.visit import Intervals, Visit
+from crawler.server.embedded import EmbeddedServer
+from crawler.storage.files.shards import read_lines
+from crawler.urls.candidate import Candidate
 
 PROJECT = Path(__file__).resolve().parent.parent
 BATCH = 32  # leases a call, as a busy worker asks for them

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from bench.fuzz_targets import SHARED
-from crawler.policy import robots
-from crawler.policy.robots import RobotsFile
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.parse import RobotsFile
 
 BOT = "CorpusBot"
 MEBIBYTE = 2**20

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import orjson
 
-from crawler.batch import substrings
 from crawler.commands import _batch as commands
 from crawler.config import from_mapping
+from crawler.dataset import substrings
 from crawler.document import Document
 from crawler.stages.fingerprint import exact_id
-from crawler.storage.corpus import Corpus
-from crawler.storage.place import Place
-from crawler.storage.records import record_of
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
 
 
 def records(path: Path, limit: float, unique: bool) -> Iterator[Document]:

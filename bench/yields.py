@@ -18,9 +18,9 @@ from urllib.parse import unquote, urlsplit
 from bench.realweb import CACHE, PACKAGES, Package
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
-from crawler.stages.extraction import ExtractionStage
-from crawler.stages.parse import ParseStage
-from crawler.stages.yields import History, YieldRule
+from crawler.quarantine.rule import History, YieldRule
+from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.parse.stage import ParseStage
 
 PAGES = 350
 

@@ -15,34 +15,27 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from crawler.config import Config, ConfigError, LanguageConfig, declared
+from crawler.config import Config, ConfigError, LanguageConfig, LaunchError, declared
 from crawler.frontier.client import Frontier
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.scope import Scope
-from crawler.frontier.seed_file import SeedError
-from crawler.frontier.seeds import SeedPlan
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.urls import host_of
-from crawler.frontier.wiring import frontier_folder, limits_of
+from crawler.frontier.configured import limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import load
+from crawler.seeds.plan import SeedPlan
+from crawler.seeds.scope import Scope
+from crawler.seeds.seed_file import SeedError
+from crawler.server.embedded import EmbeddedServer
+from crawler.server.errors import FrontierError
+from crawler.server.location import frontier_folder
 from crawler.spiders.arguments import ReplayPlan, read_arguments
-from crawler.stages.pii import check_models
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
+from crawler.stages.pii.stage import check_models
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.urls.canonicalize import host_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 ArgumentCheck = Callable[[Mapping[str, Any]], object]
-
-
-class LaunchError(Exception):
-    """The crawl cannot start. `problems` holds one sentence each: what, where, what to do."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
 
 
 def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: ArgumentCheck, stack: ExitStack) -> Config:
@@ -150,15 +143,15 @@ def _stage_problems(config: Config) -> list[str]:
     """What keeps stages from working; the libraries of a stage are loaded here only where a setting asks for more."""
     problems: list[str] = []
     if config.decontamination.eval_sets:
-        from crawler.stages.contamination import check_eval_sets
+        from crawler.stages.contamination.stage import check_eval_sets
 
         problems += check_eval_sets(config)
     if config.language != LanguageConfig():
-        from crawler.stages.language import check_identifier
+        from crawler.stages.language.stage import check_identifier
 
         problems += check_identifier(config.language)
     if config.quality.segmenters:
-        from crawler.stages.quality import check_segmenters
+        from crawler.stages.quality.stage import check_segmenters
 
         problems += check_segmenters(config.quality)
     return problems

@@ -13,14 +13,14 @@ SPIDER_MODULES = ["crawler.spiders"]
 COMMANDS_MODULE = "crawler.commands"
 
 # Which URL next? The frontier owns politeness across all workers; Scrapy's own slots add no delay.
-SCHEDULER = "crawler.frontier.scheduler.Scheduler"
-DOWNLOADER = "crawler.frontier.gate.OpenDownloader"
+SCHEDULER = "crawler.scheduler.scheduler.Scheduler"
+DOWNLOADER = "crawler.downloader.open.OpenDownloader"
 
 # May we? A missing or disabled compliance component refuses to start.
 ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
 DOWNLOADER_MIDDLEWARES = {
     **policy.DOWNLOADER_MIDDLEWARES,
-    "crawler.frontier.gate.PolitenessGate": 1000,  # closest to the wire: nothing leaves without a turn at its host
+    "crawler.scheduler.gate.PolitenessGate": 1000,  # closest to the wire: nothing leaves without a turn at its host
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: the frontier knows better
 
@@ -34,16 +34,16 @@ ITEM_PIPELINES = {
     "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
     "crawler.pipelines.pii.PiiPipeline": 400,  # personal data becomes placeholders
     "crawler.pipelines.contamination.ContaminationPipeline": 450,  # repeats an evaluation set
-    "crawler.pipelines.dedup_exact.ExactDedupPipeline": 500,  # the same normalised text
-    "crawler.pipelines.dedup_near.NearDedupPipeline": 600,  # MinHash, banding, verification
-    "crawler.pipelines.dedup_confirm.ConfirmPipeline": 690,  # is the text still ours after a restart of the index
+    "crawler.pipelines.exact.ExactDedupPipeline": 500,  # the same normalised text
+    "crawler.pipelines.exact.NearDedupPipeline": 600,  # MinHash, banding, verification
+    "crawler.pipelines.exact.ConfirmPipeline": 690,  # is the text still ours after a restart of the index
     "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk
     "crawler.pipelines.settlement.Settlement": 800,  # every outcome recorded, every lease acknowledged
 }
 
 # What happens around the flow.
 EXTENSIONS = {
-    "crawler.observe.extension.ProgressExtension": 100,  # what a person sees while it works, and the summary
+    "crawler.observe.live.extension.ProgressExtension": 100,  # what a person sees while it works, and the summary
 }
 EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle, which are off: to load them costs 0.3 s
     "scrapy.extensions.corestats.CoreStats": 0,

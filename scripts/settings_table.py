@@ -1,4 +1,4 @@
-"""Write `docs/settings.md` from the declarations in `crawler/config.py`: `python scripts/settings_table.py`."""
+"""Write `docs/settings.md` from the declarations in `crawler/config/`: `python scripts/settings_table.py`."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ import orjson
 
 from crawler.commands._operation import Load, Operation
 from crawler.config import Config
-from crawler.storage.place import Place
-from crawler.storage.rewrite import Rewritten, corpus_place
+from crawler.dataset.rewrite import Rewritten, corpus_place
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
-    from crawler.batch import contamination
-    from crawler.batch.substrings import Findings, Found
+    from crawler.dataset import contaminated as contamination
+    from crawler.dataset.substrings import Findings, Found
 
 SYNTAX = {
     "substrings": "substrings [--min-tokens N] [--memory SIZE] [--remove] [--json] CORPUS_DIR",
@@ -53,7 +53,7 @@ def _substrings(paths: list[str], opts: argparse.Namespace, load: Load) -> list[
 
 
 def _report_substrings(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
-    from crawler.batch import substrings
+    from crawler.dataset import substrings
 
     found = substrings.find(place, min_tokens=opts.min_tokens, memory=opts.memory)
     done = None
@@ -72,7 +72,7 @@ def _contaminated(paths: list[str], opts: argparse.Namespace, load: Load) -> lis
 
 
 def _report_contamination(place: Place, opts: argparse.Namespace, config: Config) -> list[str]:
-    from crawler.batch import contamination
+    from crawler.dataset import contaminated as contamination
 
     done = None
     if opts.remove:
@@ -129,7 +129,7 @@ def _passage_lines(found: Found) -> Iterator[str]:
 
 
 def _contamination_lines(found: contamination.Contamination) -> Iterator[str]:
-    from crawler.batch.contamination import MAX_LISTED
+    from crawler.dataset.contaminated import MAX_LISTED
 
     yield f"{found.contaminated:,} of {found.documents:,} documents repeat an evaluation set"
     yield from (f"  {name}: {count:,}" for name, count in found.sets.most_common())

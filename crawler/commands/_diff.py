@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands._operation import Load, Operation
 
 if TYPE_CHECKING:
-    from crawler.storage.diff import Change, Difference
+    from crawler.dataset.diff import Change, Difference
 
 SYNTAX = "diff [--json] [--show N] A B        (a CORPUS_DIR, or CORPUS_DIR@VERSION)"
 
@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def show_difference(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Differences are an answer, no failure. Raises: UsageError, ConfigError, StorageError."""
-    from crawler.storage.diff import compare, side_of
+    from crawler.dataset.diff import compare, side_of
 
     if len(paths) != 2:
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands._operation import Load, Operation
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.wiring import frontier_folder
-from crawler.storage.place import Place
-from crawler.storage.withdrawal import Wish, Withdrawn, find, withdraw
+from crawler.dataset.exclude import Wish, Withdrawn, find, withdraw
+from crawler.server.errors import FrontierError
+from crawler.server.location import frontier_folder
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from crawler.config import Config
-    from crawler.frontier.allowlist import AllowlistEntry
+    from crawler.seeds.allowlist import AllowlistEntry
 
 SYNTAX = "exclude --domain D[,D] | --licence TAG[,TAG] | --allowlist FILE  --reason TEXT [--yes] CORPUS_DIR"
 
@@ -37,10 +37,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def exclude(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Show what would go, ask, do it. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
-    from crawler.frontier.allowlist import read_allowlist
-    from crawler.frontier.withdrawal import ungranted
+    from crawler.dedup.index import DedupError
+    from crawler.frontier.exclusion import ungranted
     from crawler.observe.withdrawn import announce, summary
-    from crawler.pipelines.dedup_index import DedupError
+    from crawler.seeds.allowlist import read_allowlist
 
     config = load(CORPUS_DIR=paths[0])
     place = Place(paths[0], config.storage.spool_dir)
@@ -67,8 +67,8 @@ def exclude(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]
 def _forget_elsewhere(
     config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
 ) -> list[str]:
-    from crawler.frontier.withdrawal import block
-    from crawler.pipelines.dedup_upkeep import forget
+    from crawler.dedup.admin import forget
+    from crawler.frontier.exclusion import block
 
     if config.crawl.redis_url is None and not frontier_folder(config).is_dir():
         return ["there is no frontier here to forget anything"]
@@ -82,7 +82,7 @@ def _of_crawl(config: Config, crawl_id: str) -> Config:
 
 
 def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wish:
-    from crawler.frontier.withdrawal import domain_named, revoked_by
+    from crawler.frontier.exclusion import domain_named, revoked_by
 
     if not (opts.domain or opts.licence or opts.allowlist):
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")

@@ -8,9 +8,9 @@ import sys
 import time
 
 from crawler.commands._operation import Load, Operation
-from crawler.storage.expiry import LOG, expire, too_old
-from crawler.storage.place import Place
-from crawler.storage.shards import Entry
+from crawler.dataset.expire import LOG, expire, too_old
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import Entry
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

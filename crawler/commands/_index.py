@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from crawler.commands._operation import Load, Operation
-from crawler.frontier.errors import FrontierError
+from crawler.server.errors import FrontierError
 
 SYNTAX = "index [--field NAME] [--id NAME] [--into REDIS_URL] PATH…"
 
@@ -22,8 +22,8 @@ def index(paths: list[str], opts: argparse.Namespace, load_settings: Load) -> li
     """Load, show how far it is, print what became of the texts. Raises: ConfigError."""
     from rich.console import Console
 
-    from crawler.pipelines.dedup_index import DedupError
-    from crawler.pipelines.dedup_loading import Columns, load
+    from crawler.dedup.index import DedupError
+    from crawler.dedup.loading import Columns, load
 
     config = load_settings(**({"DEDUP_REDIS_URL": opts.into} if opts.into else {}))
     with Console(stderr=True).status("reading …") as status:

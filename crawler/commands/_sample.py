@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawler.config import Config
-from crawler.launch import LaunchError, failure_of, misspelt_settings, prepare
+from crawler.config import Config, LaunchError
+from crawler.launch import failure_of, misspelt_settings, prepare
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from crawler.observe.diagnose_sources import Sampled
+    from crawler.observe.diagnose.sources import Sampled
 
 OUTCOMES = (signals.item_scraped, signals.item_dropped, signals.item_error)
 _ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_URL": None, "RECRAWL": False}
@@ -27,8 +27,8 @@ _ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_U
 
 def checked(settings: BaseSettings) -> Config:
     """The configuration, with the models and sets it names. Raises: ConfigError, LaunchError with every problem."""
-    from crawler.stages.contamination import check_eval_sets
-    from crawler.stages.pii import check_models
+    from crawler.stages.contamination.stage import check_eval_sets
+    from crawler.stages.pii.stage import check_models
 
     config = load(settings)
     problems = [*misspelt_settings(settings), *check_models(config.pii), *check_eval_sets(config)]
@@ -44,7 +44,7 @@ def live(
 
     Raises: LaunchError where the crawl cannot start, or fetched nothing.
     """
-    from crawler.observe.diagnose_sources import Choice, from_corpus
+    from crawler.observe.diagnose.sources import Choice, from_corpus
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="diagnose-"))
     for name, value in {**_ASIDE, "CORPUS_DIR": folder}.items():

@@ -30,8 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def select_subset(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
     """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
-    from crawler.storage.place import Place
-    from crawler.storage.selection import Selection, condition_of, select
+    from crawler.dataset.select import Selection, condition_of, select
+    from crawler.storage.files.place import Place
 
     if not opts.out:
         raise UsageError(f"expected: scrapy dataset {SYNTAX}")

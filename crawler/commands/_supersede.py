@@ -7,8 +7,8 @@ import sys
 import time
 
 from crawler.commands._operation import Load, Operation
-from crawler.storage.rewrite import corpus_place
-from crawler.storage.supersede import supersede
+from crawler.dataset.rewrite import corpus_place
+from crawler.dataset.supersede import supersede
 
 
 def make_version(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # no options

@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from crawler.commands._operation import Load, Operation
-from crawler.storage.place import Place
-from crawler.storage.verify import finish_dead_writers, fix, verify
+from crawler.dataset.verify import finish_dead_writers, fix, verify
+from crawler.storage.files.place import Place
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

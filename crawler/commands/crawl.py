@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 
-from crawler.launch import LaunchError, failure_of, prepare
+from crawler.config import LaunchError
+from crawler.launch import failure_of, prepare
 from crawler.spiders.arguments import CHECKS
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands import _batch, _diff, _exclude, _expire, _index, _select, _supersede, _verify
 from crawler.config import Config, ConfigError
-from crawler.frontier.allowlist import AllowlistError
 from crawler.runtime import load
-from crawler.storage.errors import StorageError
+from crawler.seeds.allowlist import AllowlistError
+from crawler.storage.files.errors import StorageError
 
 OPERATIONS = {
     "verify": _verify.OPERATION,
@@ -54,7 +54,7 @@ class Command(ScrapyCommand):
             raise UsageError(f"expected: scrapy dataset {'|'.join(OPERATIONS)} …")
         if len(args) < 2 or (len(args) > 2 and not operation.many):
             raise UsageError(f"expected: scrapy dataset {operation.syntax}")
-        from crawler.stages._eval_read import EvalSetError  # late: it would cost every crawl 0.1 s to start
+        from crawler.stages.contamination.read import EvalSetError  # late: it would cost every crawl 0.1 s to start
 
         try:
             problems = operation.run(args[1:], opts, self._load)

@@ -13,14 +13,13 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import _sample
-from crawler.config import ConfigError
-from crawler.launch import LaunchError
-from crawler.pipelines.pool import PoolError
+from crawler.config import ConfigError, LaunchError
+from crawler.pool.pool import PoolError
 from crawler.runtime import load
-from crawler.storage.errors import StorageError
+from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
-    from crawler.observe.diagnosis import Diagnosis
+    from crawler.observe.diagnose.diagnosis import Diagnosis
 
 SAMPLE = 200
 
@@ -72,8 +71,8 @@ class Command(ScrapyCommand):
             self._complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
-        from crawler.observe.diagnose_sources import Choice, from_archive, from_corpus
-        from crawler.observe.diagnosis import diagnose
+        from crawler.observe.diagnose.diagnosis import diagnose
+        from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 
         assert self.settings is not None
         choice = Choice(opts.sample, opts.seed)
@@ -94,15 +93,15 @@ class Command(ScrapyCommand):
     def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
         from rich.console import Console
 
-        from crawler.observe import diagnose_view
+        from crawler.observe.diagnose import view
 
         if opts.html:
-            Path(opts.html).write_text(diagnose_view.page(found), encoding="utf-8")
+            Path(opts.html).write_text(view.page(found), encoding="utf-8")
         if opts.json:
             sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
             return
         console = Console(highlight=False)
-        diagnose_view.show(found, console)
+        view.show(found, console)
         if opts.html:
             console.print(f"written: {opts.html}", soft_wrap=True)
 

@@ -8,9 +8,9 @@ import sys
 from scrapy.commands import ScrapyCommand
 
 from crawler.config import ConfigError
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.tending import Order, act, status, with_frontier
+from crawler.frontier.operate import Order, act, status, with_frontier
 from crawler.runtime import load
+from crawler.server.errors import FrontierError
 
 
 class Command(ScrapyCommand):

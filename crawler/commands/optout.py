@@ -13,9 +13,10 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import __version__
-from crawler.launch import LaunchError, check_identity
+from crawler.config import LaunchError
+from crawler.launch import check_identity
 from crawler.policy.explain import Answer, moment
-from crawler.policy.identity import user_agent
+from crawler.policy.facts import user_agent
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
 
 if TYPE_CHECKING:

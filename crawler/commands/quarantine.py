@@ -10,11 +10,11 @@ from scrapy.exceptions import UsageError
 
 from crawler.config import ConfigError
 from crawler.frontier.client import Frontier
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.tending import with_frontier
-from crawler.pipelines.yield_history import SharedYields
+from crawler.frontier.operate import with_frontier
 from crawler.pipelines.yields import rule_of
+from crawler.quarantine.history import SharedYields
 from crawler.runtime import load
+from crawler.server.errors import FrontierError
 
 
 class Command(ScrapyCommand):

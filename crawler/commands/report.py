@@ -11,10 +11,10 @@ from scrapy.exceptions import UsageError
 
 from crawler import runtime
 from crawler.config import ConfigError
-from crawler.storage.errors import StorageError
+from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
-    from crawler.observe.duplicates import Bands
+    from crawler.observe.report.duplicates import Bands
 
 HTML_SAMPLES = 10
 
@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
         """Exit code 1 where there is no corpus or a file is damaged."""
         from rich.console import Console
 
-        from crawler.observe import duplicates, render, report
+        from crawler.observe.report import duplicates, report, terminal
 
         if len(args) != 1 or (opts.samples or 0) < 0:
             raise UsageError("expected one CORPUS_DIR, and N from 0 up")
@@ -60,15 +60,15 @@ class Command(ScrapyCommand):
             self.exitcode = 1
             return
         console = Console(soft_wrap=False)
-        render.show(found.summary, console, duplicates.sections(found.duplicates))
+        terminal.show(found.summary, console, duplicates.sections(found.duplicates))
         if not opts.html:
-            render.show_samples(found.samples, console)
+            terminal.show_samples(found.samples, console)
         for path in written:
             console.print(f"written: {path}", soft_wrap=True, highlight=False)
 
     def _bands(self) -> Bands:
         """The banding of the settings as they are now. Raises: ConfigError."""
-        from crawler.observe.duplicates import Bands
+        from crawler.observe.report.duplicates import Bands
 
         assert self.settings is not None
         dedup = runtime.load(self.settings).dedup

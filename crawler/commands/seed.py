@@ -9,11 +9,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.config import ConfigError
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.scope import ScopeError
-from crawler.frontier.seed_file import SeedError
-from crawler.frontier.sowing import sow_arguments
+from crawler.frontier.seeding import sow_arguments
 from crawler.runtime import load
+from crawler.seeds.scope import ScopeError
+from crawler.seeds.seed_file import SeedError
+from crawler.server.errors import FrontierError
 
 
 class Command(ScrapyCommand):

@@ -15,16 +15,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from crawler.frontier.calls import ms
-from crawler.frontier.connection import Connection
-from crawler.frontier.intake import Intake
-from crawler.frontier.leftovers import Leftovers
-from crawler.frontier.model import Batch, Clock, Counts, Limits, Mode, Revive
-from crawler.frontier.outcomes import Outcomes
+from crawler.frontier.model import Batch, Counts, Limits, Mode
+from crawler.frontier.operations import Upkeep
 from crawler.frontier.packing import lease_of
-from crawler.frontier.traps import trap_reason
-from crawler.frontier.upkeep import Upkeep
+from crawler.frontier.put import Intake
+from crawler.frontier.script_call import ms
+from crawler.frontier.settle import Outcomes
+from crawler.frontier.unfinished import Leftovers
 from crawler.frontier.visits import Visits
+from crawler.server.connection import Connection, Revive
+from crawler.times import Clock
+from crawler.urls.traps import trap_reason
 
 
 class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):

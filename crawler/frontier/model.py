@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from crawler.frontier.recrawl import Visit
-
-Clock = Callable[[], float]
-"""Seconds since the epoch."""
+    from crawler.recrawl.visit import Visit
 
 
 class PutStatus(StrEnum):
@@ -20,7 +16,7 @@ class PutStatus(StrEnum):
     QUEUED = "queued"
     SEEN = "seen"  # known before: queued, leased, held, done or dead
     CAPPED = "capped"  # beyond the depth limit or the page cap of its scope; not remembered
-    TRAPPED = "trapped"  # looks generated without end (`crawler.frontier.traps`); not remembered
+    TRAPPED = "trapped"  # looks generated without end (`crawler.urls.traps`); not remembered
     BLOCKED = "blocked"  # the scope was purged
 
 
@@ -46,30 +42,6 @@ class Fault(IntEnum):
     URL = 0  # the page's own, or nobody's
     HOST = 1  # no connection, no answer in time, 5xx
     LOAD = 2  # 429 or 503 without a time to come back: the host's, and all workers slow down
-
-
-SITEMAP_PRIORITY = 1_000
-"""Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
-SEED_PRIORITY = 100
-"""Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
-
-    `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
-    into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap`: at most so many pages of
-    the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes.
-    """
-
-    url: str
-    priority: int = 0
-    depth: int = 0
-    kind: str = "page"  # "page" | "sitemap"
-    redirects: tuple[str, ...] = ()
-    lastmod: float | None = None
-    cap: int = 0
 
 
 class Lease(NamedTuple):
@@ -175,6 +147,3 @@ FOREVER = 7_258_118_400.0
 
 The scripts keep times below the year 2248 exactly (`common.lua`, SLOTS); the requests under way stand beside them.
 """
-
-Revive = Callable[[], Awaitable[None]]
-"""Called while the server does not answer; may start it again."""

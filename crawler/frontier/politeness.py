@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crawler.frontier.calls import Calls, clean, ms
 from crawler.frontier.packing import pack_origin, split_origin
-from crawler.frontier.urls import politeness_scope
+from crawler.frontier.script_call import Calls, clean, ms
+from crawler.urls.canonicalize import politeness_scope
 
 ALLOWLIST = "allowlist"
 """Source of the delays that the allowlist asks for."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from crawler.frontier.calls import Calls
 from crawler.frontier.model import Batch
 from crawler.frontier.packing import shard_of, url_hash
-from crawler.frontier.recrawl import Intervals, Visit
+from crawler.frontier.script_call import Calls
+from crawler.recrawl.visit import Intervals, Visit
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
 _HASTEN_BATCH = 512  # URLs a call

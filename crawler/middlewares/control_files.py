@@ -1,7 +1,7 @@
 """Under the robots middleware: control files, fetched once for all workers and kept for as long as they say.
 
 A fetch goes through the same downloader, guard and resolver as a page, waits for the host's turn, and follows up to
-five redirects hop by hop. The answer is judged by `crawler.policy.robots_fetch` and shared through the frontier.
+five redirects hop by hop. The answer is judged by `crawler.policy.robots.answer` and shared through the frontier.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from crawler.middlewares._meta import CONTROL_FILE, header_lines
 from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
 from crawler.middlewares.retry import describe
-from crawler.policy import robots, robots_fetch
-from crawler.policy.robots_fetch import Ages, Answer, Reader, Reading, RobotsRecord
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.answer import Ages, Answer, Reader, Reading, RobotsRecord
 from crawler.policy.status import REDIRECTS
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ _THREAD_FROM_BYTES = 65_536
 
 
 class SharedStore(Protocol):
-    """What the frontier offers to all workers of a crawl (`crawler.frontier.blobs`)."""
+    """What the frontier offers to all workers of a crawl (`crawler.frontier.shared`)."""
 
     async def get_blob(self, name: str) -> bytes | None:
         """The stored bytes; None where absent or too old."""

@@ -23,7 +23,7 @@ COMPLIANCE: dict[str, int] = {
     f"{_HERE}.optout.OptOutMiddleware": 700,  # opt-outs in headers
     f"{_HERE}.status.StatusMiddleware": 800,  # no page, no body
     f"{_HERE}.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own
-    "crawler.frontier.gate.PolitenessGate": 950,  # requests, last: nothing leaves without a turn at its host
+    "crawler.scheduler.gate.PolitenessGate": 950,  # requests, last: nothing leaves without a turn at its host
 }
 """What must be there, in this order."""
 

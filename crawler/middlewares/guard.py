@@ -16,10 +16,10 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawler import __version__
 from crawler.document import Drop, DropReason
-from crawler.middlewares.handler import ForbiddenAddressError
+from crawler.downloader.handler import ForbiddenAddressError
+from crawler.downloader.resolver import refusals
 from crawler.middlewares.outcomes import Denied, Held
-from crawler.middlewares.resolver import refusals
-from crawler.policy.identity import user_agent
+from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
 from crawler.runtime import config_of
 

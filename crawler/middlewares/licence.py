@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.document import Drop, DropReason
 from crawler.frontier.model import Lease
-from crawler.frontier.scope import Admission, AdmissionReason
 from crawler.middlewares.outcomes import Denied
+from crawler.seeds.scope import Admission, AdmissionReason
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.frontier.scope import Scope
+    from crawler.seeds.scope import Scope
 
 
 class LicenceMiddleware:

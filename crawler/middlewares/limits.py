@@ -15,11 +15,11 @@ from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares import codings
+from crawler.downloader import codings
 from crawler.middlewares._meta import is_control_file, is_page
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
-from crawler.policy.robots import MAX_BYTES
+from crawler.policy.robots.parse import MAX_BYTES
 
 if TYPE_CHECKING:
     from typing import Self

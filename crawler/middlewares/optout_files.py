@@ -15,8 +15,8 @@ from crawler.middlewares.control_files import ControlFiles, FileKind
 from crawler.middlewares.outcomes import Held
 from crawler.policy.headers import shown_url
 from crawler.policy.opt_out_files import read_optional, read_required
-from crawler.policy.robots import RobotsFile
-from crawler.policy.robots_fetch import Reading, RobotsRecord
+from crawler.policy.robots.answer import Reading, RobotsRecord
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import files_of

@@ -15,11 +15,12 @@ from crawler.middlewares._meta import evidence_of, is_control_file, is_page
 from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
-from crawler.middlewares.signals import robots_sitemaps
-from crawler.policy import robots, robots_fetch
+from crawler.middlewares.scrapy_signals import robots_sitemaps
 from crawler.policy.decide import Verdict, decide_files, decide_robots
-from crawler.policy.robots import RobotsFile
-from crawler.policy.robots_fetch import Ages, Reading, RobotsRecord
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.answer import Ages, Reading, RobotsRecord
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import Context
 from crawler.runtime import config_of
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.dataset.exclude import covers, refused_domains
 from crawler.document import Drop, DropReason
 from crawler.middlewares.outcomes import Denied
 from crawler.runtime import config_of
-from crawler.storage.place import Place
-from crawler.storage.withdrawal import covers, refused_domains
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from typing import Self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from crawler.storage.withdrawal import WITHDRAWALS, Concerned, Withdrawn
+from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
 
 _MOST = 20
 

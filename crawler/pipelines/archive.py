@@ -8,7 +8,7 @@ from crawler.document import DropReason
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.evidence import Evidence, History, with_history, with_verdict
 from crawler.runtime import config_of
-from crawler.storage.warc import Referred
+from crawler.storage.archive.writer import Referred
 
 if TYPE_CHECKING:
     from typing import Self
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.document import Document, Drop
-    from crawler.storage.warc import WarcLocation
+    from crawler.storage.archive.writer import WarcLocation
 
 
 class ArchivePipeline:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 from scrapy.exceptions import CloseSpider, DropItem
 
 from crawler.document import Document, Drop
-from crawler.pipelines.pool import StagePool, pool_of
+from crawler.pool.pool import StagePool, pool_of
 from crawler.stages.chain import STAGES
 
 if TYPE_CHECKING:

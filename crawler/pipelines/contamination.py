@@ -1,4 +1,4 @@
-"""Pipeline step `contamination`: texts that repeat an evaluation set (`crawler/stages/contamination.py`)."""
+"""Pipeline step `contamination`: texts that repeat an evaluation set (`crawler/stages/contamination/stage.py`)."""
 
 from crawler.pipelines.base import StagePipeline
 

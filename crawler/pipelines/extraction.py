@@ -1,4 +1,4 @@
-"""Pipeline step `extraction`: main text and metadata (`crawler/stages/extraction.py`)."""
+"""Pipeline step `extraction`: main text and metadata (`crawler/stages/extraction/stage.py`)."""
 
 from crawler.pipelines.base import StagePipeline
 

@@ -1,4 +1,4 @@
-"""Pipeline step `language`: which language, and is it wanted (`crawler/stages/language.py`)."""
+"""Pipeline step `language`: which language, and is it wanted (`crawler/stages/language/stage.py`)."""
 
 from crawler.pipelines.base import StagePipeline
 

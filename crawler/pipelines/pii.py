@@ -1,4 +1,4 @@
-"""Pipeline step `pii`: personal data is redacted (`crawler/stages/pii.py`)."""
+"""Pipeline step `pii`: personal data is redacted (`crawler/stages/pii/stage.py`)."""
 
 from crawler.pipelines.base import StagePipeline
 

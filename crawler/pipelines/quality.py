@@ -1,4 +1,4 @@
-"""Pipeline step `quality`: score and rule sets (`crawler/stages/quality.py`)."""
+"""Pipeline step `quality`: score and rule sets (`crawler/stages/quality/stage.py`)."""
 
 from crawler.pipelines.base import StagePipeline
 

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from crawler.dataset.supersede import is_pending, supersede
+from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
-from crawler.frontier.scheduler import Scheduler, frontier_of
-from crawler.frontier.urls import registrable_domain
-from crawler.observe.stats import STAGES_CPU_MS
 from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
-from crawler.pipelines.dedup_release import release
-from crawler.pipelines.pool import PoolError, StagePool, pool_of
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
+from crawler.pool.pool import PoolError, StagePool, pool_of
 from crawler.runtime import config_of
-from crawler.spiders.page import rfc3339
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.records import rejection_of
-from crawler.storage.supersede import is_pending, supersede
+from crawler.scheduler.scheduler import Scheduler, frontier_of
+from crawler.statkeys import STAGES_CPU_MS
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import rejection_of
+from crawler.times import rfc3339
+from crawler.urls.canonicalize import registrable_domain
 
 if TYPE_CHECKING:
     from typing import Self

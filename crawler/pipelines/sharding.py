@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.pipelines.sink import Sink, sink_of
-from crawler.storage.records import record_of
+from crawler.storage.files.records import record_of
 
 if TYPE_CHECKING:
     from typing import Self

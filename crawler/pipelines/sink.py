@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from crawler.document import Exchange
-from crawler.storage.corpus import Corpus
-from crawler.storage.errors import StorageError
-from crawler.storage.records import Record
-from crawler.storage.recovery import Recovered
-from crawler.storage.warc import Referred, WarcLocation
+from crawler.storage.archive.writer import Referred, WarcLocation
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.corpus.recovery import Recovered
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import Record
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

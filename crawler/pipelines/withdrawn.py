@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.dataset.exclude import covers, refused_domains, refused_licences
 from crawler.document import Drop, DropReason
 from crawler.pipelines.base import PolicyDrop
 from crawler.runtime import config_of
-from crawler.storage.place import Place
-from crawler.storage.withdrawal import covers, refused_domains, refused_licences
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from typing import Self

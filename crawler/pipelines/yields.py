@@ -1,7 +1,7 @@
 """Pipeline step `yields`: pages of a domain whose text has dried up are set aside, not silently kept.
 
 Stands between the archive and the first stage adapter, so that it sees every page that the stages have read, also
-those that they dropped: an empty page is what a fall is made of. The rule is `crawler/stages/yields.py`.
+those that they dropped: an empty page is what a fall is made of. The rule is `crawler/quarantine/rule.py`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.scheduler import frontier_of
-from crawler.observe.stats import QUARANTINED
-from crawler.pipelines.yield_history import MemoryYields, SharedYields, YieldHistory
+from crawler.quarantine.history import MemoryYields, SharedYields, YieldHistory
+from crawler.quarantine.rule import UNIT, Event, Judgement, YieldRule
 from crawler.runtime import config_of
-from crawler.stages.yields import UNIT, Event, Judgement, YieldRule
+from crawler.scheduler.scheduler import frontier_of
+from crawler.statkeys import QUARANTINED
 
 if TYPE_CHECKING:
     from typing import Self

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from crawler.document import Drop, DropReason, Signal
 from crawler.policy.headers import Headers
-from crawler.policy.robots import RobotsFile
-from crawler.policy.robots_fetch import Reading, RobotsRecord
+from crawler.policy.robots.answer import Reading, RobotsRecord
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals import meta_robots, rsl, tdmrep, x_robots_tag
 from crawler.policy.signals.base import DISALLOW, Context, Links, Metas
 from crawler.policy.signals.registry import DETECTORS

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 
 from crawler.document import Drop, DropReason, Signal
-from crawler.policy import robots
-from crawler.policy.robots import RobotsDecision
-from crawler.policy.robots_fetch import Reading, RobotsRecord
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.answer import Reading, RobotsRecord
+from crawler.policy.robots.parse import RobotsDecision
 from crawler.policy.signals.base import ALLOW, DISALLOW
+from crawler.times import rfc3339
 
 
 class Answer(StrEnum):
@@ -171,4 +171,4 @@ WHERE = {
 
 def moment(seconds: float) -> str:
     """Seconds since the epoch as RFC 3339 in UTC, to the second."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return rfc3339(seconds, timespec="seconds")

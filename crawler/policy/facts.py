@@ -6,7 +6,6 @@ from typing import Any
 
 from crawler import __version__
 from crawler.config import Config
-from crawler.policy.identity import user_agent
 from crawler.policy.signals.registry import versions
 
 
@@ -26,3 +25,9 @@ def facts_of(config: Config) -> dict[str, Any]:
         "network_allow": list(policy.network_allow),
         "pii_person": config.pii.person,
     }
+
+
+def user_agent(product_token: str, version: str, contact: str) -> str:
+    """The User-Agent header (RFC 9110 section 10.1.5), such as `CorpusBot/0.1 (+https://example.org/bot)`."""
+    where = f" (+{contact})" if contact else ""
+    return f"{product_token}/{version}{where}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crawler.policy.headers import values_of
-from crawler.policy.robots_fetch import Answer, Reader, Reading
+from crawler.policy.robots.answer import Answer, Reader, Reading
 
 _PASSING_4XX = frozenset({408, 425, 429})
 

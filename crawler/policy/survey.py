@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from crawler.document import Drop, Signal
 from crawler.policy.explain import Answer, FileRead, answer_of, because, robots_sentence
-from crawler.policy.robots import Group, RobotsFile
-from crawler.policy.robots_fetch import RobotsRecord
+from crawler.policy.robots.answer import RobotsRecord
+from crawler.policy.robots.parse import Group, RobotsFile
 from crawler.policy.signals.ai_bots import is_ai_bot
 
 

@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Iterable
 
 from crawler.config import Config
+from crawler.dedup.index import DedupIndex
+from crawler.dedup.make import make_index
+from crawler.dedup.verdict import judge
 from crawler.document import Document
-from crawler.pipelines.dedup_index import DedupIndex, make_index
-from crawler.pipelines.duplicates import judge
 from crawler.spark.partition import Claim, Duplicate, Place
 
 

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from crawler.config import Config, ConfigError, declared, from_mapping
-from crawler.pipelines.dedup_index import DedupError
+from crawler.dedup.index import DedupError
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.output import FORMAT, Output
 from crawler.spark.partition import (
@@ -30,13 +30,13 @@ from crawler.spark.partition import (
     judge,
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
-from crawler.stages.contamination import check_eval_sets
-from crawler.stages.language import check_identifier
-from crawler.stages.pii import check_models
-from crawler.stages.quality import check_segmenters
-from crawler.storage.errors import StorageError
-from crawler.storage.manifest import versions
-from crawler.storage.replay import expand
+from crawler.stages.contamination.stage import check_eval_sets
+from crawler.stages.language.stage import check_identifier
+from crawler.stages.pii.stage import check_models
+from crawler.stages.quality.stage import check_segmenters
+from crawler.storage.archive.reader import expand
+from crawler.storage.corpus.manifest import versions
+from crawler.storage.files.errors import StorageError
 
 MAX_UNREAD = 1_000
 """Unreadable places that the manifest lists; `counts` has the number of all."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from crawler.spark.partition import KEPT, REJECTED
-from crawler.storage.errors import StorageError
+from crawler.storage.files.errors import StorageError
 
 FORMAT = "crawler-spark/1"
 MANIFEST = "manifest.json"

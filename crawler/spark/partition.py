@@ -16,13 +16,13 @@ from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.pipelines.archived import compare_with_past, document_from_archive
-from crawler.pipelines.limits import PATIENCE
+from crawler.documents.from_archive import compare_with_past, document_from_archive
+from crawler.pool.cpu_limit import PATIENCE
 from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
-from crawler.storage.errors import StorageError
-from crawler.storage.records import encode, record_of, rejection_of
-from crawler.storage.replay import ArchivedResponse, ReadProblem, read_archive
+from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import encode, record_of, rejection_of
 
 KEPT, REJECTED = "kept", "rejected"
 
@@ -160,7 +160,7 @@ def finish_all(config: Config, duplicates: Shared, items: Iterable[Judged | Unre
 
 
 def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -> Line:
-    """The record of a document once all is known, with the words of `crawler/storage/records.py`."""
+    """The record of a document once all is known, with the words of `crawler/storage/files/records.py`."""
     doc = judged.doc
     if duplicate is not None:
         doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity

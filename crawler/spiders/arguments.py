@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.frontier.seed_file import SeedError
-from crawler.frontier.seeds import SeedPlan, plan_seeds
-from crawler.frontier.sowing import plan_of
-from crawler.frontier.tracking import DEFAULT_POLICY, QueryPolicy
-from crawler.storage.errors import StorageError
-from crawler.storage.expiry import expired_note
-from crawler.storage.remote import check_name, expand
+from crawler.dataset.expire import expired_note
+from crawler.seeds.arguments import plan_of
+from crawler.seeds.plan import SeedPlan, plan_seeds
+from crawler.seeds.seed_file import SeedError
+from crawler.storage.archive.remote import check_name, expand
+from crawler.storage.files.errors import StorageError
+from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 
 def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:

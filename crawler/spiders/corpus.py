@@ -14,24 +14,26 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Spider
 
 from crawler.config import Config
+from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.decay import DecayLimits, Moves, tombstone
-from crawler.frontier.model import SITEMAP_PRIORITY, Candidate, Lease, PutStatus
-from crawler.frontier.recrawl import Visit, content_hash, recall, tell_history
-from crawler.frontier.scope import AdmissionReason
-from crawler.frontier.seeds import SeedPlan, sitemap_candidates
-from crawler.frontier.sowing import SharedScope, join_scope, judged
-from crawler.frontier.tracking import extended_policy
-from crawler.frontier.traps import trap_reason
+from crawler.documents.from_response import blank_document, document_of
+from crawler.frontier.model import Lease, PutStatus
+from crawler.frontier.seeding import SharedScope, join_scope
 from crawler.middlewares.outcomes import NotModified
-from crawler.middlewares.signals import robots_sitemaps
-from crawler.pipelines.dedup_release import release
-from crawler.pipelines.pool import StagePool, pool_of
+from crawler.middlewares.scrapy_signals import robots_sitemaps
 from crawler.pipelines.segments import first_segment
+from crawler.pool.pool import StagePool, pool_of
+from crawler.recrawl.decay import DecayLimits, Moves, tombstone
+from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.seeds.arguments import judged
+from crawler.seeds.plan import SeedPlan, sitemap_candidates
+from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import outcome_of, redirect_of
-from crawler.spiders.page import blank_document, document_of
+from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
+from crawler.urls.tracking import extended_policy
+from crawler.urls.traps import trap_reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from scrapy.http import Request, Response
     from twisted.python.failure import Failure
 
-    from crawler.frontier.scheduler import Scheduler
-    from crawler.frontier.scope import Scope, Via
+    from crawler.scheduler.scheduler import Scheduler
+    from crawler.seeds.scope import Scope, Via
 
 
 class CorpusSpider(Spider):

@@ -6,10 +6,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawler.document import Drop, DropReason
-from crawler.frontier.gate import Exhausted
 from crawler.frontier.model import Fault
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.headers import shown_url
+from crawler.scheduler.turned_away import Exhausted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.frontier.model import Lease
-    from crawler.frontier.scheduler import Scheduler
+    from crawler.scheduler.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 

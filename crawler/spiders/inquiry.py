@@ -18,29 +18,28 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from twisted.python.failure import Failure
 
-from crawler.config import Config
+from crawler.config import Config, LaunchError
 from crawler.document import Drop, DropReason, Signal
+from crawler.documents.from_response import document_of
 from crawler.frontier.model import Lease
-from crawler.frontier.scope import Scope
-from crawler.frontier.urls import canonicalize
-from crawler.launch import LaunchError
 from crawler.middlewares._meta import evidence_of
 from crawler.middlewares.control_files import ControlFiles, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, TryLater
 from crawler.middlewares.retry import describe
 from crawler.middlewares.robots import control_files_of
-from crawler.policy import robots_fetch
 from crawler.policy.decide import decide_files, decide_robots
 from crawler.policy.explain import Explanation, FileRead, answer_of, because, file_read, robots_sentence
-from crawler.policy.robots import RobotsFile, parse
-from crawler.policy.robots_fetch import RobotsRecord
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots.answer import RobotsRecord
+from crawler.policy.robots.parse import RobotsFile, parse
 from crawler.policy.signals.base import Context
 from crawler.policy.survey import Survey, survey
 from crawler.runtime import config_of
+from crawler.seeds.scope import Scope
 from crawler.spiders.failures import redirect_of
-from crawler.spiders.page import document_of
 from crawler.stages.chain import Chain
+from crawler.urls.canonicalize import canonicalize
 
 if TYPE_CHECKING:
     from typing import Self
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.frontier.inmemory import InMemoryFrontier
+    from crawler.scheduler.inmemory import InMemoryFrontier
 STAGES = ("parse", "optout")
 
 
@@ -87,7 +86,7 @@ class InquirySpider(Spider):
     """`crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)`."""
 
     custom_settings: dict[Any, Any] | None = {  # noqa: RUF012  # Scrapy's name and place
-        "SCHEDULER": "crawler.frontier.inmemory.InMemoryScheduler",
+        "SCHEDULER": "crawler.scheduler.inmemory.InMemoryScheduler",
         "ITEM_PIPELINES": {},
         "EXTENSIONS": {},
     }

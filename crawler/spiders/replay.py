@@ -20,23 +20,23 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
+from crawler.dedup.of_crawler import index_of
+from crawler.dedup.release import release
+from crawler.dedup.resume import remember
 from crawler.document import Document
-from crawler.frontier.recrawl import text_digest
-from crawler.observe.stats import REPLAY
-from crawler.pipelines.archived import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
+from crawler.documents.from_archive import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
 from crawler.pipelines.base import FATAL
-from crawler.pipelines.dedup_exact import index_of
-from crawler.pipelines.dedup_release import release
-from crawler.pipelines.dedup_resume import remember
-from crawler.pipelines.pool import StagePool, pool_of
 from crawler.pipelines.segments import first_segment
 from crawler.pipelines.sink import Sink, sink_of
+from crawler.pool.pool import StagePool, pool_of
+from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.spiders.arguments import ReplayPlan, read_replay_arguments
-from crawler.storage.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
-from crawler.storage.errors import StorageError
-from crawler.storage.remote import expand, sizes_of
-from crawler.storage.replay import Archive, ArchivedResponse, ReadProblem
+from crawler.statkeys import REPLAY
+from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
+from crawler.storage.archive.remote import expand, sizes_of
+from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
+from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import Self

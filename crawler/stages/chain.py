@@ -26,7 +26,7 @@ STAGES: tuple[str, ...] = (
 )
 """Names of the pure stages, in flow order. `ITEM_PIPELINES` is held to this order by a test."""
 
-STAGE_MODULES: tuple[str, ...] = (*(f"crawler.stages.{name}" for name in STAGES), "crawler.stages.pii_rules")
+STAGE_MODULES: tuple[str, ...] = (*(f"crawler.stages.{name}" for name in STAGES), "crawler.stages.pii.recognise")
 """What a fork server loads once for all its processes: the stages and the heavy libraries behind them."""
 
 READING: tuple[str, ...] = ("parse", "optout")
@@ -111,14 +111,14 @@ def _without_baggage(doc: Document) -> Document:
 
 
 def _builders() -> dict[str, Callable[[Config], Stage]]:
-    from crawler.stages.contamination import ContaminationStage
-    from crawler.stages.extraction import ExtractionStage
+    from crawler.stages.contamination.stage import ContaminationStage
+    from crawler.stages.extraction.stage import ExtractionStage
     from crawler.stages.fingerprint import FingerprintStage
-    from crawler.stages.language import LanguageStage
+    from crawler.stages.language.stage import LanguageStage
     from crawler.stages.optout import OptOutStage
-    from crawler.stages.parse import ParseStage
-    from crawler.stages.pii import PiiStage
-    from crawler.stages.quality import QualityStage
+    from crawler.stages.parse.stage import ParseStage
+    from crawler.stages.pii.stage import PiiStage
+    from crawler.stages.quality.stage import QualityStage
 
     return {
         "parse": lambda c: ParseStage(c.extraction),

@@ -16,7 +16,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
-from crawler.stages._units import tokens
+from crawler.stages.text.units import tokens
 
 FINGERPRINT_VERSION = 1
 """Changes when any function below gives other values for the same text; an index refuses another version."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.server import EmbeddedServer
-from crawler.storage.shards import read_lines
+from crawler.server.embedded import EmbeddedServer
+from crawler.storage.files.shards import read_lines
 from tests.crawl.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]

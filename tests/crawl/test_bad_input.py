@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 from tests.crawl.conftest import read_until
 from tests.frontier.web import DEADLINE, Gate
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.storage.place import Place
-from crawler.storage.verify import verify
+from crawler.dataset.verify import verify
+from crawler.storage.files.place import Place
 from tests.crawl.conftest import ROOT
 
 

@@ -10,7 +10,7 @@ import signal
 import pytest
 import redis
 
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 from tests.crawl.conftest import read_until
 from tests.frontier.web import DEADLINE, Gate
 

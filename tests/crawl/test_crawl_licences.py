@@ -7,11 +7,11 @@ from threading import Thread
 
 import pytest
 
-from crawler.frontier.allowlist import AllowlistEntry
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate
-from crawler.frontier.scope import Scope
-from crawler.frontier.sowing import join_scope
+from crawler.frontier.seeding import join_scope
+from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.scope import Scope
+from crawler.urls.candidate import Candidate
 from tests.crawl.site import prose
 
 

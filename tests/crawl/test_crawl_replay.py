@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from crawler import settings as project
-from crawler.frontier.seed_file import SeedError
+from crawler.seeds.seed_file import SeedError
 from crawler.spiders.arguments import read_replay_arguments
-from crawler.storage.shards import read_lines
+from crawler.storage.files.shards import read_lines
 from tests.crawl.foreign import Writer, page
 
 PAGES = 60

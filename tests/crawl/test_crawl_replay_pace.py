@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.spiders.replay import WINDOW, WINDOW_BYTES, ReplaySpider, Step
-from crawler.storage.bookmarks import Bookmark
+from crawler.storage.corpus.bookmarks import Bookmark
 from tests.crawl.foreign import Writer, page
 
 PROJECT = Path(__file__).resolve().parents[2]

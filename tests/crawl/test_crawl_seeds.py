@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from crawler.observe.summary import summarise
+from crawler.observe.report.summary import summarise
 from tests.crawl.site import prose
 
 NEWS = "http://www.google.com/schemas/sitemap-news/0.9"

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.frontier.server import EmbeddedServer
-from crawler.storage.shards import read_lines
+from crawler.server.embedded import EmbeddedServer
+from crawler.storage.files.shards import read_lines
 from tests.crawl.changing_site import Asked, ChangingSite, Page, article
 from tests.crawl.conftest import Crawl
 from tests.frontier.web import Gate

@@ -40,7 +40,7 @@ def test_a_run_without_changes_loads_no_stage_and_starts_no_process(crawl, site,
     watched = {
         "NETWORK_PORTS": site.port,
         "EXTENSIONS": json.dumps(
-            {"tests.crawl.what_was_loaded.WhatWasLoaded": 1, "crawler.observe.extension.ProgressExtension": 2}
+            {"tests.crawl.what_was_loaded.WhatWasLoaded": 1, "crawler.observe.live.extension.ProgressExtension": 2}
         ),
     }
     arguments = {"url": ",".join(map(site.url, site.pages))}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.storage.place import Place
-from crawler.storage.supersede import read_all_versions
+from crawler.dataset.supersede import read_all_versions
+from crawler.storage.files.place import Place
 from tests.crawl.changing_site import ChangingSite, Page, article
 from tests.crawl.conftest import ROOT, Crawl
 

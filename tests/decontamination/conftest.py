@@ -11,7 +11,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document
-from crawler.stages.contamination import ContaminationStage
+from crawler.stages.contamination.stage import ContaminationStage
 
 SYLLABLES = (
     "ba",

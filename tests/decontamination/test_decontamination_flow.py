@@ -12,11 +12,11 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import DropReason
-from crawler.pipelines.archived import document_from_archive
+from crawler.documents.from_archive import document_from_archive
 from crawler.spark.partition import finish, judge
 from crawler.stages.chain import Chain
-from crawler.storage.replay import read_archive
-from crawler.storage.shards import read_lines
+from crawler.storage.archive.reader import read_archive
+from crawler.storage.files.shards import read_lines
 from tests.decontamination.conftest import write_lines
 from tests.spark.spark_archives import exchange, html, write
 

@@ -11,10 +11,10 @@ import pytest
 import zstandard
 
 from crawler.config import ConfigError, from_mapping
-from crawler.eval_sets import find_sets
-from crawler.stages._eval_index import open_index
-from crawler.stages._ngrams import cut, distinct_units
-from crawler.stages.contamination import ContaminationStage, check_eval_sets
+from crawler.config.eval_sets import find_sets
+from crawler.stages.contamination.index import open_index
+from crawler.stages.contamination.ngrams import cut, distinct_units
+from crawler.stages.contamination.stage import ContaminationStage, check_eval_sets
 from tests.decontamination.conftest import prose, write_lines
 
 EXAMPLE = prose(30, seed=1)
@@ -52,7 +52,7 @@ def test_parquet_is_read(tmp_path):
 
 def test_without_pyarrow_a_parquet_file_is_an_error_that_says_so(tmp_path, monkeypatch):
     (tmp_path / "quiz.parquet").write_bytes(b"PAR1")
-    monkeypatch.setattr("crawler.eval_sets.find_spec", lambda name: None)
+    monkeypatch.setattr("crawler.config.eval_sets.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="pip install pyarrow"):
         from_mapping({"EVAL_SETS": tmp_path / "quiz.parquet"})
 
@@ -138,7 +138,7 @@ def test_the_index_is_built_once_and_then_only_mapped(tmp_path, index_folder, mo
     assert check_eval_sets(config) == []
     [file] = index_folder.rglob("*.npy")
     assert file.parent.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("crawler.stages._eval_index.build", None)  # a second build would fail
+    monkeypatch.setattr("crawler.stages.contamination.index.build", None)  # a second build would fail
     rows = open_index(config)
     assert isinstance(rows, np.memmap) and rows.shape == (2, 18)
 

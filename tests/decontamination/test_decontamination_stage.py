@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.contamination import ContaminationStage
+from crawler.stages.contamination.stage import ContaminationStage
 from tests.decontamination.conftest import page, prose
 
 EXAMPLE = prose(40, seed=1)

@@ -11,11 +11,11 @@ import pytest
 from bench._prose import prose
 from crawler.config import QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe.diagnosis import advice, diagnose
-from crawler.observe.thresholds import Thresholds
-from crawler.stages.quality import QualityStage
-from crawler.stages.rules.profiles import rules_for
-from crawler.storage.records import record_of, rejection_of
+from crawler.observe.diagnose.diagnosis import advice, diagnose
+from crawler.observe.diagnose.thresholds import Thresholds
+from crawler.stages.quality.rules.profiles import rules_for
+from crawler.stages.quality.stage import QualityStage
+from crawler.storage.files.records import record_of, rejection_of
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "stages_text" / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
 ALL = "gopher_repetition,gopher_quality,fineweb,c4,refinedweb_lines"

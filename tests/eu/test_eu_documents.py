@@ -15,18 +15,18 @@ import pytest
 import yaml
 
 from crawler.config import from_mapping
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.rewrite import read_files
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
-from crawler.observe import croissant, dataset_card, eu_summary
-from crawler.observe.eu_summary import TO_COMPLETE
-from crawler.observe.provenance import gather
-from crawler.observe.report import write_provenance
+from crawler.observe.publish import croissant, dataset_card, eu_summary
+from crawler.observe.publish.eu_summary import TO_COMPLETE
+from crawler.observe.publish.provenance import gather
+from crawler.observe.report.report import write_provenance
 from crawler.policy.signals.registry import versions
-from crawler.storage.corpus import Corpus
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.records import record_of, rejection_of
-from crawler.storage.rewrite import read_files
-from crawler.storage.withdrawal import Wish, withdraw
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.shards import read_records
 
 SECTIONS = [
     *(

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 
 _serial = itertools.count()
 

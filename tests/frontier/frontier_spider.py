@@ -12,8 +12,9 @@ import scrapy
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import CrawlerProcess
 
-from crawler.frontier.model import Candidate, Fault
-from crawler.frontier.urls import canonicalize
+from crawler.frontier.model import Fault
+from crawler.urls.candidate import Candidate
+from crawler.urls.canonicalize import canonicalize
 
 
 class FollowSpider(scrapy.Spider):
@@ -78,9 +79,9 @@ class FollowSpider(scrapy.Spider):
 
 
 BASE = {
-    "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
-    "DOWNLOADER": "crawler.frontier.gate.OpenDownloader",
-    "DOWNLOADER_MIDDLEWARES_BASE": {"crawler.frontier.gate.PolitenessGate": 900},
+    "SCHEDULER": "crawler.scheduler.scheduler.Scheduler",
+    "DOWNLOADER": "crawler.downloader.open.OpenDownloader",
+    "DOWNLOADER_MIDDLEWARES_BASE": {"crawler.scheduler.gate.PolitenessGate": 900},
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "HTTPERROR_ALLOW_ALL": True,

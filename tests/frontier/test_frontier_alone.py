@@ -16,15 +16,15 @@ import pytest
 import redis
 
 from crawler.config import from_mapping
-from crawler.frontier.company import found_alone
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.wiring import frontier_folder, frontier_url
-from crawler.pipelines.dedup_index import make_index
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.dedup.make import make_index
+from crawler.dedup.redis_index import RedisIndex
+from crawler.server.embedded import EmbeddedServer
+from crawler.server.joined import found_alone
+from crawler.server.location import frontier_folder, frontier_url
 
 USER = """
 import sys
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 with EmbeddedServer(sys.argv[1]):
     print("in", flush=True)
     sys.stdin.read()

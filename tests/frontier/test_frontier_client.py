@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.errors import FrontierMisconfigured, FrontierUnavailable
-from crawler.frontier.model import Candidate, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.model import Limits, Mode, Nack, PutStatus, Wire
+from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
+from crawler.urls.candidate import Candidate
 
 
 def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from crawler.frontier.connection import Connection
+from crawler.server.connection import Connection
 
 
 class Server:

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
+from crawler.urls.candidate import Candidate
 from tests.frontier.web import DEADLINE, Web
 
 ROOT = Path(__file__).parents[2]

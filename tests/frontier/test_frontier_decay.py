@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.decay import DecayLimits, Moves, Past, tombstone
-from crawler.frontier.recrawl import Intervals, Visit, visit_after
+from crawler.recrawl.decay import DecayLimits, Moves, Past, tombstone
+from crawler.recrawl.visit import Intervals, Visit, visit_after
 
 LIMITS = DecayLimits(share=0.25, quality=0.5)
 PAST = Past(share=0.4, quality=0.8, characters=4000)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from crawler.frontier.model import Candidate, Fault, Nack, Wire
+from crawler.frontier.model import Fault, Nack, Wire
 from crawler.frontier.politeness import ALLOWLIST
+from crawler.urls.candidate import Candidate
 
 HOST = "https://a.example"
 

@@ -9,13 +9,14 @@ import logging
 import pytest
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.door import Door, door_key, parse_entry
-from crawler.frontier.model import Candidate, Limits, Mode
+from crawler.frontier.model import Limits, Mode
+from crawler.frontier.operate import Order, act
 from crawler.frontier.overview import overview
-from crawler.frontier.scope import Scope
-from crawler.frontier.seeds import plan_seeds
-from crawler.frontier.sowing import join_scope, sow
-from crawler.frontier.tending import Order, act
+from crawler.frontier.seeding import join_scope, sow
+from crawler.scheduler.start_urls import Door, door_key, parse_entry
+from crawler.seeds.plan import plan_seeds
+from crawler.seeds.scope import Scope
+from crawler.urls.candidate import Candidate
 
 
 async def keys_of(frontier: Frontier) -> dict[bytes, bytes]:

@@ -43,9 +43,10 @@ from hypothesis.stateful import (
 )
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import FOREVER, Candidate, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
 from crawler.frontier.packing import LEASE_FRONT, unpack
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
 
 SCOPES = ("a.example", "b.example", "c.example")
 LEASE_SECONDS, TRIES = 20.0, 3

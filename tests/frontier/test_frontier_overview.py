@@ -7,9 +7,10 @@ import itertools
 import pytest
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.status_table import humane, render
+from crawler.urls.candidate import Candidate
 
 
 @pytest.mark.parametrize("shards", [1, 3])

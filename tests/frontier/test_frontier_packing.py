@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.packing import pack, shard_of, unpack, url_hash
-from crawler.frontier.urls import canonicalize, politeness_scope
+from crawler.urls.canonicalize import canonicalize, politeness_scope
 
 hosts = st.sampled_from(
     ["example.org", "www.example.org", "a.b.example.co.uk", "127.0.0.1:8000", "localhost", "[::1]:81", "x.github.io"]

@@ -11,10 +11,10 @@ import threading
 import redis
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.inbox import Inbox
-from crawler.frontier.known import Known
-from crawler.frontier.model import Candidate, Limits, PutStatus
-from crawler.frontier.server import EmbeddedServer
+from crawler.frontier.model import Limits, PutStatus
+from crawler.scheduler.put_queue import Inbox, Known
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
 from tests.frontier.test_frontier_scheduler import Worker
 from tests.frontier.web import Web
 

@@ -15,13 +15,14 @@ import redis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.frontier import connection as connection_module
 from crawler.frontier.client import Frontier
-from crawler.frontier.connection import Connection
-from crawler.frontier.model import Candidate, Limits, Mode, Wire
-from crawler.frontier.recrawl import Intervals, Visit
-from crawler.frontier.server import find_binary
+from crawler.frontier.model import Limits, Mode, Wire
 from crawler.frontier.visits import visit_entry
+from crawler.recrawl.visit import Intervals, Visit
+from crawler.server import connection as connection_module
+from crawler.server.connection import Connection
+from crawler.server.embedded import find_binary
+from crawler.urls.candidate import Candidate
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine

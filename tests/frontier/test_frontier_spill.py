@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits, PutStatus, Wire
+from crawler.frontier.model import Limits, PutStatus, Wire
+from crawler.urls.candidate import Candidate
 
 HOST = "https://a.example"
 _serial = itertools.count()

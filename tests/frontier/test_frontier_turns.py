@@ -8,10 +8,11 @@ import time
 from scrapy import Request
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.flights import SENT_AT, Flights
-from crawler.frontier.model import Candidate, Limits
-from crawler.frontier.returns import LONGEST_BACKOFF, backoff
-from crawler.frontier.turns import Turns
+from crawler.frontier.model import Limits
+from crawler.scheduler.acknowledge import LONGEST_BACKOFF, backoff
+from crawler.scheduler.in_flight import SENT_AT, Flights
+from crawler.scheduler.turns import Turns
+from crawler.urls.candidate import Candidate
 
 HOST = "http://127.0.0.1:8000"
 

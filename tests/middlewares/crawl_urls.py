@@ -18,10 +18,10 @@ import scrapy
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerProcess
 
-from crawler.frontier.flights import SENT_AT
+from crawler.downloader.resolver import GuardedResolver
 from crawler.middlewares import defaults
-from crawler.middlewares.resolver import GuardedResolver
-from crawler.middlewares.signals import robots_sitemaps
+from crawler.middlewares.scrapy_signals import robots_sitemaps
+from crawler.scheduler.in_flight import SENT_AT
 
 JOB: dict[str, Any] = {}
 REPORT: dict[str, Any] = {"outcomes": {}, "delays": [], "released": [], "sitemaps": [], "turns": [], "sent": []}

@@ -9,7 +9,7 @@ import brotli
 import pytest
 import zstandard
 
-from crawler.middlewares.codings import TooLarge, decode
+from crawler.downloader.codings import TooLarge, decode
 
 TEXT = "".join(f"Line {n} of a page. " for n in range(3_000)).encode()
 

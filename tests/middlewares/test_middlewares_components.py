@@ -14,14 +14,15 @@ from scrapy.settings import Settings, default_settings
 from twisted.internet.address import IPv4Address
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares import defaults, resolver
+from crawler.downloader import resolver
+from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
+from crawler.middlewares import defaults
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
 from crawler.middlewares.control_files import MAX_PARSED_BYTES, ROBOTS, ControlFiles, authority_of, path_of
-from crawler.middlewares.handler import ForbiddenAddressError, guarded_factory
 from crawler.middlewares.optout import OptOutMiddleware
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.network import NetworkRules
-from crawler.policy.robots_fetch import Ages, Reading
+from crawler.policy.robots.answer import Ages, Reading
 
 RETRY = "scrapy.downloadermiddlewares.retry.RetryMiddleware"
 

@@ -163,7 +163,7 @@ def test_a_crawl_delay_beyond_the_cap_skips_the_host_where_the_setting_says_so(w
 
 @pytest.mark.parametrize("age, outcome", [(86_400, "page"), (31 * 86_400, "Held")])
 def test_a_last_good_copy_serves_for_thirty_days(web, crawl, age, outcome):
-    from crawler.policy.robots_fetch import Ages, Answer, judge
+    from crawler.policy.robots.answer import Ages, Answer, judge
 
     base = web.site("127.0.0.2", {"/robots.txt": web.reply(503, b""), "/open": web.reply(), "/shut": web.reply()})
     old = judge(Answer(200, b"User-agent: *\nDisallow: /shut"), time.time() - age, Ages(good=60.0))
@@ -176,7 +176,7 @@ def test_a_last_good_copy_serves_for_thirty_days(web, crawl, age, outcome):
 
 
 def test_a_copy_stored_by_another_worker_is_used_and_a_damaged_one_is_not(web, crawl):
-    from crawler.policy.robots_fetch import Ages, Answer, judge
+    from crawler.policy.robots.answer import Ages, Answer, judge
 
     routes = {"/robots.txt": web.reply(200, b""), "/shut": web.reply()}
     one, two = web.site("127.0.0.2", routes), web.site("127.0.0.3", routes)

@@ -8,9 +8,9 @@ from scrapy.http import Response
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
-from crawler.frontier.server import EmbeddedServer
 from crawler.middlewares.control_files import ROBOTS, ControlFiles
-from crawler.policy.robots_fetch import Ages, Reading
+from crawler.policy.robots.answer import Ages, Reading
+from crawler.server.embedded import EmbeddedServer
 
 
 class Worker:

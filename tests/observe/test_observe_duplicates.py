@@ -12,10 +12,10 @@ from rich.console import Console
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe import duplicates, render, report
-from crawler.observe.duplicates import Bands
-from crawler.storage.corpus import Corpus
-from crawler.storage.records import record_of, rejection_of
+from crawler.observe.report import duplicates, report, terminal
+from crawler.observe.report.duplicates import Bands
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.records import record_of, rejection_of
 
 BANDS = Bands(14, 8, 0.8)
 
@@ -56,7 +56,7 @@ def test_the_curve_is_that_of_the_bands():
 def test_the_terminal_shows_kinds_clusters_and_the_curve(folder, width):
     found = report.read(folder, bands=BANDS)
     console = Console(width=width, record=True, file=io.StringIO())
-    render.show(found.summary, console, duplicates.sections(found.duplicates))
+    terminal.show(found.summary, console, duplicates.sections(found.duplicates))
     text = console.export_text()
     for part in ("Seen before", "near_duplicate", "https://a.test/", "mirror0.test 3", "14 × 8 bands", "92%", "▁"):
         assert part in text, text

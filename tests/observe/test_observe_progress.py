@@ -6,8 +6,8 @@ import logging
 import pytest
 from rich.console import Console
 
-from crawler.observe.progress import Counters, Progress
-from crawler.observe.stats import rejected_by
+from crawler.observe.live.progress import Counters, Progress
+from crawler.statkeys import rejected_by
 
 COUNTERS = Counters(
     queued=40, leased=3, fetched=12, fetched_bytes=5000, kept=7, held=2, domains=["a.test", "b.test"],
@@ -31,7 +31,7 @@ def test_without_a_terminal_nothing_is_drawn_and_a_line_is_logged_every_thirty_s
     console = Console(file=io.StringIO())
     progress = Progress(console, clock=clock)
     progress.start()
-    with caplog.at_level(logging.INFO, logger="crawler.observe.progress"):
+    with caplog.at_level(logging.INFO, logger="crawler.observe.live.progress"):
         for second in range(1, 65):
             clock.now = float(second)
             progress.tick(COUNTERS)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crawler.document import DropReason
-from crawler.observe.reasons import MEANING, markdown, meaning
+from crawler.observe.report.reasons import MEANING, markdown, meaning
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from crawler.observe.progress import ArchiveCounters, Counters, Progress
+from crawler.observe.live.progress import ArchiveCounters, Counters, Progress
 
 
 def test_the_time_left_follows_the_bytes_this_run_has_read():

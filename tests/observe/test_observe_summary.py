@@ -13,12 +13,12 @@ from rich.console import Console
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe import render, report
-from crawler.observe.summary import _seconds, summarise
-from crawler.observe.webpage import page
-from crawler.storage.corpus import Corpus
-from crawler.storage.errors import StorageError
-from crawler.storage.records import record_of, rejection_of
+from crawler.observe.report import report, terminal
+from crawler.observe.report.summary import _seconds, summarise
+from crawler.observe.report.webpage import page
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import record_of, rejection_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIL = '<script>alert("x")</script>'
@@ -59,7 +59,7 @@ def document(n, **values):
 
 def shown(summary, width=100):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    render.show(summary, console)
+    terminal.show(summary, console)
     return console.file.getvalue()
 
 
@@ -166,9 +166,9 @@ def test_the_command_fails_with_one_sentence_where_there_is_no_corpus(tmp_path):
     ("seconds", "text"), [(0.25, "0.2 s"), (59.9, "59.9 s"), (61, "1 min 01 s"), (7500, "2 h 05 min")]
 )
 def test_durations_are_said_as_people_say_them(seconds, text):
-    assert render.duration(seconds) == text
+    assert terminal.duration(seconds) == text
 
 
 @pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1400, "1.4 kB"), (2_500_000, "2.5 MB")])
 def test_sizes_have_the_unit_people_read(count, text):
-    assert render.size(count) == text
+    assert terminal.size(count) == text

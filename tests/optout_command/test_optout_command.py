@@ -10,7 +10,8 @@ import zstandard
 from scrapy.settings import Settings
 
 from crawler import settings
-from crawler.launch import LaunchError, check_identity
+from crawler.config import LaunchError
+from crawler.launch import check_identity
 from crawler.policy.explain import REFUSALS, WHERE
 from crawler.policy.signals.registry import DETECTORS
 from crawler.spiders.inquiry import inquiry_about

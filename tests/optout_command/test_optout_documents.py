@@ -12,11 +12,11 @@ import pytest
 from scrapy.settings import default_settings
 
 from crawler.config import declared, from_mapping
-from crawler.policy import robots
 from crawler.policy.decide import decide_body, decide_files, decide_headers, decide_robots
 from crawler.policy.explain import REFUSALS
 from crawler.policy.facts import facts_of
-from crawler.policy.robots_fetch import Reading, RobotsRecord
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import DETECTORS, files_of

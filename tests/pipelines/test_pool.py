@@ -9,7 +9,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.pipelines.pool import StagePool
+from crawler.pool.pool import StagePool
 from tests.pipelines import poison
 
 

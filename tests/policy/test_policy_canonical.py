@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.policy.canonical import MAX_LENGTH, from_headers, from_links
+from crawler.urls.rel_canonical import MAX_LENGTH, from_headers, from_links
 
 PAGE = "https://www.example.org/a/page?print=1"
 

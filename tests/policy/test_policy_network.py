@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.policy.identity import user_agent
+from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules
 
 FORBIDDEN = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.document import Signal
 from crawler.policy.decide import decide_body, decide_files
 from crawler.policy.opt_out_files import read_optional, read_required
-from crawler.policy.robots_fetch import Answer, Reading
+from crawler.policy.robots.answer import Answer, Reading
 from crawler.policy.signals import ai_txt, rsl, tdmrep, trust_txt
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import files_of

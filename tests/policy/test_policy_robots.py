@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.policy import robots
-from crawler.policy.robots import parse
-from crawler.policy.robots_match import Rule, RuleSet, normalize, normalize_pattern
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.match import Rule, RuleSet, normalize, normalize_pattern
+from crawler.policy.robots.parse import parse
 
 BOT = "CorpusBot"
 

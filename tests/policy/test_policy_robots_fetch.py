@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.policy.robots_fetch import LAST_GOOD_SECONDS, Ages, Answer, Reading, judge, load
+from crawler.policy.robots.answer import LAST_GOOD_SECONDS, Ages, Answer, Reading, judge, load
 
 NOW = 1_000_000_000.0
 DAY, HOUR = 86_400.0, 3_600.0

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from bench.robots import LARGE, REASONS, cost, differences
-from crawler.policy.robots import parse
+from crawler.policy.robots.parse import parse
 
 CASES = [  # file, bot, path, allowed: the expectations that the files' comments and names state
     ("rfc9309-example-simple-robots.txt", "foobot", "/example/page.html", True),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from crawler.document import DropReason
 from crawler.policy.decide import decide_body, decide_headers, decide_robots
 from crawler.policy.headers import shown_url
-from crawler.policy.robots import parse
-from crawler.policy.robots_fetch import Ages, Answer, judge
+from crawler.policy.robots.answer import Ages, Answer, judge
+from crawler.policy.robots.parse import parse
 from crawler.policy.signals.ai_bots import BOTS
 from crawler.policy.signals.registry import DETECTORS, versions
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import zstandard
 
-from crawler.storage.shards import read_lines
+from crawler.storage.files.shards import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.config import from_mapping
-from crawler.frontier.server import EmbeddedServer
+from crawler.server.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import random
 import sys
 
 from crawler.config import from_mapping
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.dedup.redis_index import RedisIndex
 
 
 async def main(url, crawl, worker, texts):

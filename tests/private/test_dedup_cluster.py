@@ -10,9 +10,9 @@ import time
 import pytest
 import redis
 
-from crawler.frontier.server import find_binary
-from crawler.pipelines.dedup_index import Cluster, Match
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.dedup.index import Cluster, Match
+from crawler.dedup.redis_index import RedisIndex
+from crawler.server.embedded import find_binary
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ import uuid
 from collections import Counter
 from pathlib import Path
 
-from crawler.pipelines.dedup_redis import RedisIndex
-from crawler.storage.shards import read_lines
+from crawler.dedup.redis_index import RedisIndex
+from crawler.storage.files.shards import read_lines
 from tests.crawl.site import Site
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM_AND_DIE = """
 import asyncio, os, signal, sys
 from crawler.config import from_mapping
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.dedup.redis_index import RedisIndex
 
 async def main(url, crawl, owner):
     index = RedisIndex(url, from_mapping({}).dedup, crawl_id=crawl)

@@ -11,12 +11,12 @@ import pytest
 import zstandard
 
 from crawler.config import from_mapping
+from crawler.dedup import loading
+from crawler.dedup.admin import clusters, forget, with_index
+from crawler.dedup.loading import Columns, LoadError, load
 from crawler.document import Document
-from crawler.pipelines import dedup_loading
-from crawler.pipelines.dedup_loading import Columns, LoadError, load
-from crawler.pipelines.dedup_upkeep import clusters, forget, with_index
 from crawler.stages.fingerprint import FingerprintStage
-from crawler.storage.shards import read_lines
+from crawler.storage.files.shards import read_lines
 from tests.crawl.site import Site, prose
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,8 +91,8 @@ def test_commands_can_free_claims_and_name_the_largest_clusters(config, tmp_path
 
 
 def test_progress_is_reported_while_batches_are_claimed(config, tmp_path, monkeypatch):
-    monkeypatch.setattr(dedup_loading, "BATCH", 2)
-    monkeypatch.setattr(dedup_loading, "IN_FLIGHT", 1)
+    monkeypatch.setattr(loading, "BATCH", 2)
+    monkeypatch.setattr(loading, "IN_FLIGHT", 1)
     file, seen = tmp_path / "a.jsonl", []
     file.write_bytes(lines(*({"text": text(seed)} for seed in range(7))))
     load(config, [str(file)], Columns(), progress=lambda done: seen.append(done.texts))
@@ -133,7 +133,7 @@ def test_a_path_that_is_not_there_is_an_error(config, tmp_path):
 
 def test_parquet_without_pyarrow_is_an_error_that_says_how_to_get_it(config, tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes(b"")
-    monkeypatch.setattr(dedup_loading, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
     with pytest.raises(LoadError, match="pip install pyarrow"):
         load(config, [str(tmp_path)], Columns(), progress=quietly)
 

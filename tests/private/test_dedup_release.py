@@ -8,10 +8,10 @@ import uuid
 
 import pytest
 
+from crawler.dedup.memory_index import MemoryIndex
+from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document
-from crawler.frontier.recrawl import text_digest
-from crawler.pipelines.dedup_memory import MemoryIndex
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.recrawl.visit import text_digest
 from crawler.stages.fingerprint import FingerprintStage
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]

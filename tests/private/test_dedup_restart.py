@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 import redis
 
+from crawler.dedup.index import Match
+from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
-from crawler.frontier.server import EmbeddedServer
 from crawler.pipelines.base import ExactDuplicateDrop
-from crawler.pipelines.dedup_confirm import ConfirmPipeline
-from crawler.pipelines.dedup_index import Match
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.pipelines.exact import ConfirmPipeline
+from crawler.server.embedded import EmbeddedServer
 
 DEADLINE = 60.0  # seconds for what must happen sooner or later
 TEXT = ("sha256:" + "5" * 64, bytes(range(256)) + bytes(192), 100)
@@ -175,9 +175,9 @@ def test_a_claim_that_stands_costs_no_question(server, dedup_config):
 
 
 def test_old_claims_are_forgotten_and_nobody_looks_for_ever(server, dedup_config, monkeypatch):
-    from crawler.pipelines import dedup_claims
+    from crawler.dedup import claims
 
-    monkeypatch.setattr(dedup_claims, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(claims, "KEPT_SECONDS", 0.0)
 
     async def scenario(one):
         assert await one.check(*TEXT, "http://a.example/") is None

@@ -14,8 +14,8 @@ import pytest
 from bench.dedup_stream import EDITS, Fingerprinter, extraction_pages, jaccard, pairs, texts_of
 from bench.eval_dedup import estimate_error, judged, share, strangers
 from crawler.config import from_mapping
-from crawler.pipelines.dedup_index import candidate_probability, needed_agreement
-from crawler.pipelines.dedup_memory import MemoryIndex
+from crawler.dedup.index import candidate_probability, needed_agreement
+from crawler.dedup.memory_index import MemoryIndex
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CRAWLER_SHARED_DATA", ROOT.parent / "shared" / "data")) / "extraction"

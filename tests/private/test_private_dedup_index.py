@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from redis import exceptions as redis_errors
 
 from crawler.config import from_mapping
+from crawler.dedup import index as dedup_index
+from crawler.dedup.index import Cluster, Match, SchemeMismatchError, candidate_probability
+from crawler.dedup.make import make_index
+from crawler.dedup.memory_index import MemoryIndex
+from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
-from crawler.frontier.server import EmbeddedServer
-from crawler.pipelines import dedup_index
 from crawler.pipelines.base import ExactDuplicateDrop, NearDuplicateDrop
-from crawler.pipelines.dedup_exact import ExactDedupPipeline
-from crawler.pipelines.dedup_index import Cluster, Match, SchemeMismatchError, candidate_probability, make_index
-from crawler.pipelines.dedup_memory import MemoryIndex
-from crawler.pipelines.dedup_near import NearDedupPipeline
-from crawler.pipelines.dedup_redis import RedisIndex
+from crawler.pipelines.exact import ExactDedupPipeline, NearDedupPipeline
+from crawler.server.embedded import EmbeddedServer
 from crawler.stages.fingerprint import FingerprintStage
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]

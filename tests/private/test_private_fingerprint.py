@@ -10,7 +10,7 @@ from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages import fingerprint
 from crawler.stages.fingerprint import FingerprintStage, exact_id, hamming
-from crawler.stages.pii import PiiStage
+from crawler.stages.pii.stage import PiiStage
 
 ENGLISH = (
     "The meadow behind the mill is cut twice a year, once in June for hay and once in autumn so that the young "

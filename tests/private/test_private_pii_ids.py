@@ -2,10 +2,10 @@
 
 import pytest
 
-from crawler.stages import pii_checks as checks
-from crawler.stages import pii_id_checks as proofs
-from crawler.stages.pii_ids import TRIGGERS
-from crawler.stages.pii_rules import find
+from crawler.stages.pii import checks
+from crawler.stages.pii import id_checks as proofs
+from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.recognise import find
 
 KNOWN = [  # from the issuing offices' own specimens, or made with python-stdnum as an independent implementation
     (proofs.is_de_tax_id, "86 095 742 719"), (proofs.is_de_social_security, "65 170839 J 003"),

@@ -10,10 +10,10 @@ from phonenumbers import PhoneNumberFormat, PhoneNumberType
 from bench._pii_set import passages
 from bench.eval_pii import names, score, shortfalls
 from crawler.config import from_mapping
-from crawler.stages import pii_words
-from crawler.stages.pii import check_models
-from crawler.stages.pii_redact import resolve
-from crawler.stages.pii_rules import find
+from crawler.stages.pii import context_words
+from crawler.stages.pii.recognise import find
+from crawler.stages.pii.redact import resolve
+from crawler.stages.pii.stage import check_models
 
 
 def test_the_labelled_set_covers_eight_languages_with_as_many_decoys_as_hits():
@@ -88,7 +88,7 @@ LABELS = {
 @pytest.mark.parametrize("language", sorted(LABELS))
 def test_labelled_local_numbers_are_found_in_the_regions_of_the_language(language):
     missed = []
-    for region in pii_words.REGIONS[language]:
+    for region in context_words.REGIONS[language]:
         for kind in (PhoneNumberType.FIXED_LINE, PhoneNumberType.MOBILE):
             example = phonenumbers.example_number_for_type(region, kind)
             national = phonenumbers.format_number(example, PhoneNumberFormat.NATIONAL)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from bench._pii_prescan import lost
 from bench._pii_set import passages
 from crawler.config import from_mapping
-from crawler.stages import pii_names
-from crawler.stages.pii import check_models
-from crawler.stages.pii_ids import TRIGGERS
-from crawler.stages.pii_rules import find
-from crawler.stages.pii_scan import MAX_CANDIDATE, lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii import names
+from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.recognise import find
+from crawler.stages.pii.scan import MAX_CANDIDATE, lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii.stage import check_models
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = Path(os.environ.get("CRAWLER_SHARED_DATA", ROOT.parent / "shared/data")) / "languages/sentences.tsv"
@@ -77,7 +77,7 @@ def test_a_column_heading_makes_its_cells_telephone_numbers_and_no_others():
 PRINT_ALL = """
 from bench._pii_set import passages
 from crawler.config import from_mapping
-from crawler.stages.pii import PiiStage
+from crawler.stages.pii.stage import PiiStage
 from crawler.document import Document
 stage = PiiStage(from_mapping({"PII_PERSON": "off", "PII_MAX_DENSITY": 1.0}).pii)
 for case in passages():
@@ -100,9 +100,7 @@ def test_two_processes_with_different_hash_seeds_redact_byte_for_byte_alike():
     assert outputs[0] == outputs[1] != b""
 
 
-MISSING = [
-    name for name in ("pl_core_news_sm", "nl_core_news_sm", "xx_sent_ud_sm") if not pii_names.installed_name(name)
-]
+MISSING = [name for name in ("pl_core_news_sm", "nl_core_news_sm", "xx_sent_ud_sm") if not names.installed_name(name)]
 
 
 def test_a_crawl_that_lacks_the_model_of_another_language_stops_with_the_command_that_installs_it(tmp_path):

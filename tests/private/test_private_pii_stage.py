@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, from_mapping
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
-from crawler.stages import pii_names
-from crawler.stages.pii import PiiStage, check_models
-from crawler.stages.pii_page import Hit
-from crawler.stages.pii_redact import Placeholders, redact, resolve
+from crawler.stages.pii import names as pii_names
+from crawler.stages.pii.page import Hit
+from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.pii.stage import PiiStage, check_models
 
 FILLER = "The meadow behind the mill is cut twice a year, and nobody hurries. " * 20
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier import paths
-from crawler.frontier.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
-from crawler.frontier.seeds import plan_seeds
+from crawler.seeds import patterns
+from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
+from crawler.seeds.plan import plan_seeds
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "allowlist.yaml"
 
@@ -223,7 +223,7 @@ def test_a_licence_holds_to_the_end_of_its_last_day() -> None:
     ],
 )
 def test_a_pattern_is_a_prefix_with_stars_and_an_end(pattern: str, path: str, expected: bool) -> None:
-    assert paths.matches(pattern, path) is expected
+    assert patterns.matches(pattern, path) is expected
 
 
 @given(st.text("ab/*", max_size=8), st.booleans(), st.text("ab/", max_size=10))
@@ -237,7 +237,7 @@ def test_a_pattern_means_what_a_backtracking_matcher_says(body: str, anchored: b
             return any(slow(pattern[1:], text[i:]) for i in range(len(text) + 1))
         return bool(text) and text[0] == pattern[0] and slow(pattern[1:], text[1:])
 
-    assert paths.matches(body + "$" * anchored, path) is slow(body, path)
+    assert patterns.matches(body + "$" * anchored, path) is slow(body, path)
 
 
 def test_a_pattern_is_compared_in_the_spelling_of_canonical_urls() -> None:

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.model import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
-from crawler.frontier.scope import Scope
-from crawler.frontier.seed_file import SeedError
-from crawler.frontier.seeds import (
+from crawler.seeds.plan import (
     MAX_PROBLEMS,
     page_priority,
     plan_seeds,
     read_seed_arguments,
     sitemap_candidates,
 )
-from crawler.frontier.sitemaps import Sitemap, SitemapEntry
+from crawler.seeds.scope import Scope
+from crawler.seeds.seed_file import SeedError
+from crawler.seeds.sitemaps import Sitemap, SitemapEntry
+from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 
 NOW = 1_795_305_600.0  # 2026-11-22
 ALLOWLIST = """\

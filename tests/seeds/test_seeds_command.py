@@ -11,15 +11,17 @@ from typing import TypeVar
 
 import pytest
 
-from crawler.frontier.allowlist import AllowlistEntry
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate, Limits
+from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
-from crawler.frontier.scope import Scope, ScopeError
-from crawler.frontier.seed_file import SeedError
-from crawler.frontier.seeds import plan_seeds
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.sowing import SharedScope, Sown, join_scope, plan_of, sow
+from crawler.frontier.seeding import SharedScope, Sown, join_scope, sow
+from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.arguments import plan_of
+from crawler.seeds.plan import plan_seeds
+from crawler.seeds.scope import Scope, ScopeError
+from crawler.seeds.seed_file import SeedError
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]

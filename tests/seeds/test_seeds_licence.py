@@ -9,14 +9,14 @@ import pytest
 from scrapy import Request
 
 from crawler.document import DropReason
-from crawler.frontier.allowlist import AllowlistEntry
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Candidate
-from crawler.frontier.scope import Scope
-from crawler.frontier.server import EmbeddedServer
-from crawler.frontier.sowing import REREAD_SECONDS, SharedScope, join_scope
+from crawler.frontier.seeding import REREAD_SECONDS, SharedScope, join_scope
 from crawler.middlewares.licence import LicenceMiddleware
 from crawler.middlewares.outcomes import Denied
+from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.scope import Scope
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
 
 DAY = 86_400.0
 NOW = 1_795_305_600.0  # 2026-11-22

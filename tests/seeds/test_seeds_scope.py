@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.allowlist import AllowlistEntry
-from crawler.frontier.scope import Admission, AdmissionReason, Scope, ScopeError, Via
+from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.scope import Admission, AdmissionReason, Scope, ScopeError, Via
 
 VIAS = get_args(Via)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier import sitemaps
-from crawler.frontier.sitemaps import MAX_ENTRIES, MAX_PROBLEMS, Sitemap, SitemapEntry, parse_sitemap
-from crawler.frontier.timestamps import parse_timestamp
+from crawler.seeds import sitemaps
+from crawler.seeds.sitemaps import MAX_ENTRIES, MAX_PROBLEMS, Sitemap, SitemapEntry, parse_sitemap
+from crawler.seeds.timestamps import parse_timestamp
 
 URL = "https://www.example.com/sitemap.xml"
 

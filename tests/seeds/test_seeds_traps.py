@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier import traps
-from crawler.frontier.traps import trap_reason
+from crawler.urls import traps
+from crawler.urls.traps import trap_reason
 
 TODAY = date(2026, 11, 22)
 

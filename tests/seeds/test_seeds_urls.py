@@ -15,16 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.config import ConfigError, load
-from crawler.frontier.tracking import (
-    BY_DOMAIN,
-    DEFAULT_POLICY,
-    NAMES,
-    PREFIXES,
-    SESSION_NAMES,
-    SIGNATURES,
-    extended_policy,
-)
-from crawler.frontier.urls import (
+from crawler.urls.canonicalize import (
     MAX_URL_LENGTH,
     authority,
     canonicalize,
@@ -32,6 +23,15 @@ from crawler.frontier.urls import (
     path_and_query,
     politeness_scope,
     registrable_domain,
+)
+from crawler.urls.tracking import (
+    BY_DOMAIN,
+    DEFAULT_POLICY,
+    NAMES,
+    PREFIXES,
+    SESSION_NAMES,
+    SIGNATURES,
+    extended_policy,
 )
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -453,7 +453,7 @@ def _refused_by_rule(case: dict[str, str]) -> bool:
 
 def test_worker_processes_import_no_framework_with_it() -> None:
     code = (
-        "import sys, crawler.frontier.urls, crawler.frontier.sitemaps, crawler.frontier.traps;"
+        "import sys, crawler.urls.canonicalize, crawler.seeds.sitemaps, crawler.urls.traps;"
         "print(sorted({'scrapy', 'twisted', 'redis', 'requests', 'tldextract', 'yaml'} & set(sys.modules)))"
     )
     root = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.storage.shards import read_lines
+from crawler.storage.files.shards import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"PII_PERSON": "off", "WORKER_ID": "w"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crawler.document import Exchange
-from crawler.storage.warc import exchange_records
+from crawler.storage.archive.writer import exchange_records
 from tests.crawl.site import prose
 
 EPOCH = 1_767_225_600.0  # 2026-01-01

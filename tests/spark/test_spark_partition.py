@@ -16,16 +16,16 @@ import pytest
 
 from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.server import EmbeddedServer
-from crawler.pipelines.archived import document_from_archive
+from crawler.documents.from_archive import document_from_archive
+from crawler.server.embedded import EmbeddedServer
 from crawler.spark import partition
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.isolation import CrashError, isolated
 from crawler.spark.job import configure
 from crawler.spark.partition import Judged, Unread, claim_of, finish, is_candidate, judge, judge_page
 from crawler.stages.chain import Chain
-from crawler.storage.records import encode, record_of
-from crawler.storage.replay import ArchivedResponse, read_archive
+from crawler.storage.archive.reader import ArchivedResponse, read_archive
+from crawler.storage.files.records import encode, record_of
 from tests.spark.spark_archives import EPOCH, exchange, html, two_archives, write
 
 ROOT = Path(__file__).resolve().parents[2]

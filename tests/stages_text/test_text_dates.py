@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.stages._dates import read_date
-from crawler.stages.parse import parse_html
+from crawler.stages.extraction.dates import read_date
+from crawler.stages.parse.stage import parse_html
 
 URL = "https://example.org/page"
 

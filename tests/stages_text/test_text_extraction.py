@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._metadata import spdx
-from crawler.stages._normal import normalise
-from crawler.stages._words import count_words
-from crawler.stages.extraction import ExtractionStage
-from crawler.stages.parse import ParseStage
+from crawler.stages.extraction.metadata import spdx
+from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.parse.stage import ParseStage
+from crawler.stages.text.normal import normalise
+from crawler.stages.text.words import count_words
 
 SHARED = Path(os.environ.get("CRAWLER_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SENTENCES = " ".join(
@@ -134,13 +134,13 @@ def test_an_article_in_structured_data_is_found():
 
 def test_the_full_text_wins_where_the_fast_one_is_a_fraction_of_it(monkeypatch):
     found = {True: "A lead.", False: SENTENCES}
-    monkeypatch.setattr("crawler.stages.extraction.trafilatura_text", lambda tree, url, *, fast: found[fast])
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: found[fast])
     _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
     assert (doc.extractor, doc.text) == ("trafilatura", SENTENCES)
 
 
 def test_resiliparse_has_the_last_word_where_trafilatura_finds_nothing(monkeypatch):
-    monkeypatch.setattr("crawler.stages.extraction.trafilatura_text", lambda tree, url, *, fast: "")
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: "")
     _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
     assert doc.extractor == "resiliparse"
     assert "Sentence number twelve" in doc.text

@@ -8,7 +8,7 @@ from bench import eval_language, eval_rules
 from bench._rules_compare import Judged, compare, in_the_oracles_words
 from bench._rules_report import agreement, by_language, deviations
 from crawler.document import DropReason
-from crawler.stages.rules import Failure
+from crawler.stages.quality.rules import Failure
 
 RECORDED = {
     eval_language: {"sentences": 0.96, "documents": 0.995},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document
-from crawler.stages._frame import mark_frame
-from crawler.stages.extraction import ExtractionStage
-from crawler.stages.parse import ParseStage, parse_html
+from crawler.stages.extraction.frame import mark_frame
+from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.parse.stage import ParseStage, parse_html
 
 LONG = "The spoon is made of one piece of wood, and nobody has found a better way to make a spoon in all these years."
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._identifiers import FIRST_LOOK, Answer, FastText, Langdetect, Py3Langid, normal_code
-from crawler.stages.language import LanguageStage, check_identifier, merge
+from crawler.stages.language.identifiers import FIRST_LOOK, Answer, FastText, Langdetect, Py3Langid, normal_code
+from crawler.stages.language.stage import LanguageStage, check_identifier, merge
 
 ENGLISH = "The house stands by the river, and every morning the children walk along the water to their school. " * 8
 GERMAN = "Das Haus steht am Fluss, und jeden Morgen gehen die Kinder am Wasser entlang zu ihrer Schule. " * 8
@@ -225,7 +225,7 @@ def test_a_model_or_package_that_is_missing_stops_the_crawl_with_the_remedy(tmp_
     missing = LanguageConfig(identifier=f"fasttext:{tmp_path / 'no.bin'}")
     assert "download the model" in check_identifier(missing)[0]
     (tmp_path / "no.bin").touch()
-    monkeypatch.setattr("crawler.stages.language.find_spec", lambda _: None)
+    monkeypatch.setattr("crawler.stages.language.stage.find_spec", lambda _: None)
     assert "pip install fasttext-predict" in check_identifier(missing)[0]
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from crawler.document import DropReason
-from crawler.stages._placeholders import Recognisers
-from crawler.stages._words import count_words
+from crawler.stages.quality.no_content import Recognisers
+from crawler.stages.text.words import count_words
 
 CASES = [
     tuple(line.split("\t"))

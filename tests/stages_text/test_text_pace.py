@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.stages import _metadata, _signals
-from crawler.stages.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
+from crawler.stages.extraction import metadata
+from crawler.stages.quality import score
+from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
 
 EXAMPLES = settings(max_examples=300, deadline=None, derandomize=True)
 TOKENS = st.lists(st.sampled_from(["a", "b", "ab", "ba", "aa", "é", "𝒳", "\ud800", "word"]), max_size=80)
@@ -57,14 +58,14 @@ PIECES = [*CITED.split(), *ADDRESSES.split(), " ", "\n"]
 @EXAMPLES
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_citations_and_addresses_are_found_where_the_plain_expressions_find_them(text):
-    for fast, plain in ((_signals._CITATION, PLAIN_CITATION), (_signals._URL, PLAIN_URL)):
+    for fast, plain in ((score._CITATION, PLAIN_CITATION), (score._URL, PLAIN_URL)):
         assert [m.span() for m in fast.finditer(text)] == [m.span() for m in plain.finditer(text)]
 
 
 @EXAMPLES
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=60))
 def test_the_deviation_of_line_lengths_is_that_of_the_population(lengths):
-    assert _signals._deviation(lengths) == pytest.approx(pstdev(lengths), abs=1e-9)
+    assert score._deviation(lengths) == pytest.approx(pstdev(lengths), abs=1e-9)
 
 
 SIGNS = (
@@ -76,10 +77,10 @@ SIGNS = (
 @pytest.mark.parametrize("word", SIGNS)
 def test_every_sign_of_an_author_has_one_of_the_words_that_are_looked_for_first(word):
     html = b'<p class="x-' + word.upper() + b'">A. Writer</p>'
-    assert _metadata._AUTHOR_SIGN.search(html)
-    assert any(known in html.lower() for known in _metadata._AUTHOR_WORDS)
+    assert metadata._AUTHOR_SIGN.search(html)
+    assert any(known in html.lower() for known in metadata._AUTHOR_WORDS)
 
 
 def test_a_page_without_any_of_these_words_is_not_searched_for_a_sign(monkeypatch):
-    monkeypatch.setattr(_metadata, "_AUTHOR_SIGN", None)
-    assert _metadata._author(None, b'<p class="lead">text</p>') is None
+    monkeypatch.setattr(metadata, "_AUTHOR_SIGN", None)
+    assert metadata._author(None, b'<p class="lead">text</p>') is None

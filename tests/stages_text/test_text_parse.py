@@ -12,10 +12,10 @@ from trafilatura.utils import load_html
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages import _prescan
-from crawler.stages._charset import decode
-from crawler.stages._prescan import hostile_reason
-from crawler.stages.parse import ParseStage, media_kind
+from crawler.stages.parse import prescan
+from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.parse.stage import ParseStage, media_kind
+from crawler.stages.text.charset import decode
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
 <meta name="Description" content="What it says"><meta name="ROBOTS" content="noai, NoFollow">
@@ -206,6 +206,6 @@ def test_skipping_ordinary_tags_in_one_step_changes_no_judgement(monkeypatch):
     rnd = random.Random(1)
     bodies = [b"".join(rnd.choices(pieces, k=rnd.randint(1, 25))) for _ in range(3_000)]
     fast = [hostile_reason(body) for body in bodies]
-    monkeypatch.setattr(_prescan, "_behind_ordinary", lambda body, position: position)
+    monkeypatch.setattr(prescan, "_behind_ordinary", lambda body, position: position)
     assert fast == [hostile_reason(body) for body in bodies]
     assert 100 < sum(reason is not None for reason in fast) < 2_900

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.stages._placeholders import Recognisers
-from crawler.stages._signals import LANGUAGE_BOUNDS, PROFILES, Band, choose_profile, measure
-from crawler.stages.quality import QualityStage, check_segmenters
-from crawler.stages.rules import Page
+from crawler.stages.quality.no_content import Recognisers
+from crawler.stages.quality.rules import Page
+from crawler.stages.quality.score import LANGUAGE_BOUNDS, PROFILES, Band, choose_profile, measure
+from crawler.stages.quality.stage import QualityStage, check_segmenters
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
 PROSE = next(case["text"] for case in GOLDEN if case["name"] == "prose")
@@ -217,7 +217,7 @@ def test_long_words_cost_a_finnish_page_less_than_an_english_one():
 
 def test_a_segmenter_that_is_missing_stops_the_crawl_with_the_remedy(monkeypatch):
     assert check_segmenters(QualityConfig()) == []
-    monkeypatch.setattr("crawler.stages._tokenizers.find_spec", lambda _: None)
+    monkeypatch.setattr("crawler.stages.quality.tokenizers.find_spec", lambda _: None)
     problems = check_segmenters(QualityConfig(segmenters=("th", "zh")))
     assert [("pythainlp" in p, "pip install" in p) for p in problems] == [(True, True), (False, True)]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.document import DropReason
-from crawler.stages.rules import Page, RefinedWebLines
+from crawler.stages.quality.rules import Page, RefinedWebLines
 
 GONE = None
 BEFORE = "The story begins on a morning by the river,\nand nobody knew yet how it would go on. "

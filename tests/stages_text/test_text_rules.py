@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.config import _RULE_SETS, from_mapping
+from crawler.config import from_mapping
+from crawler.config.text import RULE_SET_NAMES
 from crawler.document import DropReason
-from crawler.stages._tokenizers import Tokenizers
-from crawler.stages.rules import (
+from crawler.stages.quality.rules import (
     C4,
     RULE_SETS,
     C4Paragraphs,
@@ -27,8 +27,9 @@ from crawler.stages.rules import (
     Page,
     RefinedWebLines,
 )
-from crawler.stages.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
-from crawler.stages.rules.profiles import rules_for
+from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
+from crawler.stages.quality.rules.profiles import rules_for
+from crawler.stages.quality.tokenizers import Tokenizers
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
 RULES: dict[str, Any] = {
@@ -186,7 +187,7 @@ def test_the_datatrove_profile_is_the_oracle():
 
 def test_the_setting_accepts_exactly_the_rule_sets_that_exist():
     assert from_mapping({"QUALITY_RULES": ",".join(RULE_SETS)}).quality.rules == tuple(RULE_SETS)
-    assert set(_RULE_SETS) == set(RULE_SETS)
+    assert set(RULE_SET_NAMES) == set(RULE_SETS)
 
 
 def test_an_unknown_rule_set_is_an_error():

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.stages._signposts import is_signpost, without_signposts
+from crawler.stages.extraction.signposts import is_signpost, without_signposts
 
 SIGNPOSTS = """\
 Read more: Ten places to see this autumn

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.stages._tokenizers import FAST, PIECES, MissingSegmenterError, Tokenizers, fast, installed, token_sentences
-from crawler.stages._tokens import tokenize
-from crawler.stages._words import count_words
+from crawler.stages.quality.tokenizers import (
+    FAST,
+    PIECES,
+    MissingSegmenterError,
+    Tokenizers,
+    fast,
+    installed,
+    token_sentences,
+)
+from crawler.stages.quality.tokens import tokenize
+from crawler.stages.text.words import count_words
 
 SENTENCES = [
     "It's a test, isn't it? We don't know; they've said so.",
@@ -116,7 +124,7 @@ def test_a_mark_ends_a_sentence_only_where_a_word_follows():
 
 
 def test_a_missing_segmenter_names_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr("crawler.stages._tokenizers.find_spec", lambda _: None)
+    monkeypatch.setattr("crawler.stages.quality.tokenizers.find_spec", lambda _: None)
     with pytest.raises(MissingSegmenterError, match=r"pip install .jieba"):
         Tokenizers("fast", ["zh"])
 

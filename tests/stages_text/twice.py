@@ -40,7 +40,7 @@ def main() -> None:
     from crawler.config import from_mapping
     from crawler.document import Document
     from crawler.stages.chain import Chain
-    from crawler.storage.records import encode, record_of, rejection_of
+    from crawler.storage.files.records import encode, record_of, rejection_of
 
     config = from_mapping({"WORKER_ID": "w1"})
     chain = Chain(config, clock=lambda: 0.0)

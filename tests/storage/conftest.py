@@ -14,9 +14,9 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.storage.corpus import Corpus
-from crawler.storage.records import record_of, rejection_of
-from crawler.storage.shards import read_lines
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.shards import read_lines
 
 
 def document(number: int, **values: Any) -> Document:

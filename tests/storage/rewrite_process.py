@@ -9,8 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
-from crawler.storage.place import Place
-from crawler.storage.rewrite import Rejection, rewrite
+from crawler.dataset.rewrite import Rejection, rewrite
+from crawler.storage.files.place import Place
 
 source, target, keep_old = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "keep"
 

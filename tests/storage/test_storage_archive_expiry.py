@@ -7,13 +7,14 @@ import pytest
 
 from crawler.commands._expire import expire_archives
 from crawler.config import from_mapping
-from crawler.storage import expiry, versions
-from crawler.storage.errors import StorageError
-from crawler.storage.expiry import expire, expired, expired_note, too_old
-from crawler.storage.locks import WriterLock
-from crawler.storage.place import Place
-from crawler.storage.rewrite import rewrite, tidy
-from crawler.storage.verify import verify
+from crawler.dataset import expire as expiry
+from crawler.dataset import versions
+from crawler.dataset.expire import expire, expired, expired_note, too_old
+from crawler.dataset.rewrite import rewrite, tidy
+from crawler.dataset.verify import verify
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import Place
 
 DAY = 86_400
 NOW = 1_767_225_600.0 + 100 * DAY  # the pages were fetched a hundred days before, from the 1st to the 4th day

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.storage.place import Place
-from crawler.storage.surt import surt
-from crawler.storage.verify import finish_dead_writers, verify
-from crawler.storage.warc import Referred, describe_archive
+from crawler.dataset.verify import finish_dead_writers, verify
+from crawler.storage.archive.surt import surt
+from crawler.storage.archive.writer import Referred, describe_archive
+from crawler.storage.files.place import Place
 
 SESSION = "0123456789abcdef0123456789abcdef"
 KEYS = {  # as the `surt` package 0.3.1 answers, which pywb calls

@@ -5,11 +5,11 @@ import hashlib
 import orjson
 import pytest
 
-from crawler.storage.manifest import Ledger, merge
-from crawler.storage.place import Place
-from crawler.storage.rewrite import rewrite
-from crawler.storage.selection import Selection, select
-from crawler.storage.verify import fix, verify
+from crawler.dataset.rewrite import rewrite
+from crawler.dataset.select import Selection, select
+from crawler.dataset.verify import fix, verify
+from crawler.storage.corpus.manifest import Ledger, merge
+from crawler.storage.files.place import Place
 
 
 def crawled(folder, kept, exchange, numbers=range(6), worker="w1", **settings):

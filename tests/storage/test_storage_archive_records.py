@@ -17,12 +17,12 @@ from warcbench import WARCCachingConfig, WARCParser, WARCParsingConfig
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.config import ConfigError, from_mapping
+from crawler.dataset.verify import verify
 from crawler.policy.evidence import load
-from crawler.storage.erasure import erase_pages
-from crawler.storage.place import Place
-from crawler.storage.replay import read_archive
-from crawler.storage.verify import verify
-from crawler.storage.warc import Referred
+from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.archive.reader import read_archive
+from crawler.storage.archive.writer import Referred
+from crawler.storage.files.place import Place
 
 DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(b"<p>before</p>", usedforsecurity=False).digest()).decode()
 EARLIER = Referred("https://example.org/1", "2025-12-31T00:00:00Z", "<urn:uuid:00000000>", DIGEST)

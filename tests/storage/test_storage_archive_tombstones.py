@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dataset.verify import verify
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.decay import Past
-from crawler.pipelines.archived import compare_with_past, document_from_archive
+from crawler.documents.from_archive import compare_with_past, document_from_archive
 from crawler.policy.evidence import Evidence, History, load_history, load_verdict, with_history, with_verdict
-from crawler.storage.archive_order import begun, by_age
-from crawler.storage.erasure import erase_pages
-from crawler.storage.place import Place
-from crawler.storage.remote import expand
-from crawler.storage.replay import ArchivedResponse, read_archive
-from crawler.storage.verify import verify
+from crawler.recrawl.decay import Past
+from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.archive.reader import ArchivedResponse, read_archive
+from crawler.storage.archive.remote import begun, by_age, expand
+from crawler.storage.files.place import Place
 
 CONFIG = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w"})
 MOVED = Drop("recrawl", DropReason.MOVED, "redirects to https://example.org/")

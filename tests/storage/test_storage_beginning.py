@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawler.storage.place import Place
+from crawler.storage.files.place import Place
 
 
 def test_workers_that_begin_at_the_same_time_know_each_others_folders(tmp_path, monkeypatch):

@@ -12,14 +12,14 @@ import orjson
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dataset.verify import verify
 from crawler.document import DropReason
-from crawler.storage.corpus import Corpus
-from crawler.storage.errors import StorageError
-from crawler.storage.locks import WriterLock
-from crawler.storage.manifest import merged
-from crawler.storage.place import Place
-from crawler.storage.replay import read_archive
-from crawler.storage.verify import verify
+from crawler.storage.archive.reader import read_archive
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.corpus.manifest import merged
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import Place
 
 WRITER = Path(__file__).with_name("writer_process.py")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from crawler.dataset.diff import Change, compare, side_of
+from crawler.dataset.supersede import supersede
 from crawler.document import DropReason
-from crawler.storage.diff import Change, compare, side_of
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.supersede import supersede
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 from tests.storage.conftest import Folder
 
 ROOT = Path(__file__).resolve().parents[2]

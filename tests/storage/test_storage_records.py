@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
-from crawler.storage.records import TEXT_FIELDS, TEXT_REASONS, encode, record_of, rejection_of
+from crawler.storage.files.records import TEXT_FIELDS, TEXT_REASONS, encode, record_of, rejection_of
 
 SECRET = "the words of the page"
 

@@ -4,10 +4,11 @@ import pytest
 from scrapy.http import Headers
 
 from crawler.config import from_mapping
-from crawler.pipelines.archived import document_from_archive, document_of_problem
+from crawler.documents.begin import first_value
+from crawler.documents.from_archive import document_from_archive, document_of_problem
+from crawler.middlewares._meta import header_lines
 from crawler.policy.evidence import Evidence, History, load, load_history, with_history
-from crawler.spiders.page import header
-from crawler.storage.replay import ArchivedResponse, ReadProblem
+from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 
 CONFIG = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w"})
 NOON = 1_767_268_800.0
@@ -67,7 +68,7 @@ def test_of_a_header_that_came_twice_the_first_counts_as_on_a_live_page():
     twice = [(b"ETag", b'"1"'), (b"Content-Type", b"text/html; charset=cp1252"), (b"etag", b'"2"')]
     doc = document_from_archive(response(headers=[*twice, (b"content-type", b"text/plain; charset=utf-8")]), CONFIG)
     live = Headers(twice)
-    assert (doc.etag, doc.charset) == ('"1"', "cp1252") == (header(live, b"ETag"), doc.charset)
+    assert (doc.etag, doc.charset) == ('"1"', "cp1252") == (first_value(header_lines(live), b"etag"), doc.charset)
     assert doc.content_type == "text/html; charset=cp1252"
 
 

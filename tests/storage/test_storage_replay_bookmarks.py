@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dedup.make import make_index
+from crawler.dedup.resume import remember
 from crawler.document import Drop, DropReason
-from crawler.pipelines.dedup_index import make_index
-from crawler.pipelines.dedup_resume import remember
 from crawler.stages.fingerprint import FingerprintStage
-from crawler.storage.bookmarks import Bookmark, Bookmarks, kept_texts, spots_behind
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.records import record_of, rejection_of
+from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, kept_texts, spots_behind
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of, rejection_of
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.storage.errors import StorageError
-from crawler.storage.foreign_bytes import pieces
-from crawler.storage.foreign_http import parse_response
-from crawler.storage.replay import Archive, ArchivedResponse, ReadProblem
+from crawler.storage.archive.http_message import parse_response
+from crawler.storage.archive.members import pieces
+from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
+from crawler.storage.files.errors import StorageError
 
 PAGE = b"<p>a page</p>"
 PACKED = {"warc": lambda raw: raw, "warc.gz": gzip.compress, "warc.zst": zstandard.compress}

@@ -12,9 +12,9 @@ from itertools import islice
 import fsspec
 import pytest
 
-from crawler.storage.errors import StorageError
-from crawler.storage.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
-from crawler.storage.replay import Archive
+from crawler.storage.archive.reader import Archive
+from crawler.storage.archive.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
+from crawler.storage.files.errors import StorageError
 from tests.crawl.foreign import Writer
 
 

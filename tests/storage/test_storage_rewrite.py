@@ -10,11 +10,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.rewrite import Rejection, corpus_place, read_files, rewrite, tidy
-from crawler.storage.verify import finish_dead_writers, fix, verify
+from crawler.dataset.rewrite import Rejection, corpus_place, read_files, rewrite, tidy
+from crawler.dataset.verify import finish_dead_writers, fix, verify
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import read_records
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

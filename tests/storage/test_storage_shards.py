@@ -12,9 +12,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.storage.errors import StorageError
-from crawler.storage.journal import Journal, cut_to_last_frame, zstd_frame
-from crawler.storage.shards import ShardWriter, read_lines, seal_shard
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import Journal, cut_to_last_frame, zstd_frame
+from crawler.storage.files.shards import ShardWriter, read_lines, seal_shard
 
 FORMATS = ("jsonl.zst", "jsonl.gz", "jsonl")
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from crawler.pipelines.sink import Sink
-from crawler.storage.errors import StorageError
+from crawler.storage.files.errors import StorageError
 
 
 def run(scenario):

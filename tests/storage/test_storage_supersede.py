@@ -7,12 +7,12 @@ import hashlib
 
 import pytest
 
+from crawler.dataset.select import Selection, select
+from crawler.dataset.supersede import is_pending, read_all_versions, read_latest, standing, supersede
+from crawler.dataset.verify import verify
 from crawler.document import DropReason
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.selection import Selection, select
-from crawler.storage.supersede import is_pending, read_all_versions, read_latest, standing, supersede
-from crawler.storage.verify import verify
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 
 NOW = 1_800_000_000.0
 SECOND = "2026-02-01T00:00:00Z"

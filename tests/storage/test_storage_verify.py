@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from crawler.dataset.verify import fix, verify
 from crawler.document import DropReason
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.verify import fix, verify
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.document import Exchange
-from crawler.storage.encodings import decoded
-from crawler.storage.errors import StorageError
-from crawler.storage.replay import expand, read_archive
-from crawler.storage.warc import exchange_records, warc_date
+from crawler.storage.archive.codings import decoded
+from crawler.storage.archive.reader import expand, read_archive
+from crawler.storage.archive.writer import exchange_records
+from crawler.storage.files.errors import StorageError
+from crawler.times import rfc3339
 
 HTML = [(b"Content-Type", b"text/html; charset=utf-8")]
 tokens = st.text(alphabet="abcXYZ-", min_size=1, max_size=12).map(str.encode)
@@ -268,7 +269,7 @@ def test_a_chunked_and_compressed_public_page_comes_out_as_html(shared_data):
 
 
 def test_dates_are_utc_with_milliseconds():
-    assert warc_date(0.1234) == "1970-01-01T00:00:00.123Z"
+    assert rfc3339(0.1234) == "1970-01-01T00:00:00.123Z"
 
 
 def test_the_listing_of_public_archives_is_complete(shared_data):

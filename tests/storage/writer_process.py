@@ -4,8 +4,8 @@ import sys
 
 from crawler.config import from_mapping
 from crawler.document import Document, Exchange
-from crawler.storage.corpus import Corpus
-from crawler.storage.records import record_of
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.records import record_of
 
 folder, worker = sys.argv[1:3]
 corpus = Corpus(

@@ -11,10 +11,10 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document
-from crawler.storage.corpus import Corpus
-from crawler.storage.place import Place
-from crawler.storage.records import record_of
-from crawler.storage.shards import read_lines
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
+from crawler.storage.files.shards import read_lines
 
 SYLLABLES = (
     "ba",

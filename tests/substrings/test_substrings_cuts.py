@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.batch.cuts import rejection, without
-from crawler.batch.words import Row, spans, words
+from crawler.dataset.cuts import rejection, without
+from crawler.dataset.word_rows import Row, spans, words
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.fingerprint import exact_id
-from crawler.storage.records import record_of
+from crawler.storage.files.records import record_of
 
 
 def record(text, **values):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.batch.substrings import find, remove
-from crawler.storage.verify import verify
+from crawler.dataset.substrings import find, remove
+from crawler.dataset.verify import verify
 
 MEMORY = 10**9
 NOW = 1_800_000_000.0

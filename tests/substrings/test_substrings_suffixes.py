@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.batch.suffixes import Passage, Repeats
+from crawler.dataset.suffixes import Passage, Repeats
 
 
 def repeats(tokens, k):

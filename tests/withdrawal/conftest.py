@@ -14,12 +14,12 @@ import pytest
 import zstandard
 
 from crawler.config import from_mapping
+from crawler.dataset.rewrite import read_files
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.storage.corpus import Corpus
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.records import record_of, rejection_of
-from crawler.storage.rewrite import read_files
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.shards import read_records
 
 DOMAINS = {"alder.example": "CC-BY-4.0", "birch.example": "CC-BY-4.0", "cedar.example": "CC0-1.0"}
 

@@ -12,20 +12,21 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.config import from_mapping
-from crawler.frontier.allowlist import parse_allowlist
-from crawler.frontier.model import Candidate, PutStatus
-from crawler.frontier.scope import Scope
-from crawler.frontier.tending import with_frontier
-from crawler.frontier.wiring import frontier_folder
-from crawler.frontier.withdrawal import block, domain_named, revoked_by, ungranted, without
-from crawler.storage.corpus import Corpus
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.replay import read_archive
-from crawler.storage.rewrite import read_files
-from crawler.storage.verify import finish_dead_writers, verify
-from crawler.storage.withdrawal import WITHDRAWALS, Wish, covers, find, refused_domains, withdraw, withdrawals
+from crawler.dataset.exclude import WITHDRAWALS, Wish, covers, find, refused_domains, withdraw, withdrawals
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.verify import finish_dead_writers, verify
+from crawler.frontier.exclusion import block, domain_named, revoked_by, ungranted, without
+from crawler.frontier.model import PutStatus
+from crawler.frontier.operate import with_frontier
+from crawler.seeds.allowlist import parse_allowlist
+from crawler.seeds.scope import Scope
+from crawler.server.location import frontier_folder
+from crawler.storage.archive.reader import read_archive
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import read_records
+from crawler.urls.candidate import Candidate
 
 HERE = Path(__file__).parent
 BIRCH = Wish("a letter from the owner", frozenset({"birch.example"}), refused=frozenset({"birch.example"}))
@@ -127,7 +128,7 @@ def test_reports_that_may_quote_the_pages_go(corpus):
 
 
 def test_files_that_an_earlier_version_kept_are_removed(corpus):
-    from crawler.storage.rewrite import rewrite
+    from crawler.dataset.rewrite import rewrite
 
     changed = rewrite(corpus.place, lambda r: None if "birch" in r["url"] else r, reason="t", by="t", now=1.7e9)
     assert changed.dropped == 4 and b"birch-phrase-000" in corpus.everything()

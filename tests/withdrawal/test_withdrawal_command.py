@@ -21,13 +21,13 @@ from crawler.commands import _exclude, _select
 from crawler.commands._exclude import exclude
 from crawler.commands._select import select_subset
 from crawler.config import from_mapping
-from crawler.storage.errors import StorageError
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.rewrite import read_files
-from crawler.storage.selection import Selection, select
-from crawler.storage.verify import verify
-from crawler.storage.withdrawal import refused_domains, withdrawals
+from crawler.dataset.exclude import refused_domains, withdrawals
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.select import Selection, select
+from crawler.dataset.verify import verify
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"

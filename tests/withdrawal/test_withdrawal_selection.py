@@ -7,11 +7,11 @@ import hashlib
 import orjson
 import pytest
 
-from crawler.storage.place import Place
-from crawler.storage.reading import read_records
-from crawler.storage.rewrite import read_files
-from crawler.storage.selection import Selection, condition_of, select
-from crawler.storage.verify import verify
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.select import Selection, condition_of, select
+from crawler.dataset.verify import verify
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import read_records
 
 RECORD = {
     "word_count": 500,

@@ -9,8 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
-from crawler.storage.place import Place
-from crawler.storage.withdrawal import Wish, withdraw
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.storage.files.place import Place
 
 source, target = Path(sys.argv[1]), Path(sys.argv[2])
 

@@ -17,10 +17,10 @@ import pytest
 from rich.console import Console
 
 from bench._prose import prose
-from crawler.observe import render
-from crawler.observe.summary import summarise
-from crawler.observe.webpage import page
-from crawler.storage.shards import read_lines
+from crawler.observe.report import terminal
+from crawler.observe.report.summary import summarise
+from crawler.observe.report.webpage import page
+from crawler.storage.files.shards import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES, TURNS_AT = 50, 25
@@ -130,7 +130,7 @@ def test_the_summary_and_the_page_for_a_browser_name_the_domain(crawled):
     summary = summarise(str(corpus))
     assert list(summary.quarantined) == [domain]
     out = io.StringIO()
-    render.show(summary, Console(file=out, width=160))
+    terminal.show(summary, Console(file=out, width=160))
     assert "In quarantine" in out.getvalue()
     assert domain in out.getvalue().partition("In quarantine")[2]
     assert "<h2>In quarantine</h2>" in page(summary)

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from crawler.document import Document
-from crawler.pipelines.yield_history import MemoryYields
 from crawler.pipelines.yields import YieldPipeline
-from crawler.stages.yields import Judgement, YieldRule
+from crawler.quarantine.history import MemoryYields
+from crawler.quarantine.rule import Judgement, YieldRule
 
 
 class Held:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.server import EmbeddedServer
-from crawler.pipelines.yield_history import MemoryYields, SharedYields
-from crawler.stages.yields import Event, History, YieldRule
+from crawler.quarantine.history import MemoryYields, SharedYields
+from crawler.quarantine.rule import Event, History, YieldRule
+from crawler.server.embedded import EmbeddedServer
 
 GOOD, WALL = 0.4, 0.02
 

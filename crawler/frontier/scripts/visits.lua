@@ -75,7 +75,7 @@ local function remember(text, scope, rest)
     if visits > 32 * (splits + 1) then split_visits() end
   end
 end
--- Its time has come: back into its queue, behind what is there; sitemaps in front (crawler.frontier.seeds).
+-- Its time has come: back into its queue, behind what is there; sitemaps in front (crawler.seeds.plan).
 local function bring_back(n, hash, entry, scope, rest)
   call('HSET', vkey(n), hash, 'p' .. string.sub(entry, 2))
   count('parked', -1)

@@ -7,7 +7,7 @@ permission. The list holds crawlers and control tokens whose operators document 
 from __future__ import annotations
 
 from crawler.document import Signal
-from crawler.policy.robots import RobotsFile
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, signal
 
 NAME = "ai-bots"

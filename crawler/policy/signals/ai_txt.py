@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawler.document import Signal
-from crawler.policy import robots
-from crawler.policy.robots import RobotsFile
+from crawler.policy.robots import parse as robots
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import ALLOW, DISALLOW, Context, Detector, OptOutFile, signal
 
 NAME = "ai.txt"

@@ -8,7 +8,7 @@ from typing import Any
 
 from crawler.document import Signal
 from crawler.policy.headers import Headers, escaped
-from crawler.policy.robots import RobotsFile
+from crawler.policy.robots.parse import RobotsFile
 
 Metas = Iterable[tuple[str, str]]
 """(lower-case name, content) of every <meta name=…>."""

@@ -6,7 +6,7 @@ import re
 
 from crawler.document import Signal
 from crawler.policy.headers import Headers, values_of
-from crawler.policy.robots import RobotsFile
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, signal
 from crawler.policy.signals.scoped import applicable
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crawler.policy.robots import Record
-from crawler.policy.robots_match import Rule, RuleSet, normalize
+from crawler.policy.robots.match import Rule, RuleSet, normalize
+from crawler.policy.robots.parse import Record
 
 
 def applicable(records: Iterable[Record], path: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from crawler.document import Signal
 from crawler.policy.headers import Headers, values_of
-from crawler.policy.robots_match import Rule, RuleSet, normalize
+from crawler.policy.robots.match import Rule, RuleSet, normalize
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Metas, OptOutFile, signal
 
 NAME = "tdmrep"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crawler.document import Signal
-from crawler.policy import robots
+from crawler.policy.robots import parse as robots
 from crawler.policy.signals.base import ALLOW, DISALLOW, Context, Detector, OptOutFile, signal
 
 NAME = "trust.txt"

@@ -1,1 +1,0 @@
-"""After the crawl: jobs over the sealed shards of a finished corpus. Stages and storage meet here; no Scrapy."""

@@ -1,0 +1,33 @@
+"""Every project setting: declared once, read once into frozen typed objects, all problems reported together."""
+
+from crawler.config.config import SECTIONS, Config, declared, from_mapping, load
+from crawler.config.crawl import CrawlConfig
+from crawler.config.declare import ConfigError, Getter, setting
+from crawler.config.frontier import FrontierConfig
+from crawler.config.language import LanguageConfig
+from crawler.config.policy import PolicyConfig
+from crawler.config.problems import LaunchError
+from crawler.config.storage import DedupConfig, StorageConfig
+from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
+
+__all__ = [
+    "SECTIONS",
+    "Config",
+    "ConfigError",
+    "CrawlConfig",
+    "DecontaminationConfig",
+    "DedupConfig",
+    "ExtractionConfig",
+    "FrontierConfig",
+    "Getter",
+    "LanguageConfig",
+    "LaunchError",
+    "PiiConfig",
+    "PolicyConfig",
+    "QualityConfig",
+    "StorageConfig",
+    "declared",
+    "from_mapping",
+    "load",
+    "setting",
+]

@@ -1,0 +1,131 @@
+"""Every project setting, read once into frozen typed objects; all errors reported together.
+
+`load(getter)` reads the values (from Scrapy's settings, environment or a plain mapping), converts and checks them, and
+raises one `ConfigError` that lists every problem with the setting, the value and the fix. Components receive the typed
+sections, never Scrapy's settings. `docs/settings.md` is generated from the
+declarations in this folder, one file a room.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from crawler.config import eval_sets
+from crawler.config.crawl import CrawlConfig, default_worker_id
+from crawler.config.declare import ConfigError, Getter, load_section
+from crawler.config.frontier import FrontierConfig
+from crawler.config.language import LanguageConfig
+from crawler.config.policy import PolicyConfig
+from crawler.config.storage import DedupConfig, StorageConfig
+from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All sections. `digest` is the SHA-256 of every value that can change a verdict or a text."""
+
+    crawl: CrawlConfig
+    frontier: FrontierConfig
+    policy: PolicyConfig
+    extraction: ExtractionConfig
+    language: LanguageConfig
+    quality: QualityConfig
+    pii: PiiConfig
+    decontamination: DecontaminationConfig
+    dedup: DedupConfig
+    storage: StorageConfig
+    eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
+    digest: str = field(init=False, compare=False)
+    """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", self._digest())  # every record carries it: computed once
+
+    def _digest(self) -> str:
+        values = {
+            f.metadata["name"]: getattr(section, f.name)
+            for section in (getattr(self, name) for name in SECTIONS)
+            for f in fields(section)
+            if f.metadata["digest"]
+        }
+        if self.eval_digest:
+            values["EVAL_SETS"] = self.eval_digest
+        blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
+        return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
+
+
+SECTIONS: dict[str, type[Any]] = {
+    "crawl": CrawlConfig,
+    "frontier": FrontierConfig,
+    "policy": PolicyConfig,
+    "extraction": ExtractionConfig,
+    "language": LanguageConfig,
+    "quality": QualityConfig,
+    "pii": PiiConfig,
+    "decontamination": DecontaminationConfig,
+    "dedup": DedupConfig,
+    "storage": StorageConfig,
+}
+
+
+def declared() -> dict[str, dataclasses.Field[Any]]:
+    """Every declared setting by its public name."""
+    return {f.metadata["name"]: f for section in SECTIONS.values() for f in fields(section)}
+
+
+def load(getter: Getter) -> Config:
+    """Read and check every setting.
+
+    Raises: ConfigError listing all problems at once.
+    """
+    problems: list[str] = []
+    sections: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    if problems:
+        raise ConfigError(problems)
+    config = Config(**sections)
+    problems += _check_together(config)
+    if problems:
+        raise ConfigError(problems)
+    config = dataclasses.replace(config, eval_digest=_eval_digest(config.decontamination))
+    if not config.crawl.worker_id:
+        crawl = dataclasses.replace(config.crawl, worker_id=default_worker_id())
+        config = dataclasses.replace(config, crawl=crawl)
+    return config
+
+
+def from_mapping(values: Mapping[str, Any] | None = None) -> Config:
+    """`load` from a plain mapping: for tests, batch jobs and scripts."""
+    return load((values or {}).get)
+
+
+def _eval_digest(config: DecontaminationConfig) -> str:
+    """Raises: ConfigError where a set cannot be read."""
+    try:
+        return eval_sets.digest_of(
+            config.eval_sets, ngram=config.ngram, min_overlap=config.min_overlap, max_examples=config.max_examples
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError([f"EVAL_SETS={','.join(config.eval_sets)!r}: {error}"]) from None
+
+
+def _check_together(config: Config) -> list[str]:
+    problems = []
+    if "://" in config.crawl.corpus_dir and not config.storage.spool_dir:
+        problems.append(
+            f"CORPUS_DIR={config.crawl.corpus_dir!r} is a remote URL: set CORPUS_SPOOL_DIR to a local folder on a disk "
+            "that survives the worker; files grow there and are uploaded when sealed"
+        )
+    f = config.frontier
+    if f.recrawl_min_seconds > f.recrawl_max_seconds:
+        problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
+    if f.recrawl and not f.recrawl_remember:
+        problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
+    permutations = config.dedup.bands * config.dedup.rows
+    if permutations > 512:
+        problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")
+    return problems

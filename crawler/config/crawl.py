@@ -1,0 +1,59 @@
+"""Settings of a crawl as a whole: who crawls, and where the output goes. Part of `config.py`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+
+from crawler.config.declare import setting
+
+
+def check_name(value: str) -> str | None:
+    """What is wrong with a name that becomes part of files and keys; None where nothing is."""
+    if value and all(c.isascii() and (c.isalnum() or c in "_-.") for c in value) and len(value) <= 64:
+        return None
+    return "expected 1 to 64 letters, digits, '-', '_' or '.'; it becomes part of file names and keys"
+
+
+def check_redis_url(value: str | None) -> str | None:
+    """What is wrong with the address of a server; None where nothing is."""
+    if value is None or value.startswith(("redis://", "rediss://", "unix://", "valkey://")):
+        return None
+    return "expected redis://host:port/db, rediss://… or unix://path"
+
+
+def check_contact(value: str) -> str | None:
+    """What is wrong with the address that site owners are given; None where nothing is."""
+    if not value or value.startswith(("https://", "http://", "mailto:")) or "@" in value:
+        return None
+    return "expected a URL or an e-mail address that a site owner can reach, such as https://example.org/bot"
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """Who crawls, and where the output goes."""
+
+    corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", digest=False)
+    crawl_id: str = setting("CRAWL_ID", "crawl", "names the crawl in keys and files", check=check_name, digest=False)
+    worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and process id",
+                             check=lambda v: check_name(v) if v else None, digest=False)  # fmt: skip
+    redis_url: str | None = setting("REDIS_URL", None, "shared frontier; unset = embedded Valkey under CORPUS_DIR",
+                                    check=check_redis_url, digest=False)  # fmt: skip
+    stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = cores, 0 = inline",
+                                 minimum=-1, maximum=256, digest=False)  # fmt: skip
+    stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0,
+                                           "CPU seconds of one page in the stages; a worker that only waits gets 10x",
+                                           minimum=0.1)  # fmt: skip
+    contact: str = setting("CRAWLER_CONTACT", "", "URL or e-mail in the User-Agent; required off loopback",
+                           check=check_contact)  # fmt: skip
+    product_token: str = setting("CRAWLER_PRODUCT_TOKEN", "CorpusBot", "name in the User-Agent and in robots.txt groups",
+                                 check=check_name)  # fmt: skip
+    progress: str = setting("PROGRESS", "auto", "live progress on the terminal", choices=("auto", "on", "off"),
+                            digest=False)  # fmt: skip
+
+
+def default_worker_id() -> str:
+    """Unique on this host and short enough for file names: host name and process id."""
+    host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname())[:40]
+    return f"{host or 'worker'}-{os.getpid()}"

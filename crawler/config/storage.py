@@ -1,0 +1,50 @@
+"""Settings of duplicates, shards, rejected records and the archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler.config.crawl import check_redis_url
+from crawler.config.declare import setting
+
+
+@dataclass(frozen=True, slots=True)
+class DedupConfig:
+    """The same text twice?"""
+
+    scope: str = setting("DEDUP_SCOPE", "crawl", "what a new document is compared with", choices=("crawl", "all"))
+    redis_url: str | None = setting("DEDUP_REDIS_URL", None, "its own server; unset = the frontier's",
+                                    check=check_redis_url, digest=False)  # fmt: skip
+    threshold: float = setting("NEARDUP_THRESHOLD", 0.77, "estimated Jaccard similarity from which a page is a near "
+                               "duplicate", minimum=0.5, maximum=1.0)  # fmt: skip
+    short_threshold: float = setting("NEARDUP_SHORT_THRESHOLD", 0.9, "the same for short texts, where one word makes "
+                                     "the difference", minimum=0.5, maximum=1.0)  # fmt: skip
+    short_shingles: int = setting("NEARDUP_SHORT_SHINGLES", 50, "a text of fewer shingles is short", minimum=0)
+    bands: int = setting("NEARDUP_BANDS", 14, "LSH bands", minimum=1)
+    rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
+    shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
+    min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """Shards, rejected records and the archive."""
+
+    shard_max_bytes: int = setting("SHARD_MAX_BYTES", 512 * 2**20, "uncompressed bytes a shard", minimum=1024,
+                                   digest=False)  # fmt: skip
+    shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
+                                choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
+    archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
+    archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
+                                     digest=False)  # fmt: skip
+    archive_compression: str = setting("ARCHIVE_COMPRESSION", "gzip", "of each WARC record; zstd is 1 to 8 % smaller, "
+                                       "but fewer tools read it (not warcio)", choices=("gzip", "zstd"),
+                                       digest=False)  # fmt: skip
+    archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
+                                      "0 = never", minimum=0.0, digest=False)  # fmt: skip
+    commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
+                                    digest=False)  # fmt: skip
+    rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "
+                                  "carry the text", digest=False)  # fmt: skip
+    spool_dir: str | None = setting("CORPUS_SPOOL_DIR", None, "local folder where files grow before they are uploaded; "
+                                    "needed when CORPUS_DIR is a remote URL", digest=False)  # fmt: skip

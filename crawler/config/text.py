@@ -1,0 +1,97 @@
+"""Settings of the stages on text: extraction, quality, personal data, evaluation sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler.config import eval_sets
+from crawler.config.declare import setting
+
+
+def _check_region(value: str) -> str | None:
+    if len(value) == 2 and value.isascii() and value.isalpha() and value.isupper():
+        return None
+    return "expected an ISO 3166-1 code of two capital letters, such as US or DE"
+
+
+def _check_models(value: tuple[str, ...]) -> str | None:
+    if all(language.isalpha() and model.isidentifier() for language, _, model in (v.partition(":") for v in value)):
+        return None
+    return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
+
+
+RULE_SET_NAMES = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs", "refinedweb_lines")
+
+
+def _check_rules(value: tuple[str, ...]) -> str | None:
+    unknown = [name for name in value if name not in RULE_SET_NAMES]
+    return f"expected names out of {', '.join(RULE_SET_NAMES)}, not {', '.join(unknown)}" if unknown else None
+
+
+def _check_segmenters(value: tuple[str, ...]) -> str | None:
+    unknown = sorted(set(value) - {"zh", "ja", "th"})
+    return f"expected languages out of zh, ja, th, not {', '.join(unknown)}" if unknown else None
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionConfig:
+    """What is the text of the page?"""
+
+    extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 150, "fewer words are too_short", minimum=0)
+    yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "a domain whose latest pages give less than this share of the "
+                                 "text it used to give is quarantined; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
+    yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a domain before anything is said about it",
+                               minimum=1)  # fmt: skip
+    yield_window: int = setting("YIELD_WINDOW_PAGES", 20, "latest pages of a domain that are compared with those before",
+                                minimum=2, maximum=1000)  # fmt: skip
+    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; beyond them stands a trap",
+                             minimum=0)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class QualityConfig:
+    """Is it worth keeping?"""
+
+    rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
+                                     "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
+                                     "c4_paragraphs, refinedweb_lines", check=_check_rules)  # fmt: skip
+    min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
+                               maximum=1.0)  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
+                           "or legal, chosen by page", choices=("auto", "prose", "technical", "legal",
+                                                                "datatrove"))  # fmt: skip
+    tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
+                             choices=("fast", "spacy"))  # fmt: skip
+    segmenters: tuple[str, ...] = setting("QUALITY_SEGMENTERS", (), "languages out of zh, ja and th whose words a "
+                                          "package of their own finds; empty = estimated from characters",
+                                          check=_check_segmenters)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PiiConfig:
+    """Personal data: what is redacted."""
+
+    person: str = setting("PII_PERSON", "contextual", "person names: only beside another identifier, all, or off",
+                          choices=("contextual", "all", "off"))  # fmt: skip
+    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
+                                 minimum=0.0, maximum=1.0)  # fmt: skip
+    default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code",
+                                  check=_check_region)  # fmt: skip
+    models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
+                                      "language:model", check=_check_models)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DecontaminationConfig:
+    """Does a text repeat an evaluation set? The digest takes the content of the sets, not their paths."""
+
+    eval_sets: tuple[str, ...] = setting("EVAL_SETS", (), "evaluation sets that no kept text may repeat: files (JSON lines, "
+                                         "JSON, text, Parquet), folders or globs; #column+column behind one names the "
+                                         "columns that count", check=eval_sets.problem_of, digest=False)  # fmt: skip
+    ngram: int = setting("DECONTAMINATION_NGRAM", 13, "words of a passage that counts as a repetition", minimum=5,
+                         maximum=64, digest=False)  # fmt: skip
+    min_overlap: int = setting("DECONTAMINATION_MIN_OVERLAP", 1, "different passages shared with one set from which a page "
+                               "is contaminated", minimum=1, digest=False)  # fmt: skip
+    max_examples: int = setting("DECONTAMINATION_MAX_EXAMPLES", 10, "a passage that stands in more examples is the set's "
+                                "template and is not searched", minimum=1, digest=False)  # fmt: skip

@@ -1,0 +1,169 @@
+"""Beside the corpus: what two corpora, or two versions of one, make of the same URLs (`scrapy dataset diff`).
+
+Each side is read once, file by file; what stays in memory is one entry a URL. Texts are read a second time, and only
+those that are shown. Of a URL that a side has several times the record that stands counts (`verify.py` ranks alike).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from crawler.dataset.verify import is_final
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, REPLACED, Place
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import read_records
+
+ABSENT = "absent"
+"""Stands for a URL that a side does not have."""
+_VERSION = re.compile(r"(.+)@(\d{1,6})")
+_LINES = 16  # of one unified sample
+_WIDTH = 200  # characters of one of its lines
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One version of one corpus. `paths` are its shards and rejected files, where they are now."""
+
+    name: str
+    place: Place
+    paths: list[str]
+    version: int
+
+
+class Change(NamedTuple):
+    """One URL that differs; `before` and `after` are a doc_id, "stage/reason" or "absent"."""
+
+    url: str
+    before: str
+    after: str
+
+
+@dataclass(slots=True)
+class Difference:
+    """What B makes of the URLs of A, by URL. `same` counts kept documents with equal text."""
+
+    same: int = 0
+    gained: list[Change] = field(default_factory=list)  # documents that only B has
+    lost: list[Change] = field(default_factory=list)  # documents that only A has
+    texts: list[Change] = field(default_factory=list)  # documents with another text
+    reasons: list[Change] = field(default_factory=list)  # rejected by both, for other reasons, or seen by one only
+    samples: dict[str, list[str]] = field(default_factory=dict)  # some of `texts`: URL -> unified diff
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        lists = {name: [c._asdict() for c in getattr(self, name)] for name in ("gained", "lost", "texts", "reasons")}
+        return {"same": self.same, **lists, "samples": self.samples}
+
+    def kinds(self, name: str) -> Counter[str]:
+        """How often each pair of reasons stands behind a list: "near/near_duplicate", "absent -> policy/optout"."""
+        of: dict[str, Callable[[Change], str]] = {
+            "gained": lambda c: c.before,
+            "lost": lambda c: c.after,
+            "reasons": lambda c: f"{c.before} -> {c.after}",
+        }
+        return Counter(map(of[name], getattr(self, name)))
+
+
+class _Found(NamedTuple):
+    rank: tuple[bool, str, bool]
+    what: str
+    kept: bool
+    line: tuple[int, int]  # number of the file, number of the line
+
+
+def side_of(text: str, spool_dir: str | None = None) -> Side:
+    """`DIR` or `DIR@N`, version N of the corpus in DIR. Raises: StorageError where there is none."""
+    found = _VERSION.fullmatch(text)
+    place = Place(found[1] if found else text, spool_dir)
+    manifest = place.manifest()
+    current = manifest.get("version", 1)
+    version = int(found[2]) if found else current
+    if version != current:
+        old = place.load_json(f"manifest.{version:04d}.json")
+        if not isinstance(old, dict):
+            raise StorageError(f"{place.url}: no version {version}; expected 1 to {current}")
+        manifest = old
+    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] != ARCHIVE]
+    return Side(text, place, list(_where(place, paths)), version)
+
+
+def _where(place: Place, paths: Iterable[str]) -> Iterator[str]:
+    """Where the files are now: a later version may have set them aside, or withdrawn what they held."""
+    names: dict[str, set[str]] = {}
+    for path in paths:
+        for folder in (path.rpartition("/")[0], f"{REPLACED}/{path.rpartition('/')[0]}"):
+            if path.rpartition("/")[2] in names.setdefault(folder, set(place.listing(folder))):
+                yield f"{folder}/{path.rpartition('/')[2]}"
+                break
+        else:
+            raise StorageError(f"{place.url}: {path} is not there any more; a later withdrawal removed that version")
+
+
+def compare(before: Side, after: Side, *, samples: int = 5) -> Difference:
+    """Every URL of both sides. samples: how many changed texts to show. Raises: StorageError."""
+    old, new = _read(before), _read(after)
+    found = Difference()
+    for url in sorted(old.keys() | new.keys()):
+        _judge(found, url, old.get(url), new.get(url))
+    shown = [change.url for change in found.texts[:samples]]
+    texts = [_texts(side, [known[url].line for url in shown]) for side, known in ((before, old), (after, new))]
+    for url in shown:
+        found.samples[url] = _unified(texts[0][old[url].line], texts[1][new[url].line])
+    return found
+
+
+def _judge(found: Difference, url: str, old: _Found | None, new: _Found | None) -> None:
+    change = Change(url, old.what if old else ABSENT, new.what if new else ABSENT)
+    kept = (old is not None and old.kept, new is not None and new.kept)
+    if kept == (True, True):
+        if change.before == change.after:
+            found.same += 1
+        else:
+            found.texts.append(change)
+    elif any(kept):
+        (found.lost if kept[0] else found.gained).append(change)
+    elif change.before != change.after:
+        found.reasons.append(change)
+
+
+def _read(side: Side) -> dict[str, _Found]:
+    best: dict[str, _Found] = {}
+    for number, path in enumerate(side.paths):
+        for line, record in enumerate(read_records(side.place, path)):
+            claim = _claim(record, (number, line))
+            current = best.get(record["url"])
+            if current is None or claim.rank > current.rank:
+                best[record["url"]] = claim
+    return best
+
+
+def _claim(record: Record, line: tuple[int, int]) -> _Found:
+    reason = record.get("reason")
+    kept = reason is None
+    what = str(record.get("doc_id")) if kept else f"{record.get('stage')}/{reason}"
+    return _Found((is_final(reason), record.get("crawled_at") or "", kept), what, kept, line)
+
+
+def _texts(side: Side, lines: list[tuple[int, int]]) -> dict[tuple[int, int], list[str]]:
+    """The texts on these lines; each file that holds one is read once more, as far as it takes."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for number in sorted({number for number, _ in lines}):
+        wanted = {line for file, line in lines if file == number}
+        for line, record in enumerate(read_records(side.place, side.paths[number])):
+            if line in wanted:
+                found[number, line] = str(record.get("text") or "").splitlines()
+            if line >= max(wanted):
+                break
+    return found
+
+
+def _unified(old: list[str], new: list[str]) -> list[str]:
+    """The first lines of a unified diff, without its head."""
+    lines = [line.rstrip("\n")[:_WIDTH] for line in difflib.unified_diff(old, new, n=0, lineterm="")][2:]
+    return lines if len(lines) <= _LINES else [*lines[:_LINES], f"… {len(lines) - _LINES} more lines"]

@@ -1,0 +1,245 @@
+"""A site owner says no, or a licence is revoked, after the crawl: what was kept goes, and stays away.
+
+`find` looks what a wish concerns, `withdraw` does it: a new version of the corpus without the documents, the archive
+without their pages, rejected records without text. `withdrawals.jsonl` is written first and says what was wished and
+which URLs went, so that a call which was cut off is finished by the next one, and a later crawl refuses what it names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from crawler.dataset.rewrite import Rewritten, read_files, rewrite
+from crawler.dataset.verify import finish_dead_writers
+from crawler.storage.archive.cdxj import with_index
+from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.shards import Entry, read_records
+from crawler.times import rfc3339
+
+WITHDRAWALS = "withdrawals.jsonl"
+DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
+"""Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
+_POINTERS = ("warc_file", "warc_record_id", "warc_offset")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to go: everything to which all of these conditions apply that are given.
+
+    domains: with all their subdomains, written as in the record's `domain`. licences: license_tag of the record.
+    revoked: a rule of the caller's (an allowlist that no longer grants a page), named by `rule` for the log.
+    refused: domains that no later crawl into this corpus may ask.
+    """
+
+    reason: str
+    domains: frozenset[str] = frozenset()
+    licences: frozenset[str] = frozenset()
+    revoked: Callable[[Record], bool] | None = None
+    rule: str = ""
+    refused: frozenset[str] = frozenset()
+
+    def concerns(self, record: Record) -> bool:
+        """True for a kept or rejected record that is to go."""
+        return (
+            (not self.domains or covers(self.domains, record["url"]))
+            and (not self.licences or record.get("license_tag") in self.licences)
+            and (self.revoked is None or self.revoked(record))
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """What identifies the wish in the log."""
+        return {
+            "reason": self.reason,
+            "domains": sorted(self.domains),
+            "licences": sorted(self.licences),
+            "rule": self.rule,
+        }
+
+
+@dataclass(slots=True)
+class Concerned:
+    """What a wish concerns now. `pages` are URLs with hashes, without text."""
+
+    kept: int = 0
+    words: int = 0
+    rejected: int = 0
+    with_text: int = 0  # rejected records that carry text
+    archived: int = 0  # records of both kinds that point into the archive
+    domains: Counter[str] = field(default_factory=Counter)  # kept documents
+    licences: Counter[str] = field(default_factory=Counter)
+    pages: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def nothing(self) -> bool:
+        """True where no text and no raw page is left to take away."""
+        return not (self.kept or self.with_text or self.archived)
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What `withdraw` did. `urls` (canonical) and `refused` are those of the whole wish, earlier calls included."""
+
+    rewritten: Rewritten
+    found: Concerned
+    removed_files: list[str]
+    urls: list[str]
+    refused: frozenset[str]
+
+
+def covers(domains: frozenset[str], url: str) -> bool:
+    """True where the URL's host is one of the domains or lies below one; a domain with a port covers that port only."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return False
+    if port and f"{host}:{port}" in domains:
+        return True
+    labels = host.split(".")
+    return any(".".join(labels[i:]) in domains for i in range(len(labels)))
+
+
+def find(place: Place, wish: Wish) -> Concerned:
+    """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
+    found = Concerned()
+    for entry in read_files(place, (SHARDS, REJECTED)):
+        for record in read_records(place, entry["path"]):
+            if wish.concerns(record):
+                _count(found, record, kept=entry["kind"] == SHARDS)
+    return found
+
+
+def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+    """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
+
+    Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
+    """
+    finish_dead_writers(place)
+    found = find(place, wish)
+    refused, pages = _log(place, wish, found.pages, now)
+    gone = {page["url"] for page in pages}
+    by_domain = bool(wish.domains) and not wish.licences and wish.revoked is None
+    hashes = {entry["path"]: entry["sha256"] for entry in read_files(place, (ARCHIVE,))}
+    moved: dict[str, str] = {}
+
+    def is_withdrawn(url: str) -> bool:
+        return url in gone or (by_domain and covers(wish.domains, url))
+
+    def archive(corpus: Place, old: str, new: Path) -> tuple[Entry, int] | None:
+        erased = erase_pages(corpus, old, new, is_withdrawn, sha256=hashes[old])
+        if erased:
+            moved[old] = f"{new.parent.name}/{new.name}"
+        return erased
+
+    def decide(record: Record) -> Record | None:
+        if not wish.concerns(record):
+            file = record.get("warc_file")
+            return record | {"warc_file": moved[file]} if file in moved else record
+        return None if "reason" not in record else _without_text(record)
+
+    done = rewrite(
+        place,
+        decide,
+        reason=wish.reason,
+        by="dataset exclude",
+        now=now,
+        folders=(SHARDS, REJECTED),
+        archive=archive,
+        keep_old=False,
+    )
+    removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
+    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
+
+
+def withdrawals(place: Place) -> list[dict[str, Any]]:
+    """Every wish so far: reason, domains, licences, rule, time; oldest first. Raises: StorageError."""
+    return [line for line in _lines(place) if line["kind"] == "withdrawal"]
+
+
+def refused_domains(place: Place) -> frozenset[str]:
+    """The domains that no later crawl may ask."""
+    return frozenset(domain for wish in withdrawals(place) for domain in wish["refused"])
+
+
+def refused_licences(place: Place) -> frozenset[str]:
+    """The licences that were withdrawn whatever the domain."""
+    return frozenset(tag for wish in withdrawals(place) if not wish["domains"] for tag in wish["licences"])
+
+
+def _count(found: Concerned, record: Record, *, kept: bool) -> None:
+    text = any(record.get(name) for name in TEXT_FIELDS)
+    archived = record.get("warc_file") is not None
+    found.archived += archived
+    if kept:
+        found.kept += 1
+        found.words += record.get("word_count") or 0
+        found.domains[record.get("domain") or ""] += 1
+        found.licences[record.get("license_tag") or "none"] += 1
+    else:
+        found.rejected += 1
+        found.with_text += text
+    if kept or text or archived:
+        names = ("url", "canonical_url", "domain", "doc_id", "content_hash", "license_tag")
+        page = {name: record.get(name) for name in names}
+        page["canonical_url"] = page["canonical_url"] or page["url"]
+        found.pages.append({"kind": "page", "was": "kept" if kept else "rejected"} | page)
+
+
+def _without_text(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in TEXT_FIELDS} | dict.fromkeys(_POINTERS)
+
+
+def _log(
+    place: Place, wish: Wish, pages: list[dict[str, Any]], now: float
+) -> tuple[frozenset[str], list[dict[str, Any]]]:
+    """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
+    lines = list(_lines(place))
+    wished = [line for line in lines if line["kind"] == "withdrawal"]
+    entry = next((line for line in wished if wish.as_json().items() <= line.items()), None)
+    if entry is None:
+        entry = {"kind": "withdrawal", "number": len(wished) + 1, "time": rfc3339(now), "refused": sorted(wish.refused)}
+        entry |= wish.as_json()
+        lines.append(entry)
+    number = entry["number"]
+    known = {line["url"]: line for line in lines if line["kind"] == "page" and line["number"] == number}
+    fresh = [page | {"number": number} for page in pages if page["url"] not in known]
+    options = orjson.OPT_APPEND_NEWLINE
+    place.put(WITHDRAWALS, b"".join(orjson.dumps(line, option=options) for line in [*lines, *fresh]))
+    return frozenset(entry["refused"]), [*known.values(), *fresh]
+
+
+def _lines(place: Place) -> Iterator[dict[str, Any]]:
+    try:
+        with place.open(WITHDRAWALS) as file:
+            for number, line in enumerate(file, start=1):
+                yield _parsed(place, line, number)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"{place.path_of(WITHDRAWALS)}: cannot be read ({error})") from error
+
+
+def _parsed(place: Place, line: bytes, number: int) -> dict[str, Any]:
+    try:
+        content = orjson.loads(line)
+        if content["kind"] in {"withdrawal", "page"}:
+            return dict(content)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        pass
+    raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is no withdrawal; restore the file from a copy")
+
+
+def _replaced(place: Place) -> list[str]:
+    """Files of earlier versions that another operation kept: they may hold what is withdrawn."""
+    steps = [step for version in place.manifest().get("lineage", []) for step in version["files"]]
+    return [f"{REPLACED}/{name}" for step in steps for name in with_index(step["old"])]

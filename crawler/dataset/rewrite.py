@@ -1,0 +1,285 @@
+"""After the crawl: one new version of the corpus, in which records were changed, rejected or withdrawn.
+
+No listed file ever changes. Changed files get new names, a ledger of their own says which files they stand for, and the
+manifest counts one version up with the lineage. That ledger is saved in one step, so a crash leaves the old version or
+the new one; what it leaves beside them, `tidy` removes (`scrapy dataset verify --fix`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from crawler.dataset.versions import check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
+from crawler.storage.archive.cdxj import with_index
+from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
+from crawler.storage.corpus.recovery import lock_of, recover
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record, encode
+from crawler.storage.files.shards import Entry, ShardWriter, read_records, write_sealed
+
+REJECTED_FILE_BYTES = 512 * 2**20
+COMMIT_EVERY = 1_000
+"""Rejections held in memory before they go to the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Answer of a decision: the document leaves the shards, and this record of it goes to `rejected/`."""
+
+    record: Record
+
+
+Decision = Record | Rejection | None
+Decide = Callable[[Record], Decision]
+"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, or None (dropped without a
+trace). Called once for each record, in the order of `read_files` and of their lines."""
+
+
+RewriteArchive = Callable[[Place, str, Path], tuple[Entry, int] | None]
+"""Writes a changed archive: the corpus, the old path, where the new file belongs. Answers its manifest entry and the
+response records that went, or None where nothing changes and no file was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did. version: that of the manifest now; counts are records; files: new files written.
+
+    `erased` are response records that left the archive.
+    """
+
+    version: int
+    seen: int
+    changed: int
+    rejected: int
+    dropped: int
+    files: int
+    erased: int = 0
+
+
+@contextmanager
+def corpus_place(corpus_dir: str, spool_dir: str | None = None) -> Iterator[Place]:
+    """The corpus for a batch job: files for a remote one grow in `spool_dir`, else in a temporary folder.
+
+    Raises: StorageError where there is no corpus.
+    """
+    with ExitStack() as stack:
+        if "://" in corpus_dir and spool_dir is None:
+            spool_dir = stack.enter_context(TemporaryDirectory(prefix="corpus-spool-"))
+        place = Place(corpus_dir, spool_dir)
+        place.manifest()
+        yield place
+
+
+def read_files(place: Place, folders: Sequence[str] = (SHARDS,)) -> list[Entry]:
+    """The manifest's entries of the sealed files in these folders, in the order of their paths."""
+    return [entry for entry in place.manifest()["files"] if entry["kind"] in folders]
+
+
+def rewrite(
+    place: Place,
+    decide: Decide,
+    *,
+    reason: str,
+    by: str,
+    now: float,
+    folders: Sequence[str] = (SHARDS,),
+    archive: RewriteArchive | None = None,
+    keep_old: bool = True,
+) -> Rewritten:
+    """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
+
+    reason: why, for people; by: which operation; now: seconds since the epoch. `archive` is asked about every archive.
+    Files without a change stay as they are; where nothing changes at all there is no new version. Replaced files move
+    to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them; with `keep_old=False` (a withdrawal) they
+    are removed, and so are the replaced files of every earlier version.
+
+    Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
+    """
+    with ExitStack() as stack:
+        _alone(place, stack)
+        manifest = merge(place)
+        version = manifest.get("version", 1) + 1
+        job = _Job(place, version, decide, len(manifest["files"]))
+        stack.callback(held(place, job.writer).release)
+        check_free(place, job.writer)
+        tidy(place, skip=job.writer)
+        try:
+            for number, entry in enumerate(manifest["files"]):
+                if entry["kind"] in folders:
+                    job.file(number, entry)
+                elif entry["kind"] == ARCHIVE and archive is not None:
+                    job.archive(number, entry, archive)
+            job.finish()
+            result = job.result()
+            if not job.steps:
+                return Rewritten(version - 1, result.seen, 0, 0, 0, 0)
+            counts = {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped}
+            counts |= {"erased": result.erased} if result.erased else {}
+            lineage = new_version(place, version, job.steps, counts, reason=reason, by=by, now=now, kept_old=keep_old)
+            job.ledger.rewrite = lineage
+            job.ledger.save()  # from here on the new version stands
+        except BaseException:
+            job.abandon()
+            raise
+        set_old_aside(place, lineage)
+        return result
+
+
+def tidy(place: Place, *, skip: str = "") -> int:
+    """Remove what crashed rewrites left: files of no version, and replaced files that were to go. Returns how many."""
+    removed = 0
+    for folder in (*FOLDERS, LEDGERS):
+        (place.root / folder).mkdir(parents=True, exist_ok=True)
+    for writer in sorted(rewriters(place) - {skip}):
+        lock = lock_of(place, writer)
+        if not lock.acquire():
+            continue
+        try:
+            ledger = Ledger(place, writer)
+            removed += remove_unlisted(place, ledger)
+            if ledger.rewrite:
+                removed += set_old_aside(place, ledger.rewrite)
+        finally:
+            lock.release()
+    return removed
+
+
+class _Job:
+    """One rewrite while it runs: what it has seen, the files it wrote, and the ledger that will list them."""
+
+    def __init__(self, place: Place, version: int, decide: Decide, file_count: int) -> None:
+        self.writer = f"{REWRITER}{version:04d}"
+        self.ledger = Ledger(place, self.writer)
+        self.steps: list[dict[str, Any]] = []
+        self.seen = 0
+        self._place, self._decide, self._next = place, decide, file_count
+        self._version = version
+        self._rejected: ShardWriter | None = None
+        self._rejections = 0
+        self._sources: list[Entry] = []  # files that a rejection came from
+
+    def file(self, number: int, entry: Entry) -> None:
+        """Apply the decision to one file; a new one is written only where something changes."""
+        path = entry["path"]
+        self._sources.append(entry)
+        folder, _, name = path.partition("/")
+        new = f"{folder}/{self.writer}-{number:06d}.{_format_of(name)}"
+        step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
+        written = write_sealed(self._place.root / new, self._lines(path, step))
+        if not (step["changed"] or step["rejected"] or step["dropped"]):
+            self._place.discard_local(new)
+            return
+        if step["documents"]:
+            self._publish(new, written | {"made_by": makers_of([entry])})
+        else:
+            self._place.discard_local(new)
+            step["new"] = None
+        self.steps.append(step)
+
+    def archive(self, number: int, entry: Entry, change: RewriteArchive) -> None:
+        """Let `change` write another archive in place of this one; one without a page left is not replaced."""
+        path = entry["path"]
+        new: str | None = f"{ARCHIVE}/{self.writer}-{number:06d}.{path.rpartition('/')[2].partition('.')[2]}"
+        found = change(self._place, path, self._place.root / str(new))
+        if found is None:
+            return
+        written, erased = found
+        if written["documents"] or written.get("revisits"):
+            self._publish(str(new), written | {"made_by": makers_of([entry])})
+        else:
+            for name in with_index(str(new)):
+                self._place.discard_local(name)
+            new = None
+        counts = {"documents": written["documents"], "changed": 0, "rejected": 0, "dropped": erased}
+        self.steps.append({"old": path, "new": new} | counts)
+
+    def finish(self) -> None:
+        """Seal the file of rejections."""
+        if self._rejected is not None:
+            self._rejected.seal()
+
+    def result(self) -> Rewritten:
+        """The counts so far."""
+        pages = [step for step in self.steps if not step["old"].startswith(f"{ARCHIVE}/")]
+        counts = {name: sum(step[name] for step in pages) for name in ("changed", "rejected", "dropped")}
+        erased = sum(step["dropped"] for step in self.steps) - counts["dropped"]
+        return Rewritten(version=self._version, seen=self.seen, files=len(self.ledger.files), erased=erased, **counts)
+
+    def abandon(self) -> None:
+        """Take back what was written; the old version is untouched."""
+        if self._rejected is not None:
+            self._rejected.abandon()
+        self.ledger.files.clear()
+        remove_unlisted(self._place, Ledger(self._place, self.writer))
+
+    def _lines(self, path: str, step: dict[str, Any]) -> Iterator[bytes]:
+        for record in read_records(self._place, path):
+            self.seen += 1
+            before = encode(record)
+            decision = self._decide(record)
+            if decision is None:
+                step["dropped"] += 1
+            elif isinstance(decision, Rejection):
+                step["rejected"] += 1
+                self._reject(decision.record, path)
+            else:
+                line = encode(decision)
+                step["changed"] += line != before
+                step["documents"] += 1
+                yield line
+
+    def _reject(self, record: Record, path: str) -> None:
+        if self._rejected is None:
+            self._rejected = ShardWriter(
+                self._place.root / REJECTED,
+                self.writer,
+                shard_format=_format_of(path.rpartition("/")[2]),
+                max_bytes=REJECTED_FILE_BYTES,
+                first_number=self._next,
+                on_seal=lambda final, entry: self._publish(
+                    f"{REJECTED}/{final.name}", entry | {"made_by": makers_of(self._sources)}
+                ),
+            )
+        self._rejected.add(encode(record))
+        self._rejections += 1
+        if self._rejections % COMMIT_EVERY == 0:
+            self._rejected.commit()
+
+    def _publish(self, relative: str, entry: Entry) -> None:
+        for name in with_index(relative):
+            self._place.publish(name)
+        self.ledger.add(relative, entry)
+        for name in with_index(relative):
+            self._place.forget_local(name)
+
+
+def _alone(place: Place, stack: ExitStack) -> None:
+    """Finish what dead workers left, and keep every known writer from starting while the rewrite runs."""
+    for folder in (*FOLDERS, LEDGERS):
+        (place.root / folder).mkdir(parents=True, exist_ok=True)
+    if not place.remote:
+        recover(place)
+    manifest = place.manifest()
+    open_runs = [run["worker_id"] for run in manifest["runs"] if run["ended"] is None]
+    if open_runs:
+        raise StorageError(
+            f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
+            "crawl. End it, or run the same crawl command again to its end"
+        )
+    writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
+    for writer in sorted(writers):
+        stack.callback(held(place, writer).release)
+
+
+def _locked_names(place: Place) -> list[str]:
+    return [path.stem for path in (place.root / LEDGERS).glob("*.lock") if not path.name.startswith(".")]
+
+
+def _format_of(name: str) -> str:
+    return name[name.rindex(".jsonl") + 1 :]

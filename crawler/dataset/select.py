@@ -1,0 +1,184 @@
+"""A subset of a corpus as a corpus of its own: the records that meet every condition, with a manifest that says whence.
+
+Nothing is fetched or judged again, and the source is not changed. The archive stays where it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.supersede import read_all_versions, read_latest
+from crawler.document import RECORD_FIELDS, Document
+from crawler.storage.corpus.manifest import Ledger, Run, makers_of, merge, versions
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
+from crawler.storage.files.records import Record, encode
+from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.times import rfc3339
+
+WRITER = "select"
+COMMIT_EVERY = 1_000
+_TESTS = ("!=", ">=", "<=", "=", ">", "<")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One `--where` condition: a field of the record, how it is compared, with what (`condition_of` checks it)."""
+
+    name: str
+    test: str
+    value: str
+
+    def holds(self, record: Record) -> bool:
+        """True where the field is there and compares as asked: as numbers where it is one, else as text."""
+        found = record.get(self.name)
+        if found is None:
+            return self.test == "!="
+        if isinstance(found, bool):
+            found = str(found).lower()
+        left, right = (found, float(self.value)) if isinstance(found, (int, float)) else (str(found), self.value)
+        return bool(_COMPARE[self.test](left, right))
+
+
+_COMPARE: dict[str, Any] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    ">=": lambda a, b: a >= b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    "<": lambda a, b: a < b,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is wanted; empty means any. `conditions` must all hold."""
+
+    languages: frozenset[str] = frozenset()
+    licences: frozenset[str] = frozenset()
+    domains: frozenset[str] = frozenset()
+    min_quality: float | None = None
+    conditions: tuple[Condition, ...] = field(default=())
+
+    def wants(self, record: Record) -> bool:
+        """True for a kept record that belongs to the subset."""
+        return (
+            (not self.languages or record.get("language") in self.languages)
+            and (not self.licences or record.get("license_tag") in self.licences)
+            and (not self.domains or record.get("domain") in self.domains)
+            and (self.min_quality is None or (record.get("quality_score") or 0.0) >= self.min_quality)
+            and all(condition.holds(record) for condition in self.conditions)
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {
+            "languages": sorted(self.languages),
+            "licences": sorted(self.licences),
+            "domains": sorted(self.domains),
+            "min_quality": self.min_quality,
+            "where": [f"{c.name}{c.test}{c.value}" for c in self.conditions],
+        }
+
+
+def condition_of(text: str) -> Condition:
+    """Read `word_count>=500` or `license_tier=A`. Raises: ValueError that says what was expected."""
+    for test in _TESTS:
+        name, found, value = (part.strip() for part in text.partition(test))
+        if found:
+            if name not in RECORD_FIELDS:
+                raise ValueError(f"--where {text!r}: {name!r} is no field of the record (docs/record.md)")
+            if _is_number(name) and not _reads_as_number(value):
+                raise ValueError(f"--where {text!r}: {name} holds numbers; expected one instead of {value!r}")
+            return Condition(name, test, value)
+    raise ValueError(f"--where {text!r}: expected FIELD=VALUE, or one of != >= <= > <, such as word_count>=500")
+
+
+def _is_number(name: str) -> bool:
+    hint = typing.get_type_hints(Document)[name]
+    return not {int, float}.isdisjoint(typing.get_args(hint) or (hint,))
+
+
+def _reads_as_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def select(
+    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+) -> Run:
+    """Write the subset; answers its run, as the manifest of the new corpus lists it.
+
+    Of a page that was fetched several times the latest record counts, unless `all_versions` asks for older ones, too.
+    Raises: StorageError where the target is in use or the source is damaged.
+    """
+    if target.listing(""):
+        raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
+    with source.open(MANIFEST) as file:
+        manifest_sha256 = hashlib.sha256(file.read()).hexdigest()
+    files = read_files(source)
+    target.claim()
+    ledger = Ledger(target, WRITER)
+    counts = {"read": 0, "selected": 0}
+    records = read_all_versions(source) if all_versions else read_latest(source)
+    if files:
+        shards = _writer(target, ledger, files, max_bytes)
+        for number, line in enumerate(_wanted(records, selection, counts), start=1):
+            shards.add(line)
+            if number % COMMIT_EVERY == 0:
+                shards.commit()
+        shards.seal()
+    run = _run(source, selection, counts, manifest_sha256, now)
+    ledger.runs = [*source.manifest()["runs"], run]
+    ledger.save()
+    merge(target)
+    return run
+
+
+def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
+    for record in records:
+        counts["read"] += 1
+        if selection.wants(record):
+            counts["selected"] += 1
+            yield encode(record)
+
+
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+    name = files[0]["path"].rpartition("/")[2]
+
+    def sealed(path: Any, entry: Entry) -> None:
+        target.publish(f"{SHARDS}/{path.name}")
+        ledger.add(f"{SHARDS}/{path.name}", entry | {"made_by": makers_of(files)})
+
+    return ShardWriter(
+        target.root / SHARDS,
+        WRITER,
+        shard_format=name[name.rindex(".jsonl") + 1 :],
+        max_bytes=max_bytes,
+        first_number=0,
+        on_seal=sealed,
+    )
+
+
+def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_sha256: str, now: float) -> Run:
+    manifest = source.manifest()
+    runs = manifest["runs"]
+    return {
+        "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
+        "worker_id": WRITER,
+        "started": rfc3339(now),
+        "ended": rfc3339(now),
+        "config_digest": runs[-1]["config_digest"] if runs else "",
+        "versions": versions(),
+        "counters": {},
+        "archives": {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE},
+        "selected_from": {"manifest_sha256": manifest_sha256, **counts, **selection.as_json()},
+    }

@@ -1,0 +1,165 @@
+"""After a second run: what later visits replaced, or found gone, leaves the corpus with its next version.
+
+The newest final verdict on a URL counts (`verify.py` ranks alike). Older records go in one rewrite: the files that held
+them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.
+Where the newest verdict is an opt-out the page is withdrawn instead, as `scrapy dataset exclude` does: text, raw page
+and all older versions are deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.rewrite import Rewritten, read_files, rewrite
+from crawler.dataset.verify import finish_dead_writers, is_final, page_key
+from crawler.document import DropReason
+from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import read_records
+from crawler.times import rfc3339
+
+BY = "recrawl"
+"""The operation's name in the lineage."""
+_TELLING = ("recrawl/changed", "recrawl/gone", "recrawl/moved", "recrawl/decayed", "replay/later_versions")
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """What `supersede` did. rewritten: None where no record was replaced; withdrawn: pages that opted out since."""
+
+    rewritten: Rewritten | None = None
+    withdrawn: int = 0
+
+    @property
+    def records(self) -> int:
+        """Records that left the current version."""
+        return (self.rewritten.dropped if self.rewritten else 0) + self.withdrawn
+
+
+@dataclass(slots=True)
+class Standing:
+    """Which records do not count any more, by `identity`, and which kept pages opted out since, by URL."""
+
+    stale: set[bytes] = field(default_factory=set)
+    opted_out: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The newest final record of a page so far; `canonical` is the key of its canonical URL where it is kept."""
+
+    rank: tuple[str, bool]
+    identity: bytes
+    canonical: bytes | None
+    opted_out: str  # its URL, where that is the verdict
+
+
+def is_pending(manifest: dict[str, Any]) -> bool:
+    """True where a recrawl, or its replay, found something since superseded records were last taken out."""
+    last = max((step["time"] for step in manifest.get("lineage", []) if step["operation"] == BY), default="")
+    return any(
+        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in _TELLING)
+        for run in manifest["runs"]
+    )
+
+
+def supersede(place: Place, *, now: float) -> Superseded:
+    """Make the next version of the corpus; safe to repeat after a crash at any moment.
+
+    Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
+    """
+    finish_dead_writers(place)
+    found = standing(place)
+    if found.opted_out:
+        rule = f"opt-out found at a later visit, {rfc3339(now)}"
+        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule)
+        withdraw(place, wish, now=now)
+    if not found.stale:
+        return Superseded(None, len(found.opted_out))
+    done = rewrite(
+        place,
+        lambda record: None if identity(record) in found.stale else record,
+        reason="replaced, or found gone, by a later visit",
+        by=BY,
+        now=now,
+        folders=(SHARDS, REJECTED),
+    )
+    return Superseded(done, len(found.opted_out))
+
+
+def standing(place: Place) -> Standing:
+    """Read every record of the current version; needs about 0.5 kB of memory a URL. Raises: StorageError."""
+    found, best, kept = Standing(), dict[bytes, _Best](), set[bytes]()
+    for record in _final_records(place):
+        key, claim = page_key(record, "url"), _claim(record)
+        if claim.canonical is not None:
+            kept.add(key)
+        _compete(best, key, claim, found.stale)
+    winners: dict[bytes, _Best] = {}
+    for claim in best.values():
+        if claim.canonical is not None:
+            _compete(winners, claim.canonical, claim, found.stale)
+    found.stale -= {c.identity for c in best.values() if c.canonical is None or winners[c.canonical] is c}
+    found.opted_out = {claim.opted_out for key, claim in best.items() if claim.opted_out and key in kept}
+    return found
+
+
+def read_latest(place: Place) -> Iterator[Record]:
+    """The kept record of every page that still stands, also where superseded ones were not taken out yet."""
+    stale = standing(place).stale if is_pending(place.manifest()) else set[bytes]()
+    for entry in read_files(place):
+        for record in read_records(place, entry["path"]):
+            if not stale or identity(record) not in stale:
+                yield record
+
+
+def read_all_versions(place: Place) -> Iterator[Record]:
+    """Every kept record there ever was and that was not withdrawn: of this version, then of the ones before."""
+    seen: set[bytes] = set()
+    steps = [step for version in place.manifest().get("lineage", []) for step in version["files"]]
+    older = [f"{REPLACED}/{step['old']}" for step in steps if step["old"].startswith(f"{SHARDS}/")]
+    present = set(place.listing(f"{REPLACED}/{SHARDS}"))
+    paths = [entry["path"] for entry in read_files(place)]
+    for path in paths + [path for path in older if path.rpartition("/")[2] in present]:
+        for record in read_records(place, path):
+            name = identity(record)
+            if name not in seen:
+                seen.add(name)
+                yield record
+
+
+def identity(record: Record) -> bytes:
+    """Tells one record of a page from another: when it was fetched, by whom, and what became of it."""
+    what = record.get("reason") or record.get("doc_id")
+    names = (record.get("crawl_id"), record.get("worker_id"), record["url"], record.get("crawled_at"), what)
+    return hashlib.blake2b("\n".join(map(str, names)).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _final_records(place: Place) -> Iterator[Record]:
+    for entry in read_files(place, (SHARDS, REJECTED)):
+        for record in read_records(place, entry["path"]):
+            if is_final(record.get("reason")):
+                yield record
+
+
+def _claim(record: Record) -> _Best:
+    kept = "reason" not in record
+    return _Best(
+        (record.get("crawled_at") or "", kept),
+        identity(record),
+        page_key(record, "canonical_url") if kept else None,
+        record["url"] if record.get("reason") == DropReason.OPTOUT else "",
+    )
+
+
+def _compete(best: dict[bytes, _Best], key: bytes, claim: _Best, stale: set[bytes]) -> None:
+    current = best.setdefault(key, claim)
+    if current is claim:
+        return
+    if claim.rank > current.rank:
+        best[key], claim = claim, current
+    stale.add(claim.identity)

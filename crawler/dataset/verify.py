@@ -1,0 +1,208 @@
+"""Is the corpus what its manifest says, and is each URL there exactly once?
+
+`verify` reads everything: hashes, counts, every line. `fix` rewrites the shards that hold what a redelivered or
+re-crawled URL left behind: the newest verdict stays. Rewritten files get new names; the
+manifest lists what they replace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
+from crawler.dataset.rewrite import tidy
+from crawler.document import DropReason
+from crawler.storage.corpus.manifest import Ledger, makers_of, merge
+from crawler.storage.corpus.recovery import local_names, lock_of, recover
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import disk
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import ARCHIVE, SHARDS, Place
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import Entry, read_lines, read_records, write_sealed
+
+Line = tuple[str, int]
+"""File and line number (from 0) of a record."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What `verify` saw. `damage` are sentences for people; `surplus` are the lines that should go.
+
+    `superseded` are lines that a later one replaces without any fault: they said nothing final (on hold, unchanged),
+    since each run says what it left open, or rejected the page at an earlier visit. `fix` may take them out, too.
+    `expired`: archives that went because of their age and that records still name, and how many records: no fault.
+    """
+
+    files: int = 0
+    documents: int = 0
+    damage: list[str] = field(default_factory=list)
+    surplus: list[Line] = field(default_factory=list)
+    superseded: list[Line] = field(default_factory=list)
+    expired: tuple[int, int] = (0, 0)
+
+
+@dataclass(slots=True)
+class _Claim:
+    """The best record of a page so far: how good, where it is, and the key of its canonical URL where it is kept."""
+
+    rank: tuple[bool, str, bool]
+    line: Line
+    canonical: bytes | None
+    again: bool  # of a later visit of the page, which knows of the first
+
+
+def verify(place: Place) -> Findings:
+    """Check every file that the manifest lists. Needs about 0.5 kB of memory a record.
+
+    Raises: StorageError where there is no corpus. Damage is not raised but listed, with file and line.
+    """
+    findings = Findings()
+    claims: dict[bytes, _Claim] = {}
+    manifest = place.manifest()
+    findings.expired = expired_sources(manifest)
+    for entry in manifest["files"]:
+        findings.files += 1
+        try:
+            _check_bytes(place, entry)
+            if entry["kind"] == ARCHIVE:
+                check_archive(place, entry)
+            else:
+                check_sources(entry, _check_lines(place, entry, findings, claims), manifest)
+        except (StorageError, OSError) as error:
+            findings.damage.append(f"{entry['path']}: {error}")
+    _same_canonical(claims, findings)
+    return findings
+
+
+def fix(place: Place, surplus: list[Line]) -> int:
+    """Rewrite the files with surplus lines; returns how many lines went.
+
+    Raises: StorageError where the corpus is remote, a worker is alive, or the disk fails.
+    """
+    if place.remote:
+        raise StorageError(f"{place.url}: --fix rewrites files, so it needs the corpus on a local disk")
+    by_file: dict[str, set[int]] = {}
+    for path, number in surplus:
+        by_file.setdefault(path, set()).add(number)
+    writers = {entry["path"]: entry["writer"] for entry in place.manifest()["files"]}
+    with ExitStack() as stack:
+        for writer in sorted({writers[path] for path in by_file}):
+            stack.callback(_locked(place, writer).release)
+        for path in sorted(by_file):
+            _rewrite(place, writers[path], path, by_file[path])
+        merge(place)
+    return len(surplus)
+
+
+def finish_dead_writers(place: Place) -> int:
+    """Seal what crashed workers left behind, so that it can be checked; returns the number of files.
+
+    What a crashed rewrite left is removed.
+    """
+    if place.remote:
+        return 0
+    tidy(place)
+    return len(recover(place))
+
+
+def _check_bytes(place: Place, entry: Entry) -> None:
+    with place.open(entry["path"]) as file:
+        digest, size = hashlib.sha256(), 0
+        while block := file.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+    if size != entry["bytes"]:
+        raise StorageError(f"{size} bytes instead of {entry['bytes']}; restore the file from a copy")
+    if digest.hexdigest() != entry["sha256"]:
+        raise StorageError("the SHA-256 is not the one in the manifest; restore the file from a copy")
+
+
+def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim]) -> Counter[str]:
+    """Answers how many of the records come from which archive."""
+    number, sources = -1, Counter[str]()
+    for number, record in enumerate(read_records(place, entry["path"])):
+        if not isinstance(record, dict) or not record.get("url"):
+            raise StorageError(f"line {number + 1} is not a record; restore the file from a copy")
+        _claim(claims, record, entry, (entry["path"], number), findings)
+        if source := record.get("warc_file"):
+            sources[source] += 1
+    if number + 1 != entry["documents"]:
+        raise StorageError(f"{number + 1} records instead of {entry['documents']}; restore the file from a copy")
+    findings.documents += number + 1
+    return sources
+
+
+def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line, findings: Findings) -> None:
+    """Keep the best record of each URL: final before weak, then newest, then kept before rejected, then first."""
+    kept = entry["kind"] == SHARDS
+    weak = not is_final(record.get("reason"))
+    canonical = page_key(record, "canonical_url") if kept else None
+    _compete(
+        claims,
+        page_key(record, "url"),
+        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical, _is_later_visit(record)),
+        findings,
+    )
+
+
+def is_final(reason: str | None) -> bool:
+    """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
+    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
+
+
+def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
+    """Of the kept records that share a canonical URL, the best one stays."""
+    winners: dict[bytes, _Claim] = {}
+    for claim in claims.values():
+        if claim.canonical is not None:
+            _compete(winners, claim.canonical, claim, findings)
+
+
+def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: Findings) -> None:
+    best = claims.setdefault(key, claim)
+    if best is claim:
+        return
+    if claim.rank > best.rank:
+        claims[key], claim = claim, best
+    final, _, kept = claim.rank
+    replaced = not final or (claims[key].again and not kept)  # a verdict of an earlier visit
+    (findings.superseded if replaced else findings.surplus).append(claim.line)
+
+
+def _is_later_visit(record: Record) -> bool:
+    first = record.get("first_seen")
+    return bool(first) and first != record.get("crawled_at")
+
+
+def page_key(record: Record, name: str) -> bytes:
+    """Stands for the address in this field of a record, within its crawl."""
+    page = f"{record.get('crawl_id')}\n{record.get(name) or record['url']}"
+    return hashlib.blake2b(page.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _locked(place: Place, writer: str) -> WriterLock:
+    lock = lock_of(place, writer)
+    if not lock.acquire():
+        raise StorageError(f"{place.url}: the worker {writer!r} is at work; run --fix when the crawl has ended")
+    return lock
+
+
+def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
+    """Replace a file by one without these lines; the ledger changes between the two, so a crash loses nothing."""
+    ledger = Ledger(place, writer)
+    folder, _, name = path.partition("/")
+    new = None
+    if len(numbers) < ledger.files[path]["documents"]:
+        number = ledger.next_number(folder, local_names(place, folder))
+        new = f"{folder}/{writer}-{number:06d}.{name[len(writer) + 1 :].partition('.')[2]}"
+        lines = read_lines(place.root / path)
+        written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
+        ledger.add(new, written | {"made_by": makers_of([ledger.files[path]])})
+    ledger.retire(path, removed=len(numbers), replaced_by=new)
+    ledger.save()
+    with disk(place.root / path):
+        (place.root / path).unlink()

@@ -1,0 +1,107 @@
+"""A version of the corpus after its crawl: where it comes from, and what becomes of the files that it replaces.
+
+`storage/rewrite.py` makes versions out of changed records, `storage/expiry.py` by removing archives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from crawler.storage.archive.cdxj import with_index
+from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, Lineage, merge
+from crawler.storage.corpus.recovery import lock_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place
+from crawler.times import rfc3339
+
+
+def new_version(
+    place: Place,
+    version: int,
+    steps: list[dict[str, Any]],
+    counts: dict[str, int],
+    *,
+    reason: str,
+    by: str,
+    now: float,
+    kept_old: bool,
+) -> Lineage:
+    """Keep the present manifest under its number, and say where version `version` comes from.
+
+    steps: one for each file that is replaced (old, new or None, and counts). The caller saves the answer in the ledger
+    of its own: that is the moment at which the version stands.
+    """
+    with place.open(MANIFEST) as file:
+        old = file.read()
+    name = f"manifest.{version - 1:04d}.json"
+    place.put(name, old)
+    return {
+        "version": version,
+        "operation": by,
+        "reason": reason,
+        "time": rfc3339(now),
+        "previous": {"path": name, "sha256": hashlib.sha256(old).hexdigest()},
+        "kept_old": kept_old,
+        "counts": counts,
+        "files": steps,
+    }
+
+
+def set_old_aside(place: Place, lineage: Lineage) -> int:
+    """Show the new version, then move the replaced files out of the way, or remove them with all earlier ones.
+
+    What expired is removed alone. Safe to repeat. Returns how many were removed.
+    """
+    manifest = merge(place)
+    if lineage["kept_old"]:
+        for old in (name for step in lineage["files"] for name in with_index(step["old"])):
+            place.move(old, f"{REPLACED}/{old}")
+        return 0
+    earlier = [version for version in manifest["lineage"] if version["version"] <= lineage["version"]]
+    versions = [lineage] if lineage["operation"] == EXPIRY else earlier
+    gone = [name for version in versions for step in version["files"] for name in with_index(step["old"])]
+    return sum(place.remove(path) + place.remove(f"{REPLACED}/{path}") for path in gone)
+
+
+def held(place: Place, writer: str) -> WriterLock:
+    """The lock of a writer, taken. Raises: StorageError where a live process holds it."""
+    lock = lock_of(place, writer)
+    if not lock.acquire():
+        raise StorageError(f"{place.url}: {writer!r} is at work; a rewrite needs a finished crawl, so try again later")
+    return lock
+
+
+def check_free(place: Place, writer: str) -> None:
+    """Raises: StorageError where a version of this number has come to stand since the manifest was read."""
+    if Ledger(place, writer).rewrite:
+        raise StorageError(f"{place.url}: another operation was quicker; run the same command again")
+
+
+def rewriters(place: Place) -> set[str]:
+    """Names of all rewrites that left a ledger or a file."""
+    names = [name.removesuffix(".json") for name in place.listing(LEDGERS) if name.endswith(".json")]
+    names += [_writer_of(name) for folder in FOLDERS for name in _all_names(place, folder)]
+    return {name for name in names if name.startswith(REWRITER)}
+
+
+def remove_unlisted(place: Place, ledger: Ledger) -> int:
+    """Remove files that a crashed rewrite left: they bear its name and stand in no ledger. Returns how many."""
+    listed = {name for path in ledger.files for name in with_index(path)}
+    stray = [
+        f"{folder}/{name}"
+        for folder in FOLDERS
+        for name in _all_names(place, folder)
+        if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in listed
+    ]
+    return sum(place.remove(path) for path in stray)
+
+
+def _all_names(place: Place, folder: str) -> set[str]:
+    local = place.root / folder
+    return {*place.listing(folder), *(path.name for path in (local.iterdir() if local.is_dir() else ()))}
+
+
+def _writer_of(name: str) -> str:
+    return name.lstrip(".").partition(".")[0].rpartition("-")[0]

@@ -1,0 +1,1 @@
+"""The duplicate index: which texts the corpus has, shared by all workers."""

@@ -1,0 +1,113 @@
+"""From an archived page to a `Document`, before any stage: what the replay spider and the batch job both begin with.
+
+No Scrapy, no Redis, no Spark here: archives give the same documents whoever reads them.
+"""
+
+from __future__ import annotations
+
+from crawler import __version__
+from crawler.config import Config
+from crawler.document import Document, Drop, DropReason
+from crawler.documents.begin import begin, charset_of, first_value
+from crawler.policy.decide import decide_files, decide_headers
+from crawler.policy.evidence import load, load_history, load_profile, load_verdict
+from crawler.policy.status import verdict_on_status
+from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
+from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
+from crawler.times import rfc3339
+from crawler.urls.canonicalize import canonicalize
+from crawler.urls.rel_canonical import from_headers
+from crawler.urls.tracking import extended_policy
+
+UNKNOWN = "unknown"
+"""`robots_status` of a page whose archive does not say what robots.txt and the opt-out files said."""
+_ILLEGIBLE = Drop("archive", DropReason.BROKEN_RECORD, "a tombstone that says nothing")
+_PLAIN_TEXT = "text/plain; charset=utf-8"  # what a WET record holds, whatever its page was
+
+
+def document_from_archive(response: ArchivedResponse, config: Config) -> Document:
+    """A document with the page's bytes, its place in the archive, and the verdict on what was known before its body.
+
+    That is: the signals of robots.txt and opt-out files that the crawl noted beside the page, the response headers, the
+    status, and whether the body is whole. The page is judged as of the moment it was fetched. Where one of them says
+    no, `verdict` is set and the stages leave the document alone.
+    """
+    doc = _begin(response.url, config)
+    doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
+    doc.http_status = response.status
+    doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else first_value(response.headers, b"content-type")
+    doc.extractor = "wet" if response.kind == "conversion" else ""
+    doc.charset = charset_of(doc.content_type)
+    doc.canonical_link = from_headers(response.headers, response.url, doc.domain)
+    doc.etag = first_value(response.headers, b"etag") or None
+    doc.last_modified = first_value(response.headers, b"last-modified") or None
+    doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
+    doc.profile = load_profile(response.evidence)
+    doc.html = response.body
+    doc.body_bytes = len(response.body)
+    doc.warc_file, doc.warc_record_id, doc.warc_offset = response.file, response.record_id, response.offset
+    _tell_history(doc, response)
+    _judge(doc, response, config)
+    return doc
+
+
+def compare_with_past(doc: Document, config: Config) -> Document:
+    """After the stages: is the page still what the crawl once kept, as far as our archive says what that was?"""
+    past = Past.unpack(doc.past) if len(doc.past) == PAST_BYTES else None
+    limits = DecayLimits(config.frontier.recrawl_decay_yield, config.frontier.recrawl_decay_quality)
+    doc.verdict = tombstone(doc, past, limits) or doc.verdict
+    return doc
+
+
+def document_of_problem(problem: ReadProblem, config: Config) -> Document:
+    """A document that says what cannot be read, under its place in the archive where its URL is unknown."""
+    url = problem.url or f"{problem.file}#{problem.offset}"
+    doc = _begin(url, config) if problem.url else Document(url=url, canonical_url=url)
+    doc.crawl_id, doc.worker_id = config.crawl.crawl_id, config.crawl.worker_id
+    doc.pipeline_version, doc.config_digest = __version__, config.digest
+    doc.warc_file, doc.warc_record_id, doc.warc_offset = problem.file, problem.record_id or None, problem.offset
+    reason = DropReason.TOO_LARGE if problem.is_size else DropReason.BROKEN_RECORD
+    doc.verdict = Drop("archive", reason, f"byte {problem.offset}: {problem.what}"[:512])
+    return doc
+
+
+def _begin(url: str, config: Config) -> Document:
+    return begin(url, canonicalize(url, policy=extended_policy(config.frontier.tracking_params)), config)
+
+
+def _tell_history(doc: Document, response: ArchivedResponse) -> None:
+    if history := load_history(response.evidence):
+        doc.redirects, doc.change_count = history.redirects, history.change_count
+        doc.first_seen = history.first_seen or doc.first_seen
+        doc.last_changed = history.last_changed or doc.last_changed
+        doc.former_text = doc.past_text = history.past_text
+        doc.past = history.past
+
+
+def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
+    """Signals are collected whatever the verdict; of several verdicts the earliest on a page's way stands."""
+    profile = config.policy.optout_profile
+    doc.robots_status = UNKNOWN
+    if evidence := load(response.evidence):
+        doc.robots_status, doc.robots_sha256 = evidence.robots_status, evidence.robots_sha256
+        doc.robots_fetched_at = evidence.robots_fetched_at
+        doc.optout_signals = list(evidence.signals)
+        doc.verdict = decide_files(evidence.signals, profile).drop
+    if response.kind == "tombstone":
+        doc.verdict, doc.http_status = load_verdict(response.evidence) or (_ILLEGIBLE, 0)
+        return
+    headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
+    doc.optout_signals += headers.signals
+    doc.verdict = doc.verdict or _on_fetch(response) or headers.drop
+
+
+def _on_fetch(response: ArchivedResponse) -> Drop | None:
+    """What became of the fetch itself, as a live crawl would say it: half a page is no page."""
+    if response.kind == "revisit":
+        return Drop("fetch", DropReason.UNCHANGED, f"revisit of {response.refers_to or 'an unnamed record'}"[:512])
+    if verdict := verdict_on_status(response.status):
+        return verdict
+    if response.truncated:
+        reason = DropReason.TOO_LARGE if response.truncated == "length" else DropReason.DOWNLOAD_FAILED
+        return Drop("fetch", reason, f"WARC-Truncated: {response.truncated}"[:512])
+    return None

@@ -1,0 +1,1 @@
+"""The wire: Scrapy's downloader without its own delays, guarded connections, bounded decompression."""

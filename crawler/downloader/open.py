@@ -1,0 +1,25 @@
+"""Scrapy's downloader as the frontier needs it: the frontier alone decides when a host is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.core.downloader import Downloader
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class OpenDownloader(Downloader):
+    """Scrapy's downloader without its per-process delays and per-domain limits: those belong to all workers together.
+
+    `DOWNLOAD_DELAY` and `CONCURRENT_REQUESTS_PER_DOMAIN` are kept by the frontier; applied here a second time they
+    would only make every page wait twice.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._delay = 0.0
+        self._jitter = 0.0
+        self.ip_concurrency = 0
+        self.domain_concurrency = max(1, self.total_concurrency)

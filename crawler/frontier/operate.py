@@ -1,0 +1,157 @@
+"""Looking after a running crawl: what the actions of `scrapy frontier` do, and the sentence each answers with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.configured import limits_of
+from crawler.frontier.model import Mode
+from crawler.frontier.overview import Overview, overview
+from crawler.frontier.status_table import ROWS, render
+from crawler.server.embedded import EmbeddedServer
+from crawler.server.errors import FrontierError
+from crawler.server.location import frontier_folder
+from crawler.urls.canonicalize import canonicalize, host_of, printable
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+T = TypeVar("T")
+
+ACTIONS = ("status", "pause", "resume", "drain", "requeue", "purge")
+REQUEUE = ("held", "later", "dead")
+_MODES = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}
+_SAID = {
+    Mode.PAUSE: "paused: workers finish what they have and wait",
+    Mode.RUN: "running",
+    Mode.DRAIN: "draining: workers finish what they have and end",
+}
+
+
+class ActionError(ValueError):
+    """The action cannot be done as it was asked for; the message says what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One action as a person gave it, checked by `check` before anything is opened."""
+
+    action: str
+    what: str = ""  # of requeue: held, later, dead
+    domain: str = ""
+    reason: str = ""
+    yes: bool = False
+    looks: bool = False  # how the status is shown was said
+
+    def check(self) -> None:
+        """Raises: ActionError."""
+        if self.action not in ACTIONS:
+            raise ActionError(f"{printable(self.action)}: expected one of {', '.join(ACTIONS)}")
+        if self.action == "requeue" and self.what not in REQUEUE:
+            raise ActionError(f"requeue {self.what or '(nothing)'}: expected requeue {'|'.join(REQUEUE)}")
+        if self.action != "requeue" and self.what:
+            raise ActionError(f"{self.action} {printable(self.what)}: expected nothing after {self.action}")
+        if self.reason and self.action != "requeue":
+            raise ActionError("--reason goes with requeue")
+        if self.looks and self.action != "status":
+            raise ActionError("--json and --top go with status")
+        if self.domain and self.action == "drain":
+            raise ActionError("drain is for the whole crawl: pause --domain leaves one domain alone")
+        if self.action == "purge" and not self.domain:
+            raise ActionError("purge: which domain? Give --domain DOMAIN")
+
+
+def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> str:
+    """What `scrapy frontier status` prints. Raises: ActionError, FrontierError, LookupError."""
+    rows = top if top is not None else 0 if as_json else ROWS
+    if rows < 0:
+        raise ActionError("--top: expected a number of rows, 0 = all")
+
+    async def look(frontier: Frontier) -> Overview:
+        return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=rows)
+
+    view = with_frontier(config, look)
+    return json.dumps(view.as_json()) if as_json else render(view)
+
+
+async def act(frontier: Frontier, order: Order) -> str:
+    """Do everything but `status`; returns the sentence that says what was done. Raises: ActionError."""
+    order.check()
+    scope = scope_named(frontier, order.domain) if order.domain else ""
+    if order.action == "requeue":
+        moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)
+        return f"{moved} URLs went back into their queues"
+    if order.action == "purge":
+        return await _purge(frontier, scope, order.yes)
+    if scope:
+        return await _pause_or_resume(frontier, scope, order.action)
+    mode = _MODES[order.action]
+    await frontier.set_mode(mode)
+    return _SAID[mode]
+
+
+def scope_named(frontier: Frontier, name: str) -> str:
+    """The politeness scope a person means by a domain or a URL of it.
+
+    Raises: ActionError where the scope is wider than the name, so that nobody stops a whole domain by its subdomain.
+    """
+    url = canonicalize(name if "://" in name else f"http://{name}/")
+    if url is None:
+        raise ActionError(f"{printable(name)}: expected a domain such as example.org")
+    scope, host = frontier.scope_of(url), host_of(url)
+    if host.removeprefix("www.") != scope.removeprefix("www.") and host != scope.removesuffix(":80"):
+        raise ActionError(f"{printable(name)} shares one politeness scope with all of {scope}: say --domain {scope}")
+    return scope
+
+
+async def _purge(frontier: Frontier, scope: str, yes: bool) -> str:
+    if not yes:
+        try:
+            (view,) = (await overview(frontier, domain=scope)).scopes
+        except LookupError as error:
+            raise ActionError(f"{error}; with --yes it is refused from now on") from None
+        raise ActionError(
+            f"purge forgets {view.queued + view.held} URLs of {scope} for good and takes nothing new of it: add --yes"
+        )
+    return f"{await frontier.purge(scope)} URLs of {scope} are gone; new ones are refused"
+
+
+async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
+    if action == "pause":
+        done = await frontier.pause(scope)
+        return f"{scope} is paused" + ("" if done else " already") + ": nothing is sent to it until it is resumed"
+    if not await frontier.resume(scope):
+        raise ActionError(f"{scope} is not paused")
+    return f"{scope} goes on"
+
+
+def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T:
+    """Run `work` against the crawl's frontier, joining or starting its embedded server where REDIS_URL is unset.
+
+    Raises: FrontierError, also where CORPUS_DIR holds no frontier.
+    """
+
+    async def main(url: str) -> T:
+        frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
+        await frontier.open()
+        try:
+            return await work(frontier)
+        finally:
+            await frontier.close()
+
+    with ExitStack() as stack:
+        url = config.crawl.redis_url
+        if url is None:
+            folder = frontier_folder(config)
+            if not folder.is_dir():
+                raise FrontierError(
+                    f"{folder} holds no frontier: set CORPUS_DIR to the folder of a crawl, or REDIS_URL"
+                )
+            url = stack.enter_context(EmbeddedServer(folder))
+        return asyncio.run(main(url))

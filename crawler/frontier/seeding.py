@@ -1,0 +1,150 @@
+"""From the seed arguments into the frontier: what `scrapy seed` does, and how a worker joins the rules of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import PutStatus
+from crawler.frontier.politeness import ALLOWLIST
+from crawler.seeds.arguments import judged, plan_of
+from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
+from crawler.seeds.scope import Scope
+from crawler.times import Clock
+from crawler.urls.tracking import extended_policy
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed elsewhere
+
+
+@dataclass(slots=True)
+class Sown:
+    """What became of the candidates of one plan."""
+
+    added: int = 0
+    seen: int = 0
+    refused: Counter[str] = field(default_factory=Counter)  # by reason
+    examples: list[str] = field(default_factory=list)  # "URL: reason", at most MAX_PROBLEMS
+
+    def refuse(self, url: str, reason: str) -> None:
+        """Count one candidate that the frontier does not take."""
+        self.refused[reason] += 1
+        if len(self.examples) < MAX_PROBLEMS:
+            self.examples.append(f"{url}: {reason}")
+
+    def __str__(self) -> str:
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(self.refused.items()))
+        return f"{self.added} added, {self.seen} known before, {self.refused.total()} refused" + (why and f" ({why})")
+
+
+class SharedScope:
+    """The scope as all workers have it, for a worker that runs for days while `scrapy seed` adds rules elsewhere."""
+
+    def __init__(self, frontier: Frontier, scope: Scope, monotonic: Clock = time.monotonic) -> None:
+        self._frontier = frontier
+        self._monotonic = monotonic
+        self._read_at = monotonic()
+        self._text = scope.to_json()
+        self.scope = scope
+
+    async def covering(self, url: str) -> Scope:
+        """The scope to judge this leased page and its links by.
+
+        Read again where the one at hand has no rule for the page, and once a minute: a licence may have been renewed or
+        withdrawn meanwhile.
+        """
+        if not self.scope.knows(url) or self._monotonic() - self._read_at >= REREAD_SECONDS:
+            await self._read()
+        return self.scope
+
+    async def _read(self) -> None:
+        self._read_at = self._monotonic()
+        stored = await self._frontier.scope_get()
+        if stored is not None and stored != self._text:
+            self.scope = Scope.from_json(stored, clock=self.scope.clock, policy=self.scope.policy)
+            self._text = stored
+
+
+async def join_scope(frontier: Frontier, added: Scope) -> Scope:
+    """Add rules to the stored scope of the crawl, and return what now holds for all workers. Raises ScopeError.
+
+    One at a time, so that two workers which start together do not overwrite each other's rules. Delays of the
+    allowlist become those of the frontier.
+    """
+    while True:
+        async with frontier.single_flight("scope") as first:
+            if not first:
+                continue
+            stored = await frontier.scope_get()
+            known = Scope.from_json(stored, clock=added.clock, policy=added.policy) if stored else None
+            scope = known.merge(added) if known else added
+            if scope.to_json() != stored:
+                await frontier.scope_set(scope.to_json())
+            gone = dict.fromkeys(_delays(frontier, known), 0.0) if known else {}  # an entry may have lost its delay
+            for name, seconds in (gone | _delays(frontier, scope)).items():
+                await frontier.set_delay(name, seconds, ALLOWLIST)
+            return scope
+
+
+async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
+    """Put a plan into an open frontier: its rules first, so that no worker meets a page without them."""
+    scope = await join_scope(frontier, plan.scope)
+    result = Sown()
+    for batch in plan.batches():
+        wanted = []
+        for given in batch:
+            candidate, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
+            if admission.ok:
+                wanted.append(candidate)
+            else:
+                result.refuse(candidate.url, admission.reason)
+        for candidate, status in zip(wanted, await frontier.put(wanted), strict=True):
+            if status is PutStatus.QUEUED:
+                result.added += 1
+            elif status is PutStatus.SEEN:
+                result.seen += 1
+            else:
+                result.refuse(candidate.url, status)
+    return result
+
+
+def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, list[str]]:
+    """All of `scrapy seed`: check, connect (to REDIS_URL, else to the embedded server of CORPUS_DIR), put.
+
+    Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
+    """
+    plan = plan_of(arguments, extended_policy(config.frontier.tracking_params))
+    return asyncio.run(_sow_into_server(config, plan)), plan.warnings
+
+
+async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
+    from crawler.frontier.configured import limits_of
+    from crawler.server.embedded import EmbeddedServer
+    from crawler.server.location import frontier_folder
+
+    with ExitStack() as stack:
+        url = config.crawl.redis_url or stack.enter_context(EmbeddedServer(frontier_folder(config)))
+        frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
+        try:
+            await frontier.open()
+            return await sow(frontier, plan)
+        finally:
+            await frontier.close()
+
+
+def _delays(frontier: Frontier, scope: Scope) -> dict[str, float]:
+    """Seconds by politeness scope; the slowest wins where several entries share one."""
+    found: dict[str, float] = {}
+    for entry in scope.entries:
+        if entry.delay is not None:
+            name = frontier.scope_of(root_url(entry.domain) + "/")
+            found[name] = max(entry.delay, found.get(name, 0.0))
+    return found

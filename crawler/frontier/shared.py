@@ -1,0 +1,84 @@
+"""What all workers of a crawl share beside the queue: its scope, robots.txt and other small control files, locks."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from crawler.frontier.model import Limits
+from crawler.frontier.packing import shard_of
+from crawler.server.connection import Connection
+
+_POLL = 0.05  # seconds
+_UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+_RENEW = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
+
+
+class Blobs:
+    """Small values by name, with a life time, and single flight for whoever fetches them."""
+
+    connection: Connection
+    limits: Limits
+    crawl: str
+
+    def prefix(self, shard: int) -> str:
+        """What all keys of a shard begin with; its braces are the hash tag that keeps them in one cluster slot."""
+        return f"{{{self.crawl}.{shard}}}:"
+
+    def _key(self, kind: str, name: str) -> str:
+        return f"{self.prefix(shard_of(name, 256))}{kind}:{name}"
+
+    async def get_blob(self, name: str) -> bytes | None:
+        """The stored bytes, or None where they are absent or too old."""
+        redis = self.connection.redis
+        found = await self.connection.patiently(lambda: redis.get(self._key("b", name)))
+        return None if found is None else bytes(found)
+
+    async def put_blob(self, name: str, value: bytes, ttl: float) -> None:
+        """Store bytes for `ttl` seconds."""
+        redis = self.connection.redis
+        await self.connection.patiently(lambda: redis.set(self._key("b", name), value, px=max(1, round(ttl * 1000))))
+
+    @asynccontextmanager
+    async def single_flight(self, name: str, ttl: float = 60.0) -> AsyncIterator[bool]:
+        """`async with frontier.single_flight(name) as first`: True for one caller among all workers at a time.
+
+        The others wait until that one is through and get False: what it stored is there for them, and where it is not
+        they may try again. Whoever is first looks again too: the flight before may have landed in between. A worker
+        that dies in flight is waited for as long as for its leases (FRONTIER_LEASE_SECONDS), one that lives at most
+        `ttl` seconds.
+        """
+        key, mine = self._key("l", name), secrets.token_hex(8)
+        redis, life = self.connection.redis, min(ttl, self.limits.lease_seconds)
+        first = await self.connection.patiently(lambda: redis.set(key, mine, nx=True, px=round(life * 1000)))
+        if not first and await self.connection.patiently(lambda: redis.get(key)) != mine.encode():
+            while await self.connection.patiently(lambda: redis.exists(key)):  # noqa: ASYNC110  # another machine's event
+                await asyncio.sleep(_POLL)
+            yield False
+            return
+        sign_of_life = asyncio.ensure_future(self._renew(key, mine, life, ttl))
+        try:
+            yield True
+        finally:
+            sign_of_life.cancel()
+            await self.connection.patiently(lambda: redis.eval(_UNLOCK, 1, key, mine))
+
+    async def _renew(self, key: str, mine: str, life: float, ttl: float) -> None:
+        """Keep a lock three times in its life, for `ttl` seconds in all."""
+        redis = self.connection.redis
+        for _ in range(int(3 * ttl / life)):
+            await asyncio.sleep(life / 3)
+            await self.connection.patiently(lambda: redis.eval(_RENEW, 1, key, mine, round(life * 1000)))
+
+    async def scope_set(self, scope: str) -> None:
+        """Store the crawl's Scope (JSON) for all workers."""
+        redis = self.connection.redis
+        await self.connection.patiently(lambda: redis.set(self.prefix(0) + "scope", scope))
+
+    async def scope_get(self) -> str | None:
+        """The stored Scope (JSON), None in a new crawl."""
+        redis = self.connection.redis
+        found = await self.connection.patiently(lambda: redis.get(self.prefix(0) + "scope"))
+        return None if found is None else bytes(found).decode()

@@ -1,0 +1,1 @@
+"""Why a page was kept or rejected, and what other thresholds would have done."""

@@ -1,0 +1,116 @@
+"""Where `scrapy diagnose` gets its records: from a corpus as it lies there, or from an archive judged again.
+
+The choice is by hash of the seed and the document's address: the same seed always chooses the same documents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from crawler.config import Config
+from crawler.document import Document
+from crawler.documents.from_archive import document_from_archive
+from crawler.pool.pool import StagePool
+from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record, record_of, rejection_of
+from crawler.storage.files.shards import read_records
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How many documents, and which. count: 0 = all."""
+
+    count: int = 200
+    seed: int = 0
+
+    def of(self, items: Iterable[T], name: Callable[[T], str]) -> Iterable[T]:
+        """The chosen items in their order; at most `count` are held in memory."""
+        if not self.count:
+            return items
+        ranked = ((self._rank(name(item)), position, item) for position, item in enumerate(items))
+        chosen = heapq.nsmallest(self.count, ranked, key=lambda entry: entry[:2])
+        return [item for _, _, item in sorted(chosen, key=lambda entry: entry[1])]
+
+    def _rank(self, name: str) -> bytes:
+        return hashlib.blake2b(f"{self.seed} {name}".encode("utf-8", "replace"), digest_size=8).digest()
+
+
+@dataclass(slots=True)
+class Sampled:
+    """Records, and what has to be known to read them."""
+
+    records: Iterable[Record]
+    notes: list[str] = field(default_factory=list)
+
+
+def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
+    """Records of the sealed files of a corpus, kept and rejected, as they lie there; nothing runs.
+
+    Raises: StorageError where there is no corpus or no sealed file; while reading, where a file is damaged.
+    """
+    place = Place(corpus_dir)
+    paths = [entry["path"] for entry in place.manifest()["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    if not paths:
+        raise StorageError(
+            f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
+        )
+    return Sampled(choice.of(_lines(place, paths), lambda record: str(record.get("canonical_url"))))
+
+
+def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
+    """Archived pages, judged by the stages as a replay would; nothing is written. Duplicates are not looked for.
+
+    Raises: StorageError where no archive matches or one cannot be read.
+    """
+    problems: list[ReadProblem] = []
+    pages = (page for name in expand(pattern) for page in read_archive(name, on_problem=problems.append))
+    chosen = choice.of(pages, lambda page: f"{page.url} {page.record_id}")
+    records = asyncio.run(_judge(chosen, config))
+    notes = ["duplicates were not looked for: a sample cannot show them"]
+    if problems:
+        first = problems[0]
+        notes.append(f"{len(problems)} broken records were left out, the first in {first.file} at byte {first.offset}")
+    return Sampled(records, notes)
+
+
+def record_for(doc: Document, config: Config) -> Record:
+    """The record that a crawl would write for a judged document: without the text where policy forbids it."""
+    if doc.verdict is None:
+        return record_of(doc)
+    return rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
+
+
+def _lines(place: Place, paths: list[str]) -> Iterator[Record]:
+    for path in paths:
+        try:
+            yield from read_records(place, path)
+        except OSError as error:
+            raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
+
+
+async def _judge(pages: Iterable[ArchivedResponse], config: Config) -> list[Record]:
+    """Records in the order of the pages; a few are in work at a time."""
+    pool = StagePool(config)
+    window: deque[asyncio.Future[Document]] = deque()
+    records: list[Record] = []
+    try:
+        await pool.warm_up()
+        for page in pages:
+            window.append(asyncio.ensure_future(pool.run(document_from_archive(page, config))))
+            if len(window) >= 4 * max(1, pool.workers):
+                records.append(record_for(await window.popleft(), config))
+        while window:
+            records.append(record_for(await window.popleft(), config))
+    finally:
+        pool.close()
+    return records

@@ -1,0 +1,153 @@
+"""Beside `scrapy diagnose`: every threshold that decides on a text, and which of them a record misses.
+
+Works on stored records alone: the stages leave what they measured in `quality_signals` and beside it, so the decision
+can be taken again with other limits. Texts are not needed, and nothing is fetched or extracted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crawler.config import Config
+from crawler.document import DropReason
+from crawler.stages.language.identifiers import normal_code
+from crawler.stages.quality.rules.profiles import rules_for
+
+Record = Mapping[str, Any]
+R = DropReason
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One threshold as it stands. `setting` is a setting's name, or `rule_set.field` where a rule set holds it.
+
+    value: the name of the measured value. above: True where values above the limit are dropped, else those below.
+    profile: whose thresholds these are; empty for settings that hold for all. final: no later stage of the text has
+    its say once this one is passed; personal data and duplicates always have.
+    """
+
+    setting: str
+    value: str
+    above: bool
+    limit: float
+    reason: DropReason
+    profile: str = ""
+    final: bool = True
+
+    def is_missed_by(self, value: float, limit: float | None = None) -> bool:
+        """True where a value is on the wrong side of the limit (or of another one), as the stages compare."""
+        bound = self.limit if limit is None else limit
+        return value > bound if self.above else value < bound
+
+    def distance(self, value: float) -> float:
+        """How far beyond the limit, as a share of it; of 1 where the limit is 0."""
+        return abs(value - self.limit) / (abs(self.limit) or 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One record on the wrong side of one limit."""
+
+    limit: Limit
+    value: float
+
+
+_FIELDS: dict[str, tuple[tuple[str, str, bool, DropReason], ...]] = {
+    "gopher_repetition": (
+        ("max_duplicate_paragraphs", "dup_para_frac", True, R.DUP_PARA_FRAC),
+        ("max_duplicate_paragraph_chars", "dup_para_char_frac", True, R.DUP_PARA_CHAR_FRAC),
+        ("max_duplicate_lines", "dup_line_frac", True, R.DUP_LINE_FRAC),
+        ("max_duplicate_line_chars", "dup_line_char_frac", True, R.DUP_LINE_CHAR_FRAC),
+    ),
+    "gopher_quality": (
+        ("min_words", "gopher_words", False, R.GOPHER_SHORT_DOC),
+        ("max_words", "gopher_words", True, R.GOPHER_LONG_DOC),
+        ("min_mean_word_length", "gopher_mean_word_length", False, R.GOPHER_BELOW_AVG_THRESHOLD),
+        ("max_mean_word_length", "gopher_mean_word_length", True, R.GOPHER_ABOVE_AVG_THRESHOLD),
+        ("max_symbols_a_token", "gopher_hashes", True, R.GOPHER_TOO_MANY_HASHES),
+        ("max_symbols_a_token", "gopher_ellipses", True, R.GOPHER_TOO_MANY_ELLIPSIS),
+        ("max_bullet_lines", "gopher_bullet_lines", True, R.GOPHER_TOO_MANY_BULLETS),
+        ("max_ellipsis_lines", "gopher_ellipsis_lines", True, R.GOPHER_TOO_MANY_END_ELLIPSIS),
+        ("min_alphabetic_tokens", "gopher_alphabetic_tokens", False, R.GOPHER_BELOW_ALPHA_THRESHOLD),
+        ("min_stop_words", "gopher_stop_words", False, R.GOPHER_ENOUGH_STOP_WORDS),
+    ),
+    "fineweb": (
+        ("min_punctuated_lines", "fineweb_punctuated_lines", False, R.FINEWEB_LINE_PUNCT_RATIO),
+        ("max_short_lines", "fineweb_short_lines", True, R.FINEWEB_SHORT_LINE_RATIO),
+        ("max_duplicate_line_chars", "fineweb_duplicate_line_chars", True, R.FINEWEB_CHAR_DUP_RATIO),
+        ("max_newlines_a_token", "fineweb_newlines_a_token", True, R.FINEWEB_LIST_RATIO),
+    ),
+    "c4": (("min_sentences", "c4_sentences", False, R.C4_TOO_FEW_SENTENCES),),
+    "refinedweb_lines": (("max_removed", "refinedweb_removed_words", True, R.REFINEDWEB_LINES),),
+}
+"""Field of the rule set, name of the value it judges, direction, reason: in the order the rule set decides."""
+
+_N_GRAMS = (("top_n_grams", "top", R.TOP_N_GRAM), ("duplicate_n_grams", "dup", R.DUP_N_GRAM))
+
+DUPLICATE_REASONS = frozenset({R.EXACT_DUPLICATE, R.NEAR_DUPLICATE})
+_NO_CONTENT: frozenset[str] = frozenset(
+    {R.PLACEHOLDER, R.SOFT_404, R.LOGIN_WALL, R.ERROR_PAGE, R.C4_LOREM_IPSUM, R.C4_CURLY_BRACKET, R.FINEWEB_EMPTY}
+)
+"""Reasons of the quality stage that no number decides: no threshold brings such a page back."""
+
+
+class Thresholds:
+    """Every limit of one configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._rules: dict[str, list[Limit]] = {}
+
+    def of_quality(self, profile: str) -> list[Limit]:
+        """The limits of the quality stage for a profile, in the order they decide."""
+        if profile not in self._rules:
+            score = Limit("QUALITY_MIN_SCORE", "quality_score", False, self._config.quality.min_score, R.LOW_QUALITY)
+            self._rules[profile] = [*_rule_limits(profile, self._config.quality.rules), score]
+        return self._rules[profile]
+
+    def misses(self, record: Record) -> list[Miss] | None:
+        """What a record misses, the deciding limit first; None where something else than a number stands against it.
+
+        A record that no stage of the text has seen (policy, fetch, no text) has no numbers to miss.
+        """
+        reason = record.get("reason") or ""
+        if reason == R.TOO_SHORT:
+            minimum = self._config.extraction.min_words
+            return _missed(
+                [Limit("EXTRACTION_MIN_WORDS", "word_count", False, minimum, R.TOO_SHORT, final=False)], record
+            )
+        if reason == R.LANGUAGE_LOW_SCORE:
+            return _missed([self._of_language(record)], record)
+        signals = record.get("quality_signals") or {}
+        if "profile" not in signals or reason in _NO_CONTENT:
+            return None
+        if "c4" in self._config.quality.rules and "c4_sentences" not in signals:
+            return None  # condemned by a word or a bracket before anything was counted
+        return _missed(self.of_quality(signals["profile"]), {**record, **signals})
+
+    def _of_language(self, record: Record) -> Limit:
+        language = str(record.get("language") or "")
+        given = {
+            normal_code(code): score for code, _, score in (p.partition(":") for p in self._config.language.min_scores)
+        }
+        name = f"LANGUAGE_MIN_SCORES {language}" if language in given else "LANGUAGE_MIN_SCORE"
+        minimum = float(given.get(language, self._config.language.min_score))
+        return Limit(name, "language_score", False, minimum, R.LANGUAGE_LOW_SCORE, final=False)
+
+
+def _missed(limits: list[Limit], values: Record) -> list[Miss]:
+    found = ((limit, values.get(limit.value)) for limit in limits)
+    return [Miss(limit, value) for limit, value in found if value is not None and limit.is_missed_by(value)]
+
+
+def _rule_limits(profile: str, names: tuple[str, ...]) -> Iterator[Limit]:
+    for name, rules in rules_for(profile, names).items():
+        for field, value, above, reason in _FIELDS[name]:
+            if (limit := getattr(rules, field)) is not None:
+                yield Limit(f"{name}.{field}", value, above, limit, reason, profile)
+        if name == "gopher_repetition":
+            for field, prefix, reason in _N_GRAMS:
+                for n, limit in getattr(rules, field):
+                    yield Limit(f"{name}.{field}[{n}]", f"{prefix}_{n}_gram", True, limit, reason, profile)

@@ -1,0 +1,119 @@
+"""Scrapy extension: feeds the live progress, and prints the summary when everything is sealed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawler.observe.report.summary import summarise
+from crawler.runtime import config_of
+from crawler.scheduler.scheduler import frontier_of
+from crawler.statkeys import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.storage.files.errors import StorageError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawler.observe.live.progress import ArchiveCounters, Counters
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+
+
+class ProgressExtension:
+    """Shows how the crawl goes. PROGRESS: auto = live on a terminal and log lines elsewhere, on, off (no summary).
+
+    What draws is imported where it is used: with PROGRESS=off it would be a part of the start that nobody sees.
+    """
+
+    def __init__(self, crawler: Crawler, mode: str, corpus_dir: str) -> None:
+        from rich.console import Console
+
+        from crawler.observe.live.progress import Progress
+
+        self._crawler, self._corpus_dir = crawler, corpus_dir
+        self._progress = Progress(Console(stderr=True), clock=time.monotonic, live={"auto": None, "on": True}[mode])
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the start and the end of the crawl. Raises: NotConfigured with PROGRESS=off, without a word."""
+        config = config_of(crawler).crawl
+        if config.progress == "off":
+            raise NotConfigured
+        extension = cls(crawler, config.progress, config.corpus_dir)
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.engine_stopped)
+        return extension
+
+    def opened(self) -> None:
+        """Begin to show."""
+        self._progress.start()
+        self._task = asyncio.ensure_future(self._run())
+
+    async def closed(self) -> None:
+        """Every file is sealed: stop the live lines and print the summary."""
+        from rich.console import Console
+
+        from crawler.observe.report import terminal
+
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        self._progress.stop()
+        try:
+            summary = await asyncio.to_thread(summarise, self._corpus_dir)
+        except StorageError as error:
+            sys.stderr.write(f"error: no summary: {error}\n")
+            return
+        terminal.show(summary, Console())
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._progress.tick(await self._counters())
+                await asyncio.sleep(TICK_SECONDS)
+        except Exception:
+            logger.exception("progress is not shown any more; the crawl goes on")
+
+    async def _counters(self) -> Counters:
+        from crawler.observe.live.progress import Counters
+
+        assert self._crawler.stats is not None
+        stats = self._crawler.stats.get_stats()
+        counters = Counters(
+            fetched=stats.get(RESPONSES, 0),
+            fetched_bytes=stats.get(RESPONSE_BYTES, 0),
+            kept=stats.get(KEPT, 0),
+            rejected=rejected_by(stats),
+            archives=_archives(stats),
+        )
+        engine, scheduler = self._crawler.engine, frontier_of(self._crawler)
+        if scheduler is not None:
+            frontier = await scheduler.frontier.counts()
+            counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
+        if engine is not None:
+            counters.domains = sorted(engine.downloader.slots)
+        return counters
+
+
+def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
+    """What a replay has counted; None in a crawl."""
+    from crawler.observe.live.progress import ArchiveCounters
+
+    if f"{REPLAY}archives" not in stats:
+        return None
+    read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)
+    return ArchiveCounters(stats.get(f"{REPLAY}records", 0), read, before, stats.get(f"{REPLAY}bytes_total"))

@@ -1,0 +1,1 @@
+"""Documents about a corpus for others: EU summary, Croissant, dataset card."""

@@ -1,0 +1,128 @@
+"""The corpus as machine-readable metadata: Croissant 1.0 (docs.mlcommons.org/croissant), one JSON-LD object.
+
+Files carry path, size and SHA-256 from the manifest; the record set names every field of the record.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+from crawler.document import RECORD_FIELDS, Document
+from crawler.observe.publish.provenance import Provenance
+from crawler.storage.files.place import SHARDS
+
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+_TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float", bool: "sc:Boolean"}
+_REPEATED = frozenset({"redirects", "optout_signals", "pii_entity_types", "pii_spans"})
+
+
+def metadata(found: Provenance) -> dict[str, Any]:
+    """The JSON-LD object; equal corpora give equal objects."""
+    files = [entry for entry in found.manifest["files"] if entry["kind"] == SHARDS]
+    summary = found.summary
+    contacts = [contact for contact in found.facts("contact") if contact.startswith("http")]
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
+        "name": found.name,
+        "description": (
+            f"Main text of {summary.kept:,} web pages of {len(found.domains):,} domains, about {summary.tokens:,} "
+            "tokens, with the provenance and the opt-out statements of every page."
+        ),
+        **({"url": contacts[0]} if contacts else {}),
+        "license": list(summary.licences) or ["see license_tag of each record"],
+        "version": f"{found.version}.0.0",
+        "datePublished": found.updated[:10] or "1970-01-01",
+        "dateModified": found.updated[:10] or "1970-01-01",
+        "inLanguage": list(summary.languages),
+        "isLiveDataset": False,
+        "citeAs": f"{found.name}, version {found.version}",
+        "rai:dataCollection": f"Crawled by {', '.join(found.facts('user_agent')) or 'an unnamed crawler'}",
+        "rai:dataCollectionType": "Web Scraping",
+        "rai:dataCollectionTimeframe": [t for t in (summary.first_crawled_at, summary.last_crawled_at) if t],
+        "rai:personalSensitiveInformation": f"replaced by placeholders in {found.redacted:,} documents",
+        "distribution": [_file(entry) for entry in files],
+        "recordSet": [_record_set(files)] if files else [],
+    }
+
+
+def _file(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": entry["path"],
+        "name": entry["path"],
+        "description": f"{entry['documents']:,} documents",
+        "contentUrl": entry["path"],
+        "contentSize": f"{entry['bytes']} B",
+        "encodingFormat": "application/jsonlines",
+        "sha256": entry["sha256"],
+    }
+
+
+def _record_set(files: list[dict[str, Any]]) -> dict[str, Any]:
+    """One record set; its fields point into the first file, whose columns all others share."""
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "documents",
+        "name": "documents",
+        "description": "One record a page; docs/record.md says what each field means.",
+        "key": {"@id": "documents/url"},
+        "field": [_field(name, files[0]["path"]) for name in RECORD_FIELDS],
+    }
+
+
+def _field(name: str, path: str) -> dict[str, Any]:
+    field = {
+        "@type": "cr:Field",
+        "@id": f"documents/{name}",
+        "name": name,
+        "description": f"{name} of the page",
+        "dataType": _type_of(name),
+        "source": {"fileObject": {"@id": path}, "extract": {"column": name}},
+    }
+    return field | ({"repeated": True} if name in _REPEATED else {})
+
+
+def _type_of(name: str) -> str:
+    hint = typing.get_type_hints(Document)[name]
+    kinds = [kind for kind in (typing.get_args(hint) or (hint,)) if kind is not type(None)]
+    return _TYPES.get(kinds[0], "sc:Text") if len(kinds) == 1 else "sc:Text"

@@ -1,0 +1,110 @@
+"""The corpus as a page for people: a dataset card as data-set hubs show it, YAML front matter first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from crawler.observe.publish.eu_summary import TO_COMPLETE
+from crawler.observe.publish.provenance import Provenance
+from crawler.storage.files.place import SHARDS
+
+_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+_MORE_SIZES = ((10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"), (10**11, "10B<n<100B"))
+MOST = 20
+"""Rows of each table."""
+
+
+def card(found: Provenance) -> str:
+    """The card as Markdown; equal corpora give equal text."""
+    front = yaml.safe_dump(front_matter(found), sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return f"---\n{front}---\n\n" + "\n".join(_body(found)).rstrip("\n") + "\n"
+
+
+def front_matter(found: Provenance) -> dict[str, Any]:
+    """What hubs index. Licences are per record, so the card's own licence is "other" unless there is only one."""
+    licences = list(found.summary.licences)
+    folder = {entry["path"].rpartition(".jsonl")[2] for entry in found.manifest["files"] if entry["kind"] == SHARDS}
+    return {
+        "pretty_name": found.name,
+        "language": list(found.summary.languages),
+        "license": "other",
+        "license_name": licences[0] if len(licences) == 1 else "per-record",
+        "size_categories": [_size(found.summary.kept)],
+        "task_categories": ["text-generation"],
+        "tags": ["web-crawl", "provenance", "opt-out"],
+        "configs": [
+            {"config_name": "default", "data_files": [f"{SHARDS}/*.jsonl{suffix}" for suffix in sorted(folder)]},
+        ],
+    }
+
+
+def _size(count: int) -> str:
+    return next((name for limit, name in (*_SIZES, *_MORE_SIZES) if count < limit), "n>100B")
+
+
+def _body(found: Provenance) -> Iterator[str]:
+    summary = found.summary
+    yield f"# {found.name}"
+    yield ""
+    yield f"Main text of {summary.kept:,} web pages of {len(found.domains):,} domains: {summary.words:,} words, about"
+    yield f"{summary.tokens:,} tokens. Crawled {summary.first_crawled_at} to {summary.last_crawled_at}; version"
+    yield f"{found.version} of the corpus, last changed {found.updated}."
+    yield ""
+    yield from _section("Languages", _table(("language", "documents"), summary.languages))
+    yield from _section("Licences", [_licence_note(), "", *_table(("licence", "documents"), summary.licences)])
+    sizes = {name: size.documents for name, size in found.domains.items()}
+    yield from _section("Largest domains", _table(("domain", "documents"), sizes))
+    yield from _section("How it was collected", _collection(found))
+    rejected = {f"{verdict.stage}/{verdict.reason}": verdict.count for verdict in summary.rejections}
+    yield from _section("What was left out, and why", _table(("stage/reason", "pages"), rejected))
+    yield from _section("Personal data", _personal(found))
+    yield from _section("Withdrawal", _withdrawal(found))
+    yield from _section("Uses, limits and biases", [TO_COMPLETE])
+
+
+def _section(title: str, lines: list[str]) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield from lines or ["nothing recorded"]
+    yield ""
+
+
+def _table(head: tuple[str, str], counts: dict[str, int]) -> list[str]:
+    if not counts:
+        return []
+    rows = [f"| {name} | {count:,} |" for name, count in list(counts.items())[:MOST]]
+    more = [f"| … and {len(counts) - MOST:,} more | |"] if len(counts) > MOST else []
+    return [f"| {head[0]} | {head[1]} |", "|---|---:|", *rows, *more]
+
+
+def _licence_note() -> str:
+    return "`license_tag` and `license_tier` of a record say under which entry of the allowlist it was kept."
+
+
+def _collection(found: Provenance) -> list[str]:
+    profiles, agents = ", ".join(found.facts("optout_profile")), ", ".join(found.facts("user_agent"))
+    seen = ", ".join(f"{name} {count:,}" for name, count in found.signals.items()) or "none"
+    return [
+        f"Crawler: {agents or 'not recorded'}. Opt-out profile: {profiles or 'not recorded'}.",
+        "",
+        f"Statements about AI use seen on kept pages (documents by protocol): {seen}. Each record has them in "
+        "`optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",
+        "",
+        f"Configuration: {', '.join(found.summary.config_digests) or 'not recorded'}.",
+    ]
+
+
+def _personal(found: Provenance) -> list[str]:
+    kinds = _table(("kind", "documents"), found.summary.pii_types)
+    head = f"Replaced by typed placeholders in {found.redacted:,} documents; `pii_spans` says where."
+    return [head, "", *kinds] if kinds else [head]
+
+
+def _withdrawal(found: Provenance) -> list[str]:
+    contacts = ", ".join(found.facts("contact")) or TO_COMPLETE
+    return [
+        f"Site owners reach the operator here: {contacts}. Requests carried out so far: {len(found.withdrawals):,}."
+    ]

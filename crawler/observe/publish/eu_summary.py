@@ -1,0 +1,242 @@
+"""The crawl's part of a public summary of training content (Regulation (EU) 2024/1689, Article 53(1)(d)).
+
+Sections and order follow the Commission's template (AI Office, 24 July 2025). What the crawl knows is filled in from
+the manifest and the records; what only the provider of a model can know says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crawler.observe.publish.provenance import Provenance
+
+TO_COMPLETE = "[to be completed by the model provider]"
+TEMPLATE = (
+    "Template for the Public Summary of Training Content for general-purpose AI models required by Article 53(1)(d) of "
+    "Regulation (EU) 2024/1689 (AI Act)"
+)
+MOST_LISTED = 1_000
+"""Domains that the text lists; eu_summary.json lists all that the template asks for."""
+SHARE, SME_SHARE, SME_MOST = 0.10, 0.05, 1_000
+_RANGES = ((10**9, "less than 1 billion tokens"), (10**13, "1 billion to 10 trillion tokens"))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One question of the template with its answer; `known` is False where only the provider can answer."""
+
+    label: str
+    value: str
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A numbered part of the template."""
+
+    number: str
+    title: str
+    fields: list[Field]
+
+
+def sections(found: Provenance) -> list[Section]:
+    """Every section of the template, in its order."""
+    return [*_general(found), *_sources(found), *_processing(found)]
+
+
+def as_json(found: Provenance) -> dict[str, Any]:
+    """The summary as plain JSON types, with the complete list of the largest domains."""
+    return {
+        "template": TEMPLATE,
+        "version_of_corpus": found.version,
+        "last_update": found.updated,
+        "sections": [
+            {
+                "number": section.number,
+                "title": section.title,
+                "fields": [{"label": f.label, "value": f.value, "from_the_crawl": f.known} for f in section.fields],
+            }
+            for section in sections(found)
+        ],
+        "domains_crawled": {
+            "all": len(found.domains),
+            "top_10_percent": _listed(found, SHARE, None),
+            "sme_top_5_percent_or_1000": len(found.largest(SME_SHARE, SME_MOST)),
+        },
+    }
+
+
+def as_markdown(found: Provenance) -> str:
+    """The summary as a document for people."""
+    lines = [f"# {TEMPLATE}", ""]
+    lines += [
+        "The crawl's part, made by `scrapy report --eu` from the manifest of the corpus. What only the provider of a"
+    ]
+    lines += [f"model can say is marked {TO_COMPLETE}.", ""]
+    lines += [f"Version of the corpus: {found.version}  ", f"Last update: {found.updated}", ""]
+    for section in sections(found):
+        lines += [f"{'#' * (1 + len(section.number.split('.')))} {section.number}. {section.title}", ""]
+        for item in section.fields:
+            lines += [f"**{item.label}:** {item.value}", ""]
+        if section.number == "2.3":
+            lines += [*_domain_table(found), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _unknown(*labels: str) -> list[Field]:
+    return [Field(label, TO_COMPLETE, known=False) for label in labels]
+
+
+def _general(found: Provenance) -> Iterator[Section]:
+    yield Section("1", "General information", [])
+    names = ("Provider name and contact details", "Authorised representative name and contact details")
+    yield Section("1.1", "Provider identification", _unknown(*names))
+    labels = ("Versioned model name(s)", "Model dependencies", "Date of placement of the model on the Union market")
+    yield Section("1.2", "Model identification", _unknown(*labels))
+    summary = found.summary
+    size = f"{summary.tokens:,} tokens (estimated), {summary.words:,} words in {summary.kept:,} documents"
+    fields = [
+        Field("Modality", "text"),
+        Field("Training data size: text of this corpus", f"{_range(summary.tokens)}: {size}"),
+        *_unknown("Training data size: overall"),
+        Field("Types of content", _content(found)),
+        Field("Latest date of data acquisition/collection in this corpus", _month(summary.last_crawled_at)),
+        *_unknown("Latest date of data acquisition/collection for model training"),
+        Field("Linguistic characteristics", _counts(summary.languages, "language", "documents")),
+        Field("Other relevant characteristics", _counts(summary.licences, "licence", "documents")),
+    ]
+    yield Section("1.3", "Modalities, overall training data size and other characteristics", fields)
+
+
+def _sources(found: Provenance) -> Iterator[Section]:
+    yield Section("2", "List of data sources", [])
+    yield Section("2.1", "Publicly available datasets", _unknown("Have publicly available datasets been used"))
+    yield Section("2.2", "Private non-publicly available datasets obtained from third parties", [])
+    question = "Have transactional commercial licensing agreements been concluded"
+    yield Section(
+        "2.2.1", "Datasets commercially licensed by rightsholders or their representatives", _unknown(question)
+    )
+    question = "Have private datasets been obtained from other third parties"
+    yield Section("2.2.2", "Private datasets obtained from other third parties", _unknown(question))
+    yield Section("2.3", "Data crawled and scraped from online sources", list(_crawled(found)))
+    yield Section("2.4", "User data", _unknown("Has data from user interactions been used"))
+    yield Section("2.5", "Synthetic data", _unknown("Has synthetic data been created"))
+    yield Section("2.6", "Other sources of data", _unknown("Have other sources of data been used"))
+
+
+def _crawled(found: Provenance) -> Iterator[Field]:
+    summary = found.summary
+    yield Field("Were crawlers used by the provider or on its behalf", "yes")
+    yield Field("Crawler name(s)/identifier(s)", ", ".join(found.facts("user_agent")) or TO_COMPLETE)
+    yield Field("Purposes of the crawler(s)", "collecting text for training language models, and nothing else")
+    yield Field("General description of crawler behaviour", _behaviour(found))
+    period = f"{_month(summary.first_crawled_at)} to {_month(summary.last_crawled_at)}"
+    yield Field("Period of data collection", period)
+    yield Field("Comprehensive description of the type of content and online sources crawled", _content(found))
+    yield Field("Type of modality covered", "text")
+    shown = min(len(found.largest(SHARE)), MOST_LISTED)
+    where = "below" if shown == len(found.largest(SHARE)) else f"the first {shown:,} below, all in eu_summary.json"
+    listed = f"{len(found.domains):,} domains were crawled and kept; the top 10 % by characters of kept text: {where}"
+    yield Field("Summary of the most relevant domain names crawled", listed)
+
+
+def _processing(found: Provenance) -> Iterator[Section]:
+    yield Section("3", "Data processing aspects", [])
+    fields = [
+        *_unknown("Signatory to the Code of Practice for general-purpose AI models"),
+        Field("Measures implemented to respect reservations of rights", _measures(found)),
+        Field("What they stopped", _stopped(found)),
+        Field("Withdrawals after the crawl", _withdrawals(found)),
+    ]
+    title = "Respect of reservation of rights from text and data mining exception or limitation"
+    yield Section("3.1", title, fields)
+    words = (
+        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; scored by a safety "
+        f"classifier: {found.scored:,}"
+    )
+    illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
+    yield Section("3.2", "Removal of illegal content", illegal)
+    yield Section("3.3", "Other information", [Field("Personal data", _personal(found))])
+
+
+def _behaviour(found: Provenance) -> str:
+    delays = "/".join(f"{value:g}" for value in found.facts("delay_seconds")) or "?"
+    return (
+        f"one product token and one User-Agent; robots.txt by RFC 9309, and no request while it cannot be read; at "
+        f"least {delays} s between requests to one domain over all workers, longer where Crawl-delay asks for it; HTTP "
+        f"401, 402, 403 and 451 are final; no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change of "
+        f"identity; cookies are not kept"
+    )
+
+
+def _measures(found: Provenance) -> str:
+    profiles = ", ".join(found.facts("optout_profile")) or "unknown"
+    detectors = {name: version for policy in found.policies for name, version in policy["detectors"].items()}
+    names = ", ".join(f"{name} version {version}" for name, version in sorted(detectors.items())) or "none recorded"
+    return (
+        f"before and during collection, profile {profiles}: robots.txt, and each statement of these protocols: "
+        f"{names}. Any refusal wins, whatever another protocol allows; a control file that cannot be read stops its "
+        f"host. What was seen is kept with each record"
+    )
+
+
+def _stopped(found: Provenance) -> str:
+    counts = {
+        "by robots.txt": found.rejected("robots_disallowed"),
+        "by an opt-out": found.rejected("optout"),
+        "by a denial (401, 402, 403, 451)": found.rejected("access_denied"),
+        "held because a control file could not be read": found.rejected("hold_robots_unreachable", "hold_control_file"),
+    }
+    return ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+
+
+def _withdrawals(found: Provenance) -> str:
+    if not found.withdrawals:
+        return "none so far"
+    gone = sum(
+        step["counts"]["dropped"] for step in found.manifest.get("lineage", []) if "exclude" in step["operation"]
+    )
+    return f"{len(found.withdrawals):,} requests, {gone:,} documents removed; their domains are not asked again"
+
+
+def _personal(found: Provenance) -> str:
+    kinds = _counts(found.summary.pii_types, "kind", "documents")
+    return f"replaced by placeholders in {found.redacted:,} of {found.summary.kept:,} kept documents ({kinds})"
+
+
+def _content(found: Provenance) -> str:
+    summary = found.summary
+    return (
+        f"main text of {summary.kept:,} web pages of {len(found.domains):,} domains, "
+        f"{_counts(summary.languages, 'language', 'documents')}"
+    )
+
+
+def _counts(counts: dict[str, int], one: str, unit: str) -> str:
+    if not counts:
+        return f"no {one} recorded"
+    return (", ".join(f"{name} {count:,}" for name, count in counts.items()) + f" {unit}").rstrip()
+
+
+def _range(tokens: int) -> str:
+    return next((words for limit, words in _RANGES if tokens < limit), "more than 10 trillion tokens")
+
+
+def _month(moment: str | None) -> str:
+    return f"{moment[5:7]}/{moment[:4]}" if moment else "nothing collected"
+
+
+def _listed(found: Provenance, share: float, most: int | None) -> list[dict[str, Any]]:
+    return [
+        {"domain": name, "documents": size.documents, "words": size.words, "characters": size.characters}
+        for name, size in found.largest(share, most)
+    ]
+
+
+def _domain_table(found: Provenance) -> Iterator[str]:
+    yield "| domain | documents | characters |"
+    yield "|---|---:|---:|"
+    for name, size in found.largest(SHARE, MOST_LISTED):
+        yield f"| {name} | {size.documents:,} | {size.characters:,} |"

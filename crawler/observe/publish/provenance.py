@@ -1,0 +1,122 @@
+"""What a corpus can prove about itself, gathered once for EU summary, Croissant file and dataset card.
+
+Everything comes from the manifest, the records and the list of withdrawals; nothing is typed in, nothing is the time
+of day, so equal corpora give equal documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.dataset.exclude import withdrawals
+from crawler.dataset.rewrite import read_files
+from crawler.observe.report.summary import Summary, summarise
+from crawler.storage.files.place import SHARDS, Place
+from crawler.storage.files.shards import read_records
+
+
+@dataclass(slots=True)
+class DomainSize:
+    """Kept text of one domain."""
+
+    documents: int = 0
+    words: int = 0
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """One corpus: the summary, the manifest, the size of each domain (largest first), and every rule that held.
+
+    policies: the distinct `policy` facts of the runs, oldest first. lineage: versions made after the crawl. updated:
+    when the corpus last changed, RFC 3339, UTC.
+    """
+
+    summary: Summary
+    manifest: dict[str, Any]
+    domains: dict[str, DomainSize]
+    tiers: dict[str, int]
+    redacted: int  # kept documents in which personal data was replaced
+    scored: int  # kept documents with a safety_score
+    signals: dict[str, int]  # opt-out and licence statements seen on kept pages, by protocol
+    policies: list[dict[str, Any]] = field(default_factory=list)
+    withdrawals: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The names of its crawls."""
+        return "-".join(self.summary.crawls) or "corpus"
+
+    @property
+    def version(self) -> int:
+        """Counted up by every rewrite."""
+        return int(self.manifest.get("version", 1))
+
+    @property
+    def updated(self) -> str:
+        """The latest moment that the manifest knows."""
+        runs = self.manifest["runs"]
+        times = [run["ended"] or run["started"] for run in runs]
+        return max([*times, *(step["time"] for step in self.manifest.get("lineage", []))], default="")
+
+    @property
+    def characters(self) -> int:
+        """Of all kept texts."""
+        return sum(domain.characters for domain in self.domains.values())
+
+    def facts(self, name: str) -> list[Any]:
+        """The distinct values of one policy fact over all runs."""
+        return list(dict.fromkeys(policy[name] for policy in self.policies if policy.get(name) is not None))
+
+    def rejected(self, *reasons: str) -> int:
+        """Rejected documents with one of these reasons."""
+        verdicts = [*self.summary.rejections, *self.summary.holds]
+        return sum(verdict.count for verdict in verdicts if verdict.reason in reasons)
+
+    def largest(self, share: float, most: int | None = None) -> list[tuple[str, DomainSize]]:
+        """The top share of all domains by size of their text, at least one, at most `most`."""
+        count = max(1, math.ceil(len(self.domains) * share - 1e-9))
+        return list(self.domains.items())[: count if most is None else min(count, most)]
+
+
+def gather(corpus_dir: str) -> Provenance:
+    """Read the manifest and every kept record once. Raises: StorageError where there is no corpus, or damage."""
+    place = Place(corpus_dir)
+    manifest = place.manifest()
+    domains: dict[str, DomainSize] = {}
+    tiers: Counter[str] = Counter()
+    signals: Counter[str] = Counter()
+    redacted = scored = 0
+    for entry in read_files(place, (SHARDS,)):
+        for record in read_records(place, entry["path"]):
+            size = domains.setdefault(record.get("domain") or "", DomainSize())
+            size.documents += 1
+            size.words += record.get("word_count") or 0
+            size.characters += record.get("char_count") or len(record.get("text") or "")
+            tiers[record.get("license_tier") or "none"] += 1
+            signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
+            redacted += bool(record.get("pii_flag"))
+            scored += record.get("safety_score") is not None
+    ranked = sorted(domains.items(), key=lambda item: (-item[1].characters, item[0]))
+    return Provenance(
+        summary=summarise(corpus_dir),
+        manifest=manifest,
+        domains=dict(ranked),
+        tiers=dict(sorted(tiers.items())),
+        redacted=redacted,
+        scored=scored,
+        signals=dict(sorted(signals.items())),
+        policies=_policies(manifest),
+        withdrawals=withdrawals(place),
+    )
+
+
+def _policies(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for run in manifest["runs"]:
+        if (policy := run.get("policy")) and policy not in found:
+            found.append(policy)
+    return found

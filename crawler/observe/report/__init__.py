@@ -1,0 +1,1 @@
+"""What came of a crawl: summary, report, samples."""

@@ -1,0 +1,185 @@
+"""Which texts were there already: by kind, the largest clusters, and what the configured bands can see.
+
+Kinds come from the manifest; clusters are read from the rejected records, which name the owner of each duplicate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from crawler.observe.report.summary import Summary
+from crawler.storage.files.place import REJECTED, Place
+from crawler.storage.files.shards import read_records
+
+KINDS = {
+    "unchanged": "the page as it was in an earlier run",
+    "exact_duplicate": "the same text at another URL",
+    "near_duplicate": "nearly the same text at another URL",
+    "contaminated": "repeats an evaluation set",
+}
+"""Reasons that mean "seen before", and what they say."""
+_WITH_OWNER = ("exact_duplicate", "near_duplicate")
+TOP = 10
+MAX_OWNERS = 100_000
+"""Owners whose copies are counted: bounds the memory; beyond it the first ones met are counted."""
+CURVE = tuple(step / 20 for step in range(21))
+_SHOWN = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """The banding of the near-duplicate index: `bands` × `rows`, and the similarity from which a page is dropped."""
+
+    bands: int
+    rows: int
+    threshold: float
+
+    def seen(self, similarity: float) -> float:
+        """Chance that two texts of this Jaccard similarity are compared at all: 1 − (1 − s^rows)^bands."""
+        return float(1 - (1 - similarity**self.rows) ** self.bands)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One kept page and the pages rejected as its copies. domains: copies by domain, most first."""
+
+    owner: str
+    copies: int
+    domains: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """Everything the report says about duplicates."""
+
+    kinds: dict[str, int]
+    clusters: list[Cluster] = field(default_factory=list)
+    bands: Bands | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types: the part of `stats.json`."""
+        clusters = [{"owner": c.owner, "copies": c.copies, "domains": c.domains} for c in self.clusters]
+        curve = [[s, round(self.bands.seen(s), 4)] for s in CURVE] if self.bands else []
+        return {"kinds": self.kinds, "clusters": clusters, "detection_curve": curve}
+
+
+def read(summary: Summary, bands: Bands | None = None) -> Duplicates:
+    """The duplicates of a corpus. Reads rejected files, but only those that hold duplicates.
+
+    Raises: StorageError where a file is damaged.
+    """
+    counts: Counter[str] = Counter()
+    for verdict in summary.rejections:
+        counts[verdict.reason] += verdict.count
+    kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
+    return Duplicates(kinds, _clusters(Place(summary.where)), bands)
+
+
+def _clusters(place: Place) -> list[Cluster]:
+    owners: dict[str, Counter[str]] = {}
+    for record in _duplicates(place):
+        owner = record["dup_of"]
+        if owner in owners or len(owners) < MAX_OWNERS:
+            owners.setdefault(owner, Counter())[record.get("domain") or ""] += 1
+    largest = sorted(owners.items(), key=lambda item: (-item[1].total(), item[0]))[:TOP]
+    return [Cluster(owner, domains.total(), _ranked(domains)) for owner, domains in largest]
+
+
+def _duplicates(place: Place) -> Iterator[dict[str, Any]]:
+    for entry in place.manifest()["files"]:
+        if entry["kind"] == REJECTED and any(name.endswith(_WITH_OWNER) for name in entry["reasons"]):
+            yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
+
+
+def _ranked(domains: Counter[str]) -> dict[str, int]:
+    return dict(sorted(domains.items(), key=lambda item: (-item[1], item[0])))
+
+
+# --- for a terminal --------------------------------------------------------------------------------------------------
+def sections(found: Duplicates) -> Iterator[tuple[str, RenderableType]]:
+    """Title and content of each part that has something to say."""
+    if found.kinds:
+        yield "Seen before", _grid((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
+    if found.clusters:
+        rows = ((f"{c.copies:,}", c.owner, _domains(c)) for c in found.clusters)
+        yield "Largest clusters: copies, kept page, where the copies were", _grid(rows)
+    if found.kinds and found.bands:
+        yield _curve_title(found.bands), Group(_sparkline(found.bands), _curve_table(found.bands))
+
+
+def _grid(rows: Iterator[tuple[str, ...]]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(cell, "dim" if last else "", overflow="fold") for cell, last in _marked(row)))
+    return table
+
+
+def _marked(row: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    yield from ((cell, number == len(row) - 1) for number, cell in enumerate(row))
+
+
+def _domains(cluster: Cluster) -> str:
+    shown = ", ".join(f"{name} {count:,}" for name, count in list(cluster.domains.items())[:3])
+    return shown + (f" and {len(cluster.domains) - 3:,} more" if len(cluster.domains) > 3 else "")
+
+
+def _curve_title(bands: Bands) -> str:
+    return f"What {bands.bands} × {bands.rows} bands see: share of pairs compared, by similarity"
+
+
+def _sparkline(bands: Bands) -> Text:
+    line = "".join(_BLOCKS[round(8 * bands.seen(similarity))] for similarity in CURVE)
+    return Text.assemble(("0 ", "dim"), (line, "green"), (f" 1   dropped from {bands.threshold:g}", "dim"))
+
+
+def _curve_table(bands: Bands) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_row(*(Text(f"{similarity:g}", "dim") for similarity in _SHOWN))
+    table.add_row(*(f"{bands.seen(similarity):.0%}" for similarity in _SHOWN))
+    return table
+
+
+# --- for a browser ---------------------------------------------------------------------------------------------------
+def html(found: Duplicates) -> Iterator[str]:
+    """The same parts as HTML; everything from outside is escaped."""
+    if found.kinds:
+        rows = ((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
+        yield "<h2>Seen before</h2>" + _table(("kind", "pages", ""), rows)
+    if found.clusters:
+        rows = ((c.owner, f"{c.copies:,}", _domains(c)) for c in found.clusters)
+        yield "<h2>Largest clusters</h2>" + _table(("kept page", "copies", "where the copies were"), rows)
+    if found.kinds and found.bands:
+        yield f"<h2>{escape(_curve_title(found.bands))}</h2>" + _svg(found.bands)
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = "".join(
+        f"<tr><td>{escape(name)}</td><td class=n>{escape(number)}</td><td class=soft>{escape(note)}</td></tr>"
+        for name, number, note in rows
+    )
+    name, number, note = map(escape, head)
+    return f"<table><tr><th>{name}</th><th class=n>{number}</th><th>{note}</th></tr>{lines}</table>"
+
+
+def _svg(bands: Bands) -> str:
+    """The curve in a box of 400 × 120, with a line where pages are dropped."""
+    points = " ".join(f"{400 * s / 100:.1f},{120 - 120 * bands.seen(s / 100):.1f}" for s in range(101))
+    mark = 400 * bands.threshold
+    table = "".join(f"<td class=n>{s:g}<span class=hint>{bands.seen(s):.0%}</span></td>" for s in _SHOWN)
+    return (
+        '<svg viewBox="-2 -4 404 128" width="400" role="img" aria-label="detection curve">'
+        '<path d="M0 0V120H400" fill="none" stroke="var(--line)"/>'
+        f'<path d="M{mark:.1f} 0V120" stroke="var(--not)" stroke-dasharray="4 4"/>'
+        f'<polyline points="{points}" fill="none" stroke="var(--kept)" stroke-width="2"/></svg>'
+        f'<div class="axis" style="max-width:400px"><span>0</span><span>dropped from {bands.threshold:g}</span>'
+        f"<span>1</span></div><table><tr>{table}</tr></table>"
+    )

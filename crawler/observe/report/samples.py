@@ -1,0 +1,86 @@
+"""Some documents to read by eye: chosen by hash, so the same corpus always shows the same ones."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.shards import read_lines
+
+EXCERPT = 600
+MAX_FILES = 4
+"""Files of each folder that are read, spread over the corpus: samples of a large corpus stay quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One document as the report shows it. `excerpt` is empty where the text may not be shown."""
+
+    kept: bool
+    verdict: str
+    url: str
+    facts: str
+    title: str
+    excerpt: str
+
+
+def pick(corpus_dir: str, count: int) -> list[Sample]:
+    """Up to `count` kept and `count` rejected documents.
+
+    Raises: StorageError where there is no corpus or a file is damaged.
+    """
+    place = Place(corpus_dir)
+    files = place.manifest()["files"]
+    found: list[Sample] = []
+    for kind in (SHARDS, REJECTED):
+        paths = [entry["path"] for entry in files if entry["kind"] == kind]
+        records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))])
+        chosen = heapq.nsmallest(count, records, key=rank)
+        found += [sample_of(record, kept=kind == SHARDS) for record in chosen]
+    return found
+
+
+def _records(place: Place, paths: list[str]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        with place.open(path) as file:
+            for line in read_lines(file, path):
+                yield orjson.loads(line)
+
+
+def rank(record: Mapping[str, Any]) -> bytes:
+    """The place of a record in a choice that is the same every time, and evenly spread."""
+    return hashlib.blake2b(str(record.get("canonical_url")).encode(), digest_size=8).digest()
+
+
+def sample_of(record: Mapping[str, Any], *, kept: bool) -> Sample:
+    """What a person sees of one record; the text only where the record has it."""
+    text = " ".join((record.get("text") or "").split())
+    return Sample(
+        kept=kept,
+        verdict="kept" if kept else f"{record['stage']}/{record['reason']}",
+        url=record["url"],
+        facts=" · ".join(_facts(record)),
+        title=record.get("title") or "",
+        excerpt=text[:EXCERPT] + ("…" if len(text) > EXCERPT else ""),
+    )
+
+
+def _facts(record: Mapping[str, Any]) -> Iterator[str]:
+    if record.get("language"):
+        yield str(record["language"])
+    if record.get("quality_score") is not None:
+        yield f"quality {record['quality_score']:.2f}"
+    if record.get("word_count"):
+        yield f"{record['word_count']:,} words"
+    if record.get("license_tag"):
+        yield str(record["license_tag"])
+    if record.get("detail"):
+        yield str(record["detail"])
+    if record.get("dup_of"):
+        yield f"like {record['dup_of']}"

@@ -1,0 +1,194 @@
+"""From the corpus folder to the numbers a person wants to see: built from the manifest alone, now or years later."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from crawler.document import DropReason
+from crawler.observe.report.quarantine import quarantined_of
+from crawler.observe.report.reasons import ORDER
+from crawler.observe.report.recrawl import Recrawl, recrawl_of
+from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
+from crawler.storage.files.journal import PART
+from crawler.storage.files.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """How many documents one stage rejected for one reason."""
+
+    stage: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Sealed files of one folder; sizes in bytes, `uncompressed` is None for the archive."""
+
+    name: str
+    files: int
+    documents: int
+    size: int
+    uncompressed: int | None
+    growing: int  # files in progress
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One corpus in numbers. Counts are over sealed files; `growing` files are not counted yet."""
+
+    where: str
+    crawls: list[str]
+    kept: int
+    rejected: int  # without those on hold and those that are as they were
+    held: int
+    archived: int
+    words: int
+    tokens: int
+    rejections: list[Verdicts]  # in flow order
+    holds: list[Verdicts]
+    domains: dict[str, int]  # kept documents by domain, most first
+    rejected_domains: dict[str, int]
+    languages: dict[str, int]
+    licences: dict[str, int]
+    pii_types: dict[str, int]
+    histograms: dict[str, dict[str, int]]  # of kept documents
+    folders: list[Folder]
+    first_crawled_at: str | None
+    last_crawled_at: str | None
+    runs: int
+    running: int
+    workers: int
+    seconds: float  # with at least one worker at work
+    fetched: int | None  # responses, where the runs counted them
+    fetched_bytes: int | None
+    unchanged: int = 0  # visits that found a page as it was
+    recrawl: Recrawl | None = None  # the latest run, where it was one
+    config_digests: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
+    quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
+
+    @property
+    def judged(self) -> int:
+        """Documents with a final verdict."""
+        return self.kept + self.rejected
+
+    @property
+    def pages_per_second(self) -> float | None:
+        """Documents with a final verdict per second of work; None before the first run has ended."""
+        return self.judged / self.seconds if self.seconds > 0 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types: the content of `stats.json`."""
+        return dataclasses.asdict(self) | {"judged": self.judged, "pages_per_second": self.pages_per_second}
+
+
+def summarise(corpus_dir: str) -> Summary:
+    """The summary of a corpus, local or at an fsspec URL.
+
+    Raises: StorageError where there is no corpus.
+    """
+    place = Place(corpus_dir)
+    manifest = place.manifest()
+    files, runs = manifest["files"], manifest["runs"]
+    kept = [entry for entry in files if entry["kind"] == SHARDS]
+    rejected = [entry for entry in files if entry["kind"] == REJECTED]
+    verdicts = _verdicts(rejected)
+    holds = [verdict for verdict in verdicts if verdict.reason.startswith("hold_")]
+    held = sum(verdict.count for verdict in holds)
+    same = [verdict for verdict in verdicts if verdict.reason == DropReason.UNCHANGED]
+    unchanged = sum(verdict.count for verdict in same)
+    return Summary(
+        where=corpus_dir,
+        crawls=manifest["crawls"],
+        kept=_total(kept, "documents"),
+        rejected=_total(rejected, "documents") - held - unchanged,
+        held=held,
+        archived=sum(entry["documents"] for entry in files if entry["kind"] == ARCHIVE),
+        words=_total(kept, "words"),
+        tokens=_total(kept, "tokens"),
+        rejections=[verdict for verdict in verdicts if verdict not in holds + same],
+        holds=holds,
+        domains=_merged(kept, "domains"),
+        rejected_domains=_merged(rejected, "domains"),
+        languages=_merged(kept, "languages"),
+        licences=_merged(kept, "licences"),
+        pii_types=_merged(kept, "pii_types"),
+        histograms=_histograms(kept),
+        folders=[_folder(place, name, files) for name in FOLDERS],
+        first_crawled_at=min(_times(files, "first_crawled_at"), default=None),
+        last_crawled_at=max(_times(files, "last_crawled_at"), default=None),
+        runs=len(runs),
+        running=sum(run["ended"] is None for run in runs),
+        workers=len({run["worker_id"] for run in runs}),
+        seconds=_seconds(runs),
+        fetched=_counted(runs, RESPONSES),
+        fetched_bytes=_counted(runs, RESPONSE_BYTES),
+        unchanged=unchanged,
+        recrawl=recrawl_of(runs),
+        config_digests=manifest["config_digests"],
+        versions=runs[-1]["versions"] if runs else {},
+        left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
+        quarantined=quarantined_of(runs),
+    )
+
+
+def _total(entries: list[dict[str, Any]], key: str) -> int:
+    return sum(entry[key] for entry in entries)
+
+
+def _merged(entries: list[dict[str, Any]], key: str) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for entry in entries:
+        total.update(entry[key])
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _verdicts(entries: list[dict[str, Any]]) -> list[Verdicts]:
+    found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in _merged(entries, "reasons").items()]
+    return sorted(found, key=lambda verdict: (ORDER.get(verdict.reason, len(ORDER)), verdict.stage))
+
+
+def _histograms(entries: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    total: dict[str, Counter[str]] = {}
+    for entry in entries:
+        for name, bins in entry["histograms"].items():
+            total.setdefault(name, Counter()).update(bins)
+    return {name: {key: bins[key] for key in sorted(bins, key=int)} for name, bins in sorted(total.items())}
+
+
+def _folder(place: Place, name: str, files: list[dict[str, Any]]) -> Folder:
+    entries = [entry for entry in files if entry["kind"] == name]
+    plain = None if name == ARCHIVE else _total(entries, "uncompressed_bytes")
+    growing = sum(1 for file in place.listing(name) if file.endswith(PART))
+    return Folder(name, len(entries), _total(entries, "documents"), _total(entries, "bytes"), plain, growing)
+
+
+def _times(entries: list[dict[str, Any]], key: str) -> Iterable[str]:
+    return (entry[key] for entry in entries if entry["kind"] != ARCHIVE and entry[key])
+
+
+def _seconds(runs: list[dict[str, Any]]) -> float:
+    """Length of the union of all runs that have ended: workers side by side count once."""
+    spans = sorted((_epoch(run["started"]), _epoch(run["ended"])) for run in runs if run["ended"])
+    total, reached = 0.0, float("-inf")
+    for start, end in spans:
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def _epoch(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _counted(runs: list[dict[str, Any]], name: str) -> int | None:
+    found = [run["counters"][name] for run in runs if name in run["counters"]]
+    return sum(found) if found else None

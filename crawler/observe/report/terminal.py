@@ -1,0 +1,226 @@
+"""The summary in a terminal: what was kept, what was not and why, where it is, what to do next."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from crawler.observe.report import quarantine
+from crawler.observe.report.recrawl import Recrawl
+from crawler.observe.report.samples import Sample
+from crawler.observe.report.summary import Summary, Verdicts
+
+BAR = 24
+TOP = 10
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def show(summary: Summary, console: Console, more: Iterable[tuple[str, RenderableType]] = ()) -> None:
+    """Print the summary and `more` sections. Colours vanish by themselves where the output is no terminal."""
+    console.print()
+    console.print(_headline(summary))
+    console.print(_share(summary, console.width))
+    console.print(_figures(summary))
+    if summary.recrawl is not None:
+        console.print(_recrawl(summary.recrawl))
+    for title, body in [*_sections(summary), *more]:
+        console.print()
+        console.print(Text(title, style="bold"))
+        console.print(Padding(body, (0, 0, 0, 2)))
+    _show_next_steps(summary, console)
+    console.print()
+
+
+def show_samples(samples: Iterable[Sample], console: Console) -> None:
+    """Print sample documents, kept and rejected, with the beginning of their texts."""
+    for sample in samples:
+        style = "green" if sample.kept else "yellow"
+        console.print(Text.assemble((sample.verdict, f"bold {style}"), "  ", (sample.url, "underline")))
+        if sample.facts:
+            console.print(Text("  " + sample.facts, style="dim"))
+        if sample.excerpt:
+            console.print(Padding(Text(sample.excerpt), (0, 0, 0, 2)))
+        console.print()
+
+
+def _headline(summary: Summary) -> Text:
+    line = Text.assemble(
+        (_n(summary.kept), "bold green"), " kept   ", (_n(summary.rejected), "bold yellow"), " rejected"
+    )
+    if summary.held:
+        line.append(f"   {_n(summary.held)} on hold", "cyan")
+    if summary.unchanged:
+        line.append(f"   {_n(summary.unchanged)} unchanged", "dim")
+    return line
+
+
+def _figures(summary: Summary) -> Text:
+    parts = [f"{_n(summary.words)} words"]
+    if summary.tokens:
+        parts.append(f"about {_n(summary.tokens)} tokens")
+    if summary.pages_per_second is not None:
+        parts.append(f"{summary.pages_per_second:.1f} pages/s over {duration(summary.seconds)}")
+    return Text(" · ".join(parts), "dim")
+
+
+def _recrawl(latest: Recrawl) -> Text:
+    parts = [latest.findings()]
+    if latest.not_sent_bytes:
+        parts.append(f"{size(latest.not_sent_bytes)} not sent again, {size(latest.received_bytes)} received")
+    if latest.saved_cpu_ms:
+        parts.append(f"{latest.not_parsed:,} not parsed again: about {latest.saved_cpu_ms / 1000:,.1f} s CPU saved")
+    if outlook := latest.outlook():
+        parts.append(outlook)
+    return Text.assemble(("This run  ", "bold"), ("; ".join(parts), "dim"))
+
+
+def _share(summary: Summary, console_width: int) -> Text:
+    width = min(64, console_width)
+    total = max(1, summary.kept + summary.rejected + summary.held)
+    kept = round(width * summary.kept / total)
+    held = round(width * summary.held / total)
+    rest = max(0, width - kept - held)
+    return Text.assemble(("━" * kept, "green"), ("━" * rest, "yellow"), ("━" * held, "cyan"))
+
+
+def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
+    if summary.rejections:
+        yield "Rejected, in the order of the flow", _verdict_table(summary.rejections, "yellow")
+    if summary.holds:
+        yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan")
+    if summary.domains or summary.rejected_domains:
+        yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary)
+    if summary.quarantined:
+        yield "In quarantine", _quarantine(summary.quarantined)
+    if summary.languages:
+        yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
+    if summary.licences:
+        yield _title("Licences", summary.licences), _count_table(summary.licences, "green")
+    if summary.left_out:
+        yield "Links left out, counted on every page", _count_table(summary.left_out, "yellow")
+    yield f"Files in {summary.where}", _folder_table(summary)
+
+
+def _verdict_table(verdicts: list[Verdicts], colour: str) -> Table:
+    table = _table("left", "left", "right", "left")
+    most = max(verdict.count for verdict in verdicts)
+    previous = None
+    for verdict in verdicts:
+        stage = "" if verdict.stage == previous else verdict.stage
+        previous = verdict.stage
+        table.add_row(Text(stage, "dim"), verdict.reason, _n(verdict.count), bar(verdict.count, most, colour))
+    return table
+
+
+def _domain_table(summary: Summary) -> Table:
+    table = _table("left", "right", "right", "left")
+    table.show_header = True
+    for column, title in zip(table.columns, ("", "kept", "rejected", ""), strict=True):
+        column.header = Text(title, "dim")
+    names = {**summary.domains, **summary.rejected_domains}
+    total = {name: summary.domains.get(name, 0) + summary.rejected_domains.get(name, 0) for name in names}
+    ranked = sorted(total, key=lambda name: (-total[name], name))[:TOP]
+    for name in ranked:
+        kept, rejected = summary.domains.get(name, 0), summary.rejected_domains.get(name, 0)
+        whole = bar(kept, total[ranked[0]], "green") + bar(rejected, total[ranked[0]], "yellow")
+        table.add_row(name, _n(kept), Text(_n(rejected), "dim"), whole)
+    return table
+
+
+def _quarantine(found: dict[str, float]) -> Text:
+    lines = [f"{domain}  {100 * share:.1f} % of its latest bytes were text" for domain, share in found.items()]
+    return Text("\n".join([*lines, quarantine.MEANING]))
+
+
+def _count_table(counts: dict[str, int], colour: str) -> Table:
+    table = _table("left", "right", "left")
+    most = max(counts.values())
+    for name, count in list(counts.items())[:TOP]:
+        table.add_row(name, _n(count), bar(count, most, colour))
+    return table
+
+
+def _folder_table(summary: Summary) -> Table:
+    table = _table("left", "right", "right", "left")
+    for folder in summary.folders:
+        notes = []
+        if folder.uncompressed and folder.uncompressed != folder.size:
+            notes.append(f"{size(folder.uncompressed)} uncompressed")
+        if folder.growing:
+            notes.append(f"{folder.growing} in progress, not counted yet")
+        files = f"{_n(folder.files)} file" + ("" if folder.files == 1 else "s")
+        table.add_row(folder.name + "/", files, size(folder.size), Text(", ".join(notes), "dim"))
+    table.add_row("manifest.json", "", "", Text("hashes, counts, versions and runs", "dim"))
+    return table
+
+
+def _show_next_steps(summary: Summary, console: Console) -> None:
+    """Commands stand on one line each, however long, so that they can be copied."""
+    where, scrapy = shlex.quote(summary.where), shlex.quote(scrapy_command())
+    steps = [
+        ("read some of it", f"{scrapy} report --samples 5 {where}"),
+        ("histograms, for a browser", f"{scrapy} report --html {where}"),
+        ("check every hash and line", f"{scrapy} dataset verify {where}"),
+    ]
+    if summary.held:
+        steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
+    console.print()
+    console.print(Text("Next", style="bold"))
+    for why, command in steps:
+        console.print(Text.assemble("  ", (f"{why:<27}", "dim"), (command, "bold cyan")), soft_wrap=True)
+
+
+def scrapy_command() -> str:
+    """How this person can call `scrapy`: by its name where the shell finds it, else by its place beside Python."""
+    beside = Path(sys.executable).with_name("scrapy")
+    if shutil.which("scrapy") or not beside.exists():
+        return "scrapy"
+    return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
+
+
+def _table(*alignments: str) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for alignment in alignments:
+        table.add_column(justify=alignment, overflow="fold")  # type: ignore[arg-type]  # "left" and "right" only
+    return table
+
+
+def _title(name: str, counts: dict[str, int]) -> str:
+    return f"{name} ({TOP} of {_n(len(counts))})" if len(counts) > TOP else name
+
+
+def bar(value: int, most: int, colour: str) -> Text:
+    """A bar as long as `value` is of `most`, of at most `BAR` characters."""
+    eighths = max(1 if value else 0, round(8 * BAR * value / most)) if most else 0
+    return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), colour)
+
+
+def _n(number: int) -> str:
+    return f"{number:,}"
+
+
+def size(count: float) -> str:
+    """Bytes in the unit people read, such as 1.4 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them, such as 2 h 05 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60:,} h {minutes % 60:02d} min"

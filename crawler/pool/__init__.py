@@ -1,0 +1,1 @@
+"""Worker processes in which the stages run, each page within its CPU time."""

@@ -1,0 +1,231 @@
+"""The process pool every stage runs in: fetching never waits for parsing.
+
+One hop to a worker process carries a page through all stages. Each task has a limit of CPU time (`limits.py`); a worker
+that dies or hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is Scrapy's
+scraper slot: it stops fetching while too many bytes wait here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from crawler.config import Config
+from crawler.document import Document, Drop, DropReason
+from crawler.pool import cpu_limit, worker
+from crawler.pool.forkserver import QuietContext
+from crawler.runtime import config_of
+from crawler.stages.chain import READING, STAGE_MODULES, STAGES
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawler.seeds.sitemaps import Sitemap
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Runner = Callable[[Document, tuple[str, ...]], Document]
+
+
+class PoolError(Exception):
+    """The worker processes cannot be used."""
+
+
+class StagePool:
+    """Runs documents through the stages in worker processes.
+
+    workers: number of processes; 0 runs everything inline in the calling thread, for debugging.
+    runner: what a worker does with a document; tests put something poisonous here.
+    The limit (`STAGE_TIMEOUT_SECONDS`) is CPU time of the worker on one document. patience: wall-clock seconds for each
+    of these, from the moment a worker starts on it, after which a worker that only waits is given up.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        workers: int | None = None,
+        runner: Runner = worker.run_stages,
+        starter: Callable[[Config], None] = worker.start,
+        patience: float = cpu_limit.PATIENCE,
+    ) -> None:
+        wanted = config.crawl.stage_workers if workers is None else workers
+        self.workers = (os.cpu_count() or 1) if wanted < 0 else wanted
+        self.timeout = config.crawl.stage_timeout_seconds
+        self._patience = patience * self.timeout
+        self._config = config
+        self._runner = runner
+        self._starter = starter
+        self._closed = False
+        self._pool = self._new_pool()
+        self._running: ProcessPool | None = None  # the pool whose processes have been started
+        self._warm: asyncio.Future[None] | None = None
+        if not self.workers:
+            starter(config)
+
+    async def run(self, doc: Document, names: tuple[str, ...] = STAGES) -> Document:
+        """Take `doc` through the named stages.
+
+        Never raises for a page's sake: a time-out, a crash or an error of ours becomes `doc.verdict`. After one of
+        these a second, shorter hop still reads the links, so that a poisonous page does not hide its neighbours.
+        Raises: PoolError where the processes cannot be started.
+        """
+        await self.ready()
+        try:
+            done = await self._attempt(doc, names)
+        except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
+            verdict = _verdict_of(error, self.timeout, self._patience)
+            logger.warning("stages gave up on %s: %s (%s)", doc.url, verdict.reason, verdict.detail)
+            done = await self._salvage(doc, names)
+            done.verdict = verdict
+            done.text = ""
+        done.exchange = doc.exchange
+        return done
+
+    async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
+        """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
+
+        Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
+        where the processes cannot be started.
+        """
+        await self.ready()
+        return await self._call(worker.run_sitemap, body, url, nesting)
+
+    def start_loading(self) -> None:
+        """Have the fork server import the stages and their libraries, while this process does something else.
+
+        For who knows that there is work: it takes seconds, and nothing else has to wait for it.
+        """
+        if self._pool is not None:
+            forkserver.ensure_running()
+
+    async def ready(self) -> None:
+        """Start the processes and load the models at the first call; every later one awaits the same start.
+
+        A second run over an unchanged site never calls it. Raises: PoolError saying why the workers cannot work.
+        """
+        if self._warm is None:
+            self._warm = asyncio.ensure_future(self.warm_up())
+        await asyncio.shield(self._warm)
+
+    async def warm_up(self) -> None:
+        """Load the models before the first page arrives, without holding up the reactor.
+
+        Raises: PoolError saying why the workers cannot work.
+        """
+        try:
+            problems = await self._problems()
+        except BrokenProcessPool:
+            problems = await self._second_start()
+        except (ProcessExpired, TimeoutError) as error:
+            raise PoolError(f"the stage workers do not start ({type(error).__name__})") from error
+        if any(problems):
+            raise PoolError(f"the stage workers cannot load their models: {max(problems)}")
+
+    async def _problems(self) -> list[str]:
+        return await asyncio.gather(*(self._call(worker.check) for _ in range(max(1, self.workers))))
+
+    async def _second_start(self) -> list[str]:
+        """A process that dies while it starts breaks the whole pool; one may have been hit by chance, not two."""
+        try:
+            return await self._problems()
+        except (BrokenProcessPool, ProcessExpired, TimeoutError) as error:
+            raise PoolError(f"the stage workers do not start ({type(error).__name__})") from error
+
+    def close(self) -> None:
+        """Stop the workers; tasks that are still running are abandoned (their leases are released elsewhere)."""
+        self._closed = True
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+
+    async def _attempt(self, doc: Document, names: tuple[str, ...]) -> Document:
+        """A pool that breaks takes every task in it along, hundreds in a replay: the new pool does them once more."""
+        try:
+            return await self._call(self._runner, doc, names)
+        except BrokenProcessPool:
+            return await self._call(self._runner, doc, names)
+
+    async def _salvage(self, doc: Document, names: tuple[str, ...]) -> Document:
+        reading = tuple(name for name in names if name in READING)
+        if reading:
+            try:
+                done: Document = await self._call(self._runner, doc, reading)
+            except (TimeoutError, ProcessExpired, BrokenProcessPool):
+                logger.warning("the links of %s cannot be read either", doc.url)
+            else:
+                return done
+        doc.html = b""
+        return doc
+
+    async def _call(self, function: Callable[..., T], *args: Any) -> T:
+        pool = self._pool
+        if pool is None:
+            return function(*args)
+        exchange, args = _without_exchange(args)
+        try:
+            return await asyncio.wrap_future(await self._scheduled(pool, function, args))
+        except BrokenProcessPool:
+            self._rebuild(pool)
+            raise
+        except RuntimeError:
+            if pool.active or self._closed:
+                raise
+            self._rebuild(pool)  # it broke before this task was in it: the next one takes it
+            return await self._call(function, *args)
+        finally:
+            if exchange is not None:
+                args[0].exchange = exchange
+
+    async def _scheduled(self, pool: ProcessPool, function: Callable[..., T], args: tuple[Any, ...]) -> Any:
+        """The task's future. The first task starts the processes, which takes seconds: that is done in a thread."""
+        args = (self.timeout, function, *args)
+        has_started = pool is self._running
+        if has_started:
+            return pool.schedule(cpu_limit.within, args=args, timeout=self._patience)
+        future = await asyncio.to_thread(pool.schedule, cpu_limit.within, args=args, timeout=self._patience)
+        self._running = pool
+        return future
+
+    def _rebuild(self, broken: ProcessPool) -> None:
+        if self._pool is broken:  # every task in work learns of it; the first one rebuilds
+            logger.warning("the stage pool broke and is rebuilt")
+            self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPool | None:
+        if not self.workers:
+            return None
+        context = QuietContext()
+        context.set_forkserver_preload(["crawler.pool.worker", *STAGE_MODULES])
+        return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
+
+
+def pool_of(crawler: Crawler) -> StagePool:
+    """The one pool of this crawler, started at the first call."""
+    shared: dict[str, Any] = crawler.__dict__
+    if "_stage_pool" not in shared:
+        shared["_stage_pool"] = StagePool(config_of(crawler))
+    pool: StagePool = shared["_stage_pool"]
+    return pool
+
+
+def _without_exchange(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The raw exchange holds the body a second time: it stays in this process."""
+    if args and isinstance(args[0], Document):
+        exchange, args[0].exchange = args[0].exchange, None
+        return exchange, args
+    return None, args
+
+
+def _verdict_of(error: Exception, timeout: float, patience: float) -> Drop:
+    if isinstance(error, TimeoutError):
+        return Drop("stages", DropReason.STAGE_TIMEOUT, f"no answer after {patience:g} s")
+    if isinstance(error, ProcessExpired) and error.exitcode == cpu_limit.EXIT_CODE:
+        return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s of CPU time")
+    return Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {type(error).__name__}")

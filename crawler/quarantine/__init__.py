@@ -1,0 +1,1 @@
+"""Domains whose pages give less text than they used to."""

@@ -1,0 +1,1 @@
+"""When is a page worth another visit, and is what came back still that page? Pure."""

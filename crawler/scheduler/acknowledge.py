@@ -1,0 +1,153 @@
+"""How leases go back: settled, tried again, on hold or put back; every outcome of a flight passes here, in batches.
+
+A page's links reach the server before the page is acknowledged; where the server was restarted in between they are put
+again first.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from crawler.frontier.model import Fault, Lease, Nack, Wire
+from crawler.server.batching import Batcher
+from crawler.server.connection import ServerRestarted
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from crawler.document import Document
+    from crawler.frontier.client import Frontier
+    from crawler.scheduler.in_flight import Flight, Flights
+    from crawler.scheduler.revisits import Revisits
+
+LONGEST_BACKOFF = 600.0  # seconds
+
+
+class Returns:
+    """Ends the flights of one worker. `stir` is called when a place has become free; `backoff` is in seconds."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        frontier: Frontier,
+        flights: Flights,
+        revisits: Revisits,
+        *,
+        stir: Callable[[], None],
+        backoff: float,
+    ) -> None:
+        self._crawler = crawler
+        self._frontier = frontier
+        self._flights = flights
+        self._revisits = revisits
+        self._stir = stir
+        self._backoff = backoff
+        self._acks: Batcher[tuple[str, Wire | None, bytes], bool] = Batcher(self._send_acks)
+        self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
+
+    @property
+    def busy(self) -> bool:
+        """True while an acknowledgement waits or is under way."""
+        return self._acks.busy
+
+    async def drain(self) -> None:
+        """Until everything that waits here has been sent."""
+        await self._finishes.drain()
+        await self._acks.drain()
+
+    async def settle(self, token: str, doc: Document | None) -> None:
+        """See `Scheduler.settle`."""
+        flight = self._flights.get(token)
+        if flight is None or flight.settling:
+            return
+        flight.settling = True
+        visit = self._revisits.entry(flight.lease, doc)
+        if not await self._acks((token, flight.wire(self._frontier.now()), visit)):
+            self._count("stale")
+        self._let_go(flight)
+
+    async def retry(self, token: str, not_before: float | None, reason: str, fault: Fault) -> bool:
+        """See `Scheduler.retry`."""
+        flight = self._flights.get(token)
+        if flight is None:
+            return True
+        now = self._frontier.now()
+        at = not_before if not_before is not None else now + backoff(self._backoff, flight.lease.attempt)
+        answer = await self._frontier.nack(token, at, reason, wire=flight.wire(now), fault=fault)
+        if answer is Nack.EXHAUSTED:
+            return False
+        self._let_go(flight)
+        return True
+
+    async def hold(self, token: str, until: float, reason: str) -> None:
+        """See `Scheduler.hold`."""
+        flight = self._flights.get(token)
+        if flight is not None:
+            await self._frontier.hold(token, until, reason, wire=flight.wire(self._frontier.now()))
+            self._let_go(flight)
+
+    async def put_back(self, token: str, not_before: float) -> None:
+        """See `Scheduler.put_back`."""
+        flight = self._flights.get(token)
+        if flight is not None:
+            await self._frontier.nack(token, not_before, "", counted=False, wire=flight.wire(self._frontier.now()))
+            self._let_go(flight)
+
+    def answered(self, request: Request) -> None:
+        """The request is over: its host may be asked again while the page is still worked on."""
+        lease = request.meta.get("lease")
+        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        if flight is None or flight.settling or flight.sent_at is None:
+            return
+        flight.answered_at = self._frontier.now()
+        self._finishes.submit((flight.lease.token, flight.wire(flight.answered_at)))
+
+    def _let_go(self, flight: Flight) -> None:
+        self._flights.drop(flight.lease.token)
+        self._stir()
+
+    async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
+        """Acknowledge, once the server certainly has what these pages led to.
+
+        Links may have gone with the last second of a server that was restarted since: then they are put again first,
+        which changes nothing where they are there.
+        """
+        connection = self._frontier.connection
+        while True:
+            epoch = connection.epoch
+            try:
+                with connection.only_in(epoch):
+                    await self._put_again((item[0] for item in items), epoch)
+                    return await self._frontier.settle(items)
+            except ServerRestarted:
+                continue
+
+    async def _put_again(self, tokens: Iterable[str], epoch: int) -> None:
+        stale = [flight for token in tokens if (flight := self._flights.get(token)) and flight.epoch != epoch]
+        children = [child for flight in stale for child in flight.children]
+        if children:
+            await self._frontier.put(children)
+            self._count("put_again", len(children))
+        for flight in stale:
+            flight.epoch = epoch
+
+    async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
+        await self._frontier.finish(items)
+        self._stir()
+        return [None] * len(items)
+
+    def _count(self, name: str, n: int = 1) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"frontier/{name}", n)
+
+
+def backoff(base: float, attempt: int, draw: Callable[[float, float], float] = random.uniform) -> float:
+    """Seconds until the next try after `attempt` failed ones: full jitter, from 0 to base × 2^attempt, at most 600.
+
+    Source: Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015): of the variants compared there full
+    jitter costs the fewest requests. It needs no floor here: the scope's delay and blocks hold for a second try, too.
+    """
+    return draw(0.0, min(base * 2.0 ** min(attempt, 64), LONGEST_BACKOFF))

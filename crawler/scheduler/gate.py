@@ -1,0 +1,36 @@
+"""Last station before the wire: no request leaves without a turn at its host, whoever sends it and for what.
+
+Pages come with a politeness slot (their lease). robots.txt, sitemaps of other hosts and anything a component downloads
+on its own have none and wait here for one; so does a page whose slot was used up by the robots.txt in front of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from crawler.scheduler.scheduler import Scheduler
+
+
+class PolitenessGate:
+    """Downloader middleware; stands closest to the downloader. The scheduler refuses to start without it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Called by Scrapy."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Wait for the request's turn. Raises: PutBack, Exhausted."""
+        engine = self._crawler.engine
+        assert engine is not None
+        scheduler: Scheduler = engine.scheduler  # type: ignore[assignment]  # checked when the scheduler opens
+        await scheduler.turn(request)

@@ -1,0 +1,84 @@
+"""What this worker has in its hands: every lease from the moment it arrives until it is settled."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.frontier.model import Lease, Wire
+from crawler.urls.candidate import Candidate
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+SENT_AT = "sent_at"
+"""Key in `request.meta` under which the download handler says when (`time.monotonic()`) a request was written out."""
+ANSWERED_AT = "answered_at"
+"""Key in `request.meta` for the moment (`time.monotonic()`) at which the answer was complete, or the request failed."""
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """One lease in this worker's hands."""
+
+    lease: Lease
+    slot: int  # ms; the latest politeness slot that belongs to this lease
+    epoch: int = 0  # of the server when the lease arrived (`Connection.epoch`)
+    slot_used: bool = False
+    request: Request | None = None  # None until the engine took it
+    sent_at: float | None = None  # epoch seconds; None: nothing went over the wire
+    answered_at: float | None = None
+    settling: bool = False
+    missed: int = 0  # inspections in a row that found nobody working on it
+    children: list[Candidate] = field(default_factory=list)  # what was put because of it
+
+    def wire(self, now: float) -> Wire | None:
+        """What the request cost its host; None where none was sent."""
+        if self.sent_at is None:
+            return None
+        return Wire(self.sent_at, max(0.0, (self.answered_at or now) - self.sent_at))
+
+
+class Flights:
+    """All leases of this worker: those that wait for the engine (`ready`) and those under way."""
+
+    def __init__(self) -> None:
+        self.ready: deque[Lease] = deque()
+        self._by_token: dict[str, Flight] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_token)
+
+    def __iter__(self) -> Iterator[Flight]:
+        return iter(list(self._by_token.values()))
+
+    def add(self, lease: Lease, epoch: int = 0) -> None:
+        """A lease arrived."""
+        self._by_token[lease.token] = Flight(lease, lease.slot, epoch)
+        self.ready.append(lease)
+
+    def get(self, token: str) -> Flight | None:
+        """The flight of a lease, None where it is not ours (any more)."""
+        return self._by_token.get(token)
+
+    def drop(self, token: str) -> None:
+        """The lease is over."""
+        self._by_token.pop(token, None)
+
+    def tokens(self) -> list[str]:
+        """All leases in hand."""
+        return list(self._by_token)
+
+    def take_unstarted(self) -> list[str]:
+        """Empty `ready`; returns the tokens, which are no longer in hand."""
+        tokens = [lease.token for lease in self.ready]
+        self.ready.clear()
+        for token in tokens:
+            self.drop(token)
+        return tokens
+
+    def of_scope(self, scope: str) -> Iterator[Flight]:
+        """Flights the engine has taken, of one politeness scope."""
+        return (f for f in self._by_token.values() if f.lease.scope == scope and f.request is not None)

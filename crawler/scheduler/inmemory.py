@@ -1,0 +1,109 @@
+"""For a few questions instead of a crawl: what the middlewares use of the scheduler, kept in this process only.
+
+Politeness holds as in a crawl: one request at a time to a host, DOWNLOAD_DELAY or the host's own delay apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from scrapy.core.scheduler import BaseScheduler
+
+from crawler.runtime import config_of
+from crawler.urls.canonicalize import politeness_scope
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class InMemoryFrontier:
+    """The shared store and the turns of hosts, for one worker. `blobs` holds what was stored, by name."""
+
+    def __init__(self, delay: float, scope_by: str) -> None:
+        self.blobs: dict[str, bytes] = {}
+        self._delay = delay
+        self._scope_by = scope_by
+        self._delays: dict[str, float] = {}
+        self._next: dict[str, float] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def get_blob(self, name: str) -> bytes | None:
+        """The stored bytes."""
+        return self.blobs.get(name)
+
+    async def put_blob(self, name: str, value: bytes, ttl: float) -> None:  # noqa: ARG002  # outlived by nobody here
+        """Store bytes until this process ends."""
+        self.blobs[name] = value
+
+    @asynccontextmanager
+    async def single_flight(self, name: str, ttl: float = 60.0) -> AsyncIterator[bool]:  # noqa: ARG002
+        """True for one caller at a time."""
+        async with self._locks[f"flight {name}"]:
+            yield True
+
+    def scope_of(self, url: str) -> str:
+        """Whose patience a request to this URL uses up."""
+        return politeness_scope(url, self._scope_by)
+
+    async def set_delay(self, scope: str, seconds: float | None, source: str = "") -> None:  # noqa: ARG002
+        """A longer delay for one scope (Crawl-delay)."""
+        self._delays[scope] = seconds or 0.0
+
+    async def block(self, scope: str, until: float, reason: str) -> None:  # noqa: ARG002
+        """Nobody asks this scope before `until` (seconds since the epoch)."""
+        self._next[scope] = max(until, self._next.get(scope, 0.0))
+
+    async def take_turn(self, scope: str) -> None:
+        """Wait until one request may be sent to this scope; it has to follow at once."""
+        async with self._locks[scope]:
+            while (wait := self._next.get(scope, 0.0) - time.time()) > 0:  # noqa: ASYNC110  # a sleep may end early
+                await asyncio.sleep(wait)
+            self._next[scope] = time.time() + max(self._delay, self._delays.get(scope, 0.0))
+
+
+class InMemoryScheduler(BaseScheduler):
+    """Hands out nothing and queues nothing: requests are sent one by one by whoever asks."""
+
+    def __init__(self, frontier: InMemoryFrontier) -> None:
+        self.frontier = frontier
+        self._tickets: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read delay and scope from the settings."""
+        config = config_of(crawler).frontier
+        return cls(InMemoryFrontier(config.delay_seconds, config.scope_by))
+
+    def has_pending_requests(self) -> bool:
+        """Nothing waits here."""
+        return False
+
+    def enqueue_request(self, request: Request) -> bool:  # noqa: ARG002  # Scrapy's signature
+        """Nothing is queued."""
+        return False
+
+    def next_request(self) -> Request | None:
+        """Nothing comes from here."""
+        return None
+
+    async def wait_turn(self, url: str) -> None:
+        """The turn of a request that follows at once."""
+        scope = self.frontier.scope_of(url)
+        await self.frontier.take_turn(scope)
+        self._tickets.add(scope)
+
+    async def turn(self, request: Request) -> None:
+        """The politeness gate's question: wait until this very request may be sent."""
+        scope = self.frontier.scope_of(request.url)
+        if scope in self._tickets:
+            self._tickets.discard(scope)
+        else:
+            await self.frontier.take_turn(scope)

@@ -1,0 +1,87 @@
+"""Between spiders and PUT: links that were put lately stay here, the others leave in batches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from crawler.frontier.model import PutStatus
+from crawler.frontier.packing import url_hash
+from crawler.server.batching import Batcher
+from crawler.urls.candidate import Candidate
+
+if TYPE_CHECKING:
+    from crawler.frontier.client import Frontier
+
+_LISTS = 64  # pages whose links share a call
+
+
+class Inbox:
+    """Puts through a small memory of what the frontier has. `refill` is called where something new was queued."""
+
+    def __init__(self, frontier: Frontier, refill: Callable[[], None], known: Known | None = None) -> None:
+        self._frontier = frontier
+        self._refill = refill
+        self._known = known or Known()
+        self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
+
+    @property
+    def busy(self) -> bool:
+        """True while links are on their way."""
+        return self._puts.busy
+
+    async def drain(self) -> None:
+        """Until the server has everything."""
+        await self._puts.drain()
+
+    async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
+        """Add canonical URLs to the frontier; returns once the server has them."""
+        epoch = self._frontier.connection.epoch
+        hashes = [url_hash(c.url) for c in candidates]
+        known = self._known.among(hashes, epoch)  # as it is now: others put while we wait
+        fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
+        answers = iter(await self._puts(fresh) if fresh else ())
+        result = [PutStatus.SEEN if k else next(answers) for k in known]
+        if epoch == self._frontier.connection.epoch:
+            there = (PutStatus.QUEUED, PutStatus.SEEN)
+            self._known.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
+        if PutStatus.QUEUED in result:
+            self._refill()
+        return result
+
+    async def _send(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
+        answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
+        return [[next(answers) for _ in part] for part in lists]
+
+
+_MOST = 100_000
+
+
+class Known:
+    """The latest hashes, as far as the server that answered them still vouches for them.
+
+    `epoch` is `Connection.epoch`: after a restart the server may have forgotten what it answered last.
+    """
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._hashes: OrderedDict[int, None] = OrderedDict()
+        self._epoch = 0
+
+    def among(self, hashes: list[int], epoch: int) -> list[bool]:
+        """Which of these are known in this epoch."""
+        if epoch != self._epoch:
+            self._hashes.clear()
+            self._epoch = epoch
+        return [h in self._hashes for h in hashes]
+
+    def add(self, hashes: Iterable[int], epoch: int) -> None:
+        """Remember what the server answered in this epoch."""
+        if epoch != self._epoch:
+            return
+        for h in hashes:
+            self._hashes[h] = None
+            self._hashes.move_to_end(h)
+        while len(self._hashes) > self._most:
+            self._hashes.popitem(last=False)

@@ -1,0 +1,89 @@
+"""The recrawl of one worker: what is due comes back, every visit is remembered and counted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from crawler.document import Document, DropReason
+from crawler.frontier.visits import visit_entry
+from crawler.recrawl.visit import Intervals, Visit, has_failed, is_changed, visit_after
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.crawler import Crawler
+
+    from crawler.config import FrontierConfig
+    from crawler.frontier.client import Frontier
+    from crawler.frontier.model import Lease
+    from crawler.urls.candidate import Candidate
+
+TEXTS_FREED = "texts-freed"
+"""Blob: the latest time (epoch seconds, as text) at which the owner of a text that others have, too, let go of it."""
+FOREVER_SECONDS = 10 * 365 * 86_400.0
+_TOMBSTONES = {DropReason.GONE: "gone", DropReason.MOVED: "moved", DropReason.DECAYED: "decayed"}
+_SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
+
+
+class Revisits:
+    """Counts `recrawl/…` where RECRAWL is on: what was due, what was found (`_kind_of`), what was saved."""
+
+    def __init__(self, crawler: Crawler, config: FrontierConfig, frontier: Frontier) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._frontier = frontier
+        self._intervals = Intervals.of(config)
+
+    async def begin(self) -> None:
+        """Bring back what is due now: this is the work of a crawl that ends."""
+        if self._config.recrawl:
+            freed = await self._frontier.get_blob(TEXTS_FREED)
+            self._frontier.freed_at = max(self._frontier.freed_at, float(freed or 0.0))
+            self._count("due", await self._frontier.sweep(self._intervals))
+
+    async def run(self) -> None:
+        """Bring back what becomes due, in a crawl that does not end by itself."""
+        while self._config.recrawl and self._config.idle_seconds == 0:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            await self.begin()
+
+    async def hasten(self, candidates: Iterable[Candidate]) -> int:
+        """Bring back the pages that were changed after their last visit; returns how many."""
+        if not self._config.recrawl:
+            return 0
+        moved = await self._frontier.hasten((c.url, c.lastmod) for c in candidates if c.lastmod is not None)
+        self._count("due", moved)
+        return moved
+
+    async def freed(self, at: float) -> None:
+        """A text that several pages have is nobody's any more: the others are to be judged again, by every worker."""
+        self._frontier.freed_at = max(self._frontier.freed_at, at)
+        await self._frontier.put_blob(TEXTS_FREED, f"{self._frontier.freed_at:.3f}".encode(), FOREVER_SECONDS)
+
+    def entry(self, lease: Lease, doc: Document | None) -> bytes:
+        """What the frontier is to remember of this visit; empty for nothing."""
+        if doc is None or not self._config.recrawl_remember:
+            return b""
+        visit = visit_after(lease.visit, doc, self._intervals, self._frontier.now())
+        if self._config.recrawl and lease.kind == "page":
+            self._count(_kind_of(lease.visit, doc), 1)
+            if lease.visit is not None and doc.http_status == 304:
+                self._count("not_sent_bytes", lease.visit.size)
+            if doc.verdict is not None and doc.verdict.reason is DropReason.UNCHANGED:
+                self._count("not_parsed", 1)
+        return visit_entry(lease.url, visit)
+
+    def _count(self, name: str, n: int) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"recrawl/{name}", n)
+
+
+def _kind_of(previous: Visit | None, doc: Document) -> str:
+    if has_failed(doc):
+        return "failed"
+    if previous is None:
+        return "new"
+    if not is_changed(previous, doc):
+        return "unchanged"
+    return _TOMBSTONES.get(doc.verdict.reason, "changed") if doc.verdict is not None else "changed"

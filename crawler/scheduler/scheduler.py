@@ -1,0 +1,319 @@
+"""Between the frontier and Scrapy's engine: leases in, requests out, outcomes back.
+
+`next_request()` does no I/O: a task keeps a short local queue filled and wakes the engine when something arrives or
+becomes due. Everything that goes to the server goes in batches. Every lease handed out ends in exactly one of: settled,
+retried, held, put back, or, when the spider closes, released; an inspection catches what fell through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.configured import limits_of
+from crawler.frontier.model import Counts, Fault, Lease, PutStatus
+from crawler.runtime import config_of
+from crawler.scheduler.acknowledge import Returns
+from crawler.scheduler.gate import PolitenessGate
+from crawler.scheduler.heartbeat import Custody
+from crawler.scheduler.in_flight import Flight, Flights
+from crawler.scheduler.prefetch import Supply
+from crawler.scheduler.put_queue import Inbox
+from crawler.scheduler.revisits import Revisits
+from crawler.scheduler.start_urls import door_of
+from crawler.scheduler.tasks import Tasks
+from crawler.scheduler.turned_away import PutBack
+from crawler.scheduler.turns import Turns
+from crawler.server.errors import FrontierMisconfigured
+from crawler.server.location import Home
+from crawler.urls.candidate import Candidate
+from crawler.urls.canonicalize import canonicalize
+from crawler.urls.traps import trap_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+    from twisted.python.failure import Failure
+
+    from crawler.config import Config
+    from crawler.document import Document
+
+log = logging.getLogger(__name__)
+
+_LAST_WORDS = 10.0  # seconds to reach the server when the spider closes
+
+
+class Scheduler(BaseScheduler):
+    """Scrapy's SCHEDULER. The async methods are for spiders, pipelines and middlewares; times are epoch seconds."""
+
+    frontier: Frontier
+    _supply: Supply
+    _turns: Turns
+    _inbox: Inbox
+    _revisits: Revisits
+    _returns: Returns
+    _canonical: Callable[[str], str | None]
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._home = Home(config)
+        self._opened = False
+        self._flights = Flights()
+        self._tasks = Tasks(self._stop_crawl)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Called by Scrapy. Raises: ConfigError, FrontierMisconfigured."""
+        if crawler.get_downloader_middleware(PolitenessGate) is None:
+            raise FrontierMisconfigured(
+                "DOWNLOADER_MIDDLEWARES lacks crawler.scheduler.gate.PolitenessGate: requests would leave without "
+                "regard to what other workers send to the same host; put it closest to the downloader"
+            )
+        return cls(crawler, config_of(crawler))
+
+    # --- Scrapy's interface ------------------------------------------------------------------------------------------
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Connect. Raises (through the Deferred): FrontierUnavailable, FrontierMisconfigured, ServerError."""
+        return deferred_from_coro(self._open(spider))
+
+    def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002  # Scrapy's signature
+        """Send what waits, give back what was not settled, leave."""
+        return deferred_from_coro(self._close())
+
+    def has_pending_requests(self) -> bool:
+        """True while this or any other worker has something to do, and FRONTIER_IDLE_SECONDS longer."""
+        return not self._supply.finished or bool(self._flights) or self._inbox.busy or self._returns.busy
+
+    def next_request(self) -> Request | None:
+        """The next leased URL, None where nothing is at hand."""
+        if not self._flights.ready or self._supply.closing:
+            return None
+        lease = self._flights.ready.popleft()
+        flight = self._flights.get(lease.token)
+        if flight is None:
+            return self.next_request()
+        flight.request = self._request_of(lease)
+        if not self._flights.ready:
+            self._supply.stir()
+        return flight.request
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request that a spider or a middleware yields: its URL goes into the frontier, nothing else of it.
+
+        Inside the flight of a lease (a redirect, a retry) the frontier decides too: the same URL is a failed try,
+        another one is a new URL with the old one in its chain. False: it is not a plain GET of an http(s) URL.
+        """
+        url = self._canonical(request.url) if request.method == "GET" and not request.body else None
+        if url is None:
+            log.warning("refused %s %s: the frontier keeps plain GET requests only", request.method, request.url[:200])
+            return False
+        self._tasks.spawn(self._take(request, url))
+        return True
+
+    # --- for spiders and pipelines -----------------------------------------------------------------------------------
+    async def put(self, candidates: list[Candidate], parent: str | None = None) -> list[PutStatus]:
+        """Add canonical URLs to the frontier; returns once the server has them.
+
+        `parent` is the token of the page they were found on: they are put again where the server was restarted before
+        that page is settled.
+        """
+        flight = self._flights.get(parent) if parent else None
+        if flight is not None:
+            flight.children += candidates
+        return await self._inbox.put(candidates)
+
+    async def settle(self, token: str, doc: Document | None = None) -> None:
+        """The URL is finished and everything it produced is durable. Harmless when repeated.
+
+        `doc` is what became of it: remembered for its next visit.
+        """
+        await self._returns.settle(token, doc)
+
+    async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
+        """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.
+
+        False: no try is left. Then record the loss and `settle`, which makes it a dead letter.
+        """
+        return await self._returns.retry(token, not_before, reason, fault)
+
+    async def hold(self, token: str, until: float, reason: str) -> None:
+        """The URL cannot be judged before `until`; it waits aside and does not keep the crawl from ending."""
+        await self._returns.hold(token, until, reason)
+
+    async def put_back(self, token: str, not_before: float) -> None:
+        """The URL was not tried after all; costs no attempt."""
+        await self._returns.put_back(token, not_before)
+
+    async def hasten(self, candidates: list[Candidate]) -> None:
+        """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
+        if await self._revisits.hasten(candidates):
+            self._supply.stir()
+
+    async def texts_freed(self) -> None:
+        """A text that several pages have lost its owner: the others are judged again at their next visit."""
+        await self._revisits.freed(self.frontier.now())
+
+    async def next_visits(self) -> tuple[int, float | None] | None:
+        """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
+        return await self.frontier.next_visits() if self._config.frontier.recrawl else None
+
+    async def block(self, url: str, until: float, reason: str) -> None:
+        """No worker asks the URL's politeness scope before `until`."""
+        await self.frontier.block(self.frontier.scope_of(url), until, reason)
+
+    async def wait_turn(self, url: str) -> None:
+        """Wait until one extra request may go to the URL's host; it has to follow at once. Raises: PutBack."""
+        await self._turns.wait(url)
+
+    async def turn(self, request: Request) -> None:
+        """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
+        await self._turns.turn(request)
+
+    @property
+    def counts(self) -> Counts:
+        """How full the frontier was when it was last asked; costs nothing."""
+        return self._supply.counts if self._opened else Counts()
+
+    # --- life --------------------------------------------------------------------------------------------------------
+    async def _open(self, spider: Spider) -> None:
+        url, limits = await self._home.enter(), limits_of(self._config)
+        self.frontier = Frontier(url, self._config.crawl.crawl_id, limits, revive=self._home.revive, trap=trap_reason)
+        self._spider = spider
+        self._canonical = getattr(spider, "canonical", canonicalize)
+        try:
+            await self.frontier.open()
+        except BaseException:
+            await self._leave()
+            raise
+        if await self._home.was_empty():
+            await self.frontier.requeue("leased")
+        await self.frontier.requeue("due")
+        self._revisits = Revisits(self._crawler, self._config.frontier, self.frontier)
+        await self._revisits.begin()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._turns = Turns(self.frontier, self._flights)
+        self._supply = Supply(
+            self._crawler,
+            self._config.frontier,
+            self.frontier,
+            self._flights,
+            door=door_of(self._crawler, self.frontier, self.put, self._canonical),
+            putting=lambda: self._inbox.busy,
+        )
+        self._inbox = Inbox(self.frontier, self._supply.refill)
+        self._returns = Returns(
+            self._crawler,
+            self.frontier,
+            self._flights,
+            self._revisits,
+            stir=self._supply.stir,
+            backoff=self._config.frontier.retry_backoff_seconds,
+        )
+        custody = Custody(self._crawler, self.frontier, self._flights, self._recover)
+        self._opened = True
+        self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
+        for task in (self._supply.run(), custody.keep_alive(), custody.inspect(), self._revisits.run()):
+            self._tasks.spawn(task)
+
+    async def _close(self) -> None:
+        if not self._opened:
+            return
+        self._supply.stop()
+        try:
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._inbox.drain()
+                await self._returns.drain()
+                await self.frontier.release(self._flights.tokens())
+        except TimeoutError:
+            log.warning("the frontier's server is away: what was not settled returns when its leases expire")
+        finally:  # also from a frontier that answers with errors: the engine logs them
+            await self._tasks.cancel()
+            await self._leave()
+
+    async def _leave(self) -> None:
+        await self.frontier.close()
+        await self._home.leave()
+
+    def _stop_crawl(self, error: BaseException) -> None:
+        """A crawl without its frontier would wait for ever."""
+        log.error("the frontier failed: the crawl stops", exc_info=error)
+        engine = self._crawler.engine
+        if engine is not None and engine.spider is not None and not self._supply.closing:
+            # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is
+            self._stopping = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
+            self._stopping.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    # --- in and out of the engine ------------------------------------------------------------------------------------
+    def _request_of(self, lease: Lease) -> Request:
+        spider: Any = self._spider
+        callback = spider.parse_sitemap if lease.kind == "sitemap" else spider.parse
+        meta = {"lease": lease, "download_slot": lease.scope}
+        return Request(lease.url, callback=callback, errback=self._on_failure, dont_filter=True, meta=meta)
+
+    def _on_failure(self, failure: Failure) -> Any:
+        """What was put back is nobody's failure; everything else is the spider's to record."""
+        if isinstance(failure.value, PutBack):
+            request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
+            return self.put_back(request.meta["lease"].token, failure.value.not_before)
+        return self._spider.failed(failure)  # type: ignore[attr-defined]  # the seam every spider provides
+
+    async def _take(self, request: Request, url: str) -> None:
+        lease = request.meta.get("lease")
+        if not isinstance(lease, Lease) or self._flights.get(lease.token) is None:
+            await self.put([Candidate(url, request.priority, int(request.meta.get("depth", 0)))])
+        elif url == lease.url:
+            if not await self.retry(lease.token, None, "asked again"):
+                self._hand_out_as_exhausted(lease, "asked again")
+        else:
+            chain = (*lease.redirects, lease.url)
+            await self.put([Candidate(url, lease.priority, lease.depth, lease.kind, chain)], lease.token)
+            await self.settle(lease.token)
+
+    async def _recover(self, flight: Flight) -> None:
+        lease = flight.lease
+        if lease.exhausted:
+            await self.settle(lease.token)
+        elif not await self.retry(lease.token, None, "orphaned"):
+            self._hand_out_as_exhausted(lease, "orphaned")
+
+    def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
+        lost = lease._replace(exhausted=True, reasons=(*lease.reasons, reason))
+        self._flights.add(lost, self.frontier.connection.epoch)
+        self._supply.wake_engine()
+
+    def _on_answer(self, request: Request) -> None:
+        self._turns.left(request)
+        self._returns.answered(request)
+
+
+def has_frontier(crawler: Crawler) -> bool:
+    """True where the crawl runs on this scheduler. (`issubclass` would say yes to every scheduler: Scrapy's base class
+    compares method names.)"""
+    return _is_ours(crawler.settings["SCHEDULER"])
+
+
+@cache
+def _is_ours(scheduler: str | type[object]) -> bool:
+    return Scheduler in load_object(scheduler).__mro__  # remembered: asked for every outcome
+
+
+def frontier_of(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a running live crawl; None in a replay, which has no frontier."""
+    if crawler.engine is None or not has_frontier(crawler):
+        return None
+    return cast("Scheduler | None", crawler.engine.scheduler)

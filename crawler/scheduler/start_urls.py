@@ -1,0 +1,136 @@
+"""An open door for seeds: `RPUSH <spider>:start_urls …` on the frontier's server, as scrapy-redis has it.
+
+A crawl whose CRAWL_ID is not the default has a list of its own (`door_key`), so that crawls which share a server do not
+take each other's seeds. An entry is a bare URL or a JSON object `{"url": …, "priority": …}`; anything else in it is
+refused, because whoever can write to the list must not steer requests. The spider says which URLs it admits. An entry
+leaves the list after its URL is in the frontier: a crash in between costs nothing, two workers at the same entry do no
+harm.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from redis.exceptions import ResponseError
+from scrapy_redis.defaults import START_URLS_KEY
+
+from crawler.config import CrawlConfig
+from crawler.frontier.model import PutStatus
+from crawler.urls.candidate import Candidate
+from crawler.urls.canonicalize import canonicalize
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawler.frontier.client import Frontier
+    from crawler.server.connection import Connection
+
+log = logging.getLogger(__name__)
+
+_BATCH = 64
+_EVERY_SECONDS = 1.0
+_LONGEST_ENTRY = 10_000  # bytes
+
+
+class Door:
+    """Takes entries of one list. `admits` is asked with each URL as `canonical` calls it."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        key: str,
+        admits: Callable[[str], bool],
+        put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
+        canonical: Callable[[str], str | None] = canonicalize,
+    ) -> None:
+        self._canonical = canonical
+        self._open = True
+        self._connection = connection
+        self._key = key
+        self._admits = admits
+        self._put = put
+        self._looked = -_EVERY_SECONDS
+
+    async def take(self) -> int:
+        """Move what waits into the frontier, at most once a second. Returns how many entries left the list."""
+        if not self._open or time.monotonic() - self._looked < _EVERY_SECONDS:
+            return 0
+        self._looked = time.monotonic()
+        redis = self._connection.redis
+        try:
+            entries = await self._connection.patiently(lambda: redis.lrange(self._key, 0, _BATCH - 1))
+        except ResponseError as error:  # somebody keeps something else under that name
+            log.warning("%s is no list of seeds (%s): it is left alone", self._key, error)
+            self._open = False
+            return 0
+        found = [self._candidate(bytes(entry)) for entry in entries]
+        await self._put([candidate for candidate in found if candidate is not None])
+        for entry in entries:
+            await self._connection.patiently(lambda entry=entry: redis.lrem(self._key, 1, entry))  # type: ignore[misc]
+        return len(entries)
+
+    def _candidate(self, entry: bytes) -> Candidate | None:
+        try:
+            url, priority = parse_entry(entry, self._canonical)
+        except ValueError as error:
+            log.warning("refused an entry of %s: %s", self._key, error)
+            return None
+        if not self._admits(url):
+            log.warning("refused an entry of %s: %s is outside the crawl's scope", self._key, url[:200])
+            return None
+        return Candidate(url, priority)
+
+
+def door_of(
+    crawler: Crawler,
+    frontier: Frontier,
+    put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
+    canonical: Callable[[str], str | None],
+) -> Door | None:
+    """The door of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""
+    admits = getattr(crawler.spider, "admits_seed", None)
+    if admits is None:
+        return None
+    pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
+    key = door_key(pattern, str(getattr(crawler.spider, "name", "")), frontier.crawl)
+    return Door(frontier.connection, key, admits, put, canonical)
+
+
+def door_key(pattern: str, spider: str, crawl: str) -> str:
+    """The list of one crawl: `corpus:start_urls`, or `corpus:start_urls:news` for the crawl `news`.
+
+    `pattern` is scrapy-redis' REDIS_START_URLS_KEY; one that says `%(crawl)s` itself is taken as it is.
+    """
+    key = pattern % {"name": spider, "crawl": crawl}
+    return key if crawl == CrawlConfig().crawl_id or "%(crawl)s" in pattern else f"{key}:{crawl}"
+
+
+def parse_entry(entry: bytes, canonical: Callable[[str], str | None] = canonicalize) -> tuple[str, int]:
+    """Canonical URL and priority of one entry. Raises: ValueError saying what was expected."""
+    if len(entry) > _LONGEST_ENTRY:
+        raise ValueError(f"expected at most {_LONGEST_ENTRY} bytes, found {len(entry)}")
+    text = entry.decode("utf-8", "strict").strip()
+    fields = _fields(text) if text.startswith("{") else {"url": text}
+    if not {"url"} <= fields.keys() <= {"url", "priority"}:
+        raise ValueError('expected a URL or {"url": …, "priority": …} and no other field')
+    url, priority = fields["url"], fields.get("priority", 0)
+    if not isinstance(url, str) or type(priority) is not int:
+        raise ValueError("expected a text as url and a whole number as priority")
+    name = canonical(url)
+    if name is None:
+        raise ValueError("expected an http(s) URL")
+    return name, priority
+
+
+def _fields(text: str) -> dict[str, object]:
+    try:
+        pairs: list[tuple[str, object]] = json.loads(text, object_pairs_hook=list)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("expected each field once")
+    return dict(pairs)

@@ -1,0 +1,106 @@
+"""Whose turn is it at this host? What the gate before the wire asks, answered for this worker's requests.
+
+A lease brings one politeness slot. Whoever sends the first request of the flight uses it, be it the page or the
+robots.txt in front of it; every further request waits for a slot of its own. A turn is permission to send now; what
+counts for the next one is when the request was really sent, which a busy machine or a slow connection may delay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from crawler.frontier.model import Lease
+from crawler.scheduler.in_flight import SENT_AT
+from crawler.scheduler.turned_away import Exhausted, PutBack
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from crawler.frontier.client import Frontier
+    from crawler.scheduler.in_flight import Flight, Flights
+
+_TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
+_FRESH = 0.05  # share of its delay for which a slot lasts; used later it could fall together with the next one
+_FRESH_SECONDS = 0.1  # at most
+_REMEMBERED = 10_000  # scopes
+
+
+class Turns:
+    """Turns of this worker's requests, those with a lease and those without."""
+
+    def __init__(self, frontier: Frontier, flights: Flights) -> None:
+        self._frontier = frontier
+        self._flights = flights
+        self._tickets: dict[str, float] = {}
+        self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
+
+    async def wait(self, url: str) -> None:
+        """Wait until one extra request may go to the URL's host; it has to follow at once. Raises: PutBack."""
+        scope = self._frontier.scope_of(url)
+        await self._take_slot(scope)
+        self._tickets[scope] = time.monotonic()
+
+    async def turn(self, request: Request) -> None:
+        """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
+        lease = request.meta.get("lease")
+        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        if flight is None:
+            await self._turn_of_stranger(request.url)
+            return
+        if flight.lease.exhausted:
+            raise Exhausted(flight.lease.reasons)
+        if not self._owns_fresh_slot(flight):
+            flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
+        if flight.epoch != self._frontier.connection.epoch:
+            raise PutBack(self._frontier.now())  # the restarted server may not know of this lease and count it twice
+        flight.slot_used = True
+        flight.sent_at = self._frontier.now()
+
+    def left(self, request: Request) -> None:
+        """The request is over: from now on the moment at which it was sent counts, not that of its turn."""
+        sent_at = request.meta.get(SENT_AT)
+        if sent_at is None:
+            return  # it never reached the wire
+        at = self._frontier.now() - (time.monotonic() - sent_at)
+        lease = request.meta.get("lease")
+        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        if flight is not None:
+            flight.sent_at = max(at, flight.sent_at or at)
+            return
+        if len(self._extras) >= _REMEMBERED:
+            self._extras.clear()
+        self._extras[self._frontier.scope_of(request.url)] = at
+
+    async def _turn_of_stranger(self, url: str) -> None:
+        scope = self._frontier.scope_of(url)
+        if time.monotonic() - self._tickets.pop(scope, -_TICKET_SECONDS) >= _TICKET_SECONDS:
+            await self._take_slot(scope)
+
+    async def _take_slot(self, scope: str) -> None:
+        for flight in self._flights.of_scope(scope):
+            if self._owns_fresh_slot(flight):
+                flight.slot_used = True
+                return
+        await self._await_slot(scope, 0)
+
+    async def _await_slot(self, scope: str, own: int) -> int:
+        """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
+        at, slot = await self._frontier.claim(scope, own)
+        delay = slot / 1000 - at
+        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay))
+        return slot
+
+    def _owns_fresh_slot(self, flight: Flight) -> bool:
+        if flight.slot_used:
+            return False
+        granted = flight.lease.granted_at
+        delay = flight.slot / 1000 - granted
+        return delay <= 0.001 or self._frontier.now() - granted <= min(delay * _FRESH, _FRESH_SECONDS)
+
+    async def _sleep_until(self, at: float) -> None:
+        if at - self._frontier.now() > self._frontier.limits.patience:
+            raise PutBack(at)
+        while (wait := at - self._frontier.now()) > 0:  # noqa: ASYNC110  # a sleep may end a moment early
+            await asyncio.sleep(wait)

@@ -1,0 +1,102 @@
+"""What the keys of an allowlist take: text of a scalar in, value out; ValueError says what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from crawler.seeds import patterns
+from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
+
+
+def _domain(text: str) -> str:
+    url = canonicalize(f"http://{text}/") if text and "/" not in text and "*" not in text else None
+    if url is None or not host_of(url).removeprefix("["):
+        raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
+    host = host_of(url)
+    if is_public_suffix(host):
+        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
+    return host
+
+
+def _text(text: str) -> str:
+    if not text.strip() or len(text) > 500 or any(ord(c) < 0x20 for c in text):
+        raise ValueError("expected one line of text")
+    return text.strip()
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError("expected a date such as 2026-12-31") from None
+
+
+def _delay(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 3600:
+        raise ValueError("expected seconds between requests, from 0 to 3600")
+    return seconds
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 2**31):
+        raise ValueError("expected a whole number of at least 1")
+    return int(text)
+
+
+def _sitemap(text: str) -> str:
+    url = canonicalize(text)
+    if url is None:
+        raise ValueError("expected an absolute http(s) URL")
+    return url
+
+
+def _pattern(text: str) -> str:
+    if complaint := patterns.complaint(text):
+        raise ValueError(complaint)
+    return normal_escapes(text)
+
+
+def _parameter(text: str) -> str:
+    name = normal_escapes(text.strip()).lower()
+    if not name or len(name) > 100 or any(c in "&=?#" for c in text) or any(c.isspace() for c in text.strip()):
+        raise ValueError("expected the name of a query parameter, such as ref")
+    return name
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return check
+
+
+SCALARS: dict[str, Callable[[str], Any]] = {
+    "domain": _domain,
+    "tier": _one_of("A", "B"),
+    "licence": _text,
+    "reviewer": _text,
+    "date": _day,
+    "expires": _day,
+    "delay": _delay,
+    "max_pages": _count,
+    "js": _one_of("auto", "always", "never"),
+    "wait_selector": _text,
+    "discovery": _one_of("sitemap", "links"),
+    "profile": _one_of("auto", "prose", "legal", "technical"),
+}
+"""Keys with one value."""
+LISTS: dict[str, Callable[[str], str]] = {
+    "sitemaps": _sitemap,
+    "include": _pattern,
+    "exclude": _pattern,
+    "tracking": _parameter,
+}
+"""Keys with a list of values."""

@@ -1,0 +1,47 @@
+"""The seed arguments `-a NAME=VALUE`: read into a plan, and each candidate judged by the scope."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from crawler.seeds.plan import SeedPlan, plan_seeds
+from crawler.seeds.scope import Admission, Scope, Via
+from crawler.seeds.seed_file import SeedError
+from crawler.urls.candidate import Candidate
+from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
+
+ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
+
+
+def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
+    """`plan_seeds` from `-a NAME=VALUE` pairs. Raises SeedError, also for unknown names and for no seeds at all."""
+    problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
+    if not problems and not set(arguments) & set(ARGUMENTS[:4]):
+        problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"]
+    if problems:
+        raise SeedError(problems)
+    known: dict[str, Any] = dict(arguments)
+    return plan_seeds(**known, policy=policy)
+
+
+def judged(scope: Scope, candidate: Candidate, via: Via) -> tuple[Candidate, Admission]:
+    """The scope's answer about a candidate, and the candidate as the frontier takes it.
+
+    That is under its name in this crawl and, where its allowlist entry has one, with a page cap.
+    """
+    if candidate.kind == "sitemap":  # a list is no page: it counts for no cap, and its name is the site's own
+        return candidate, scope.admits_sitemap(candidate.url)
+    url = scope.name_of(candidate.url)
+    admission = scope.admits(url, via=via)
+    cap = (admission.entry.max_pages or 0) if admission.entry else 0
+    if url != candidate.url or cap != candidate.cap:
+        candidate = replace(candidate, url=url, cap=cap)
+    return candidate, admission
+
+
+def _hint(name: str) -> str:
+    close = difflib.get_close_matches(name, ARGUMENTS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(ARGUMENTS)}"

@@ -1,0 +1,278 @@
+"""Where a crawl begins: the seed arguments become the crawl's `Scope` and its first candidates.
+
+`plan_seeds` checks everything, files to their last line, before the first candidate leaves it; a seed file is then read
+a second time in batches, so that a million seeds need no memory. All problems are reported together.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from crawler.seeds import patterns
+from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowlist
+from crawler.seeds.scope import Scope
+from crawler.seeds.seed_file import SeedError, not_a_url, url_lines
+from crawler.seeds.sitemaps import Sitemap, SitemapEntry
+from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
+from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
+from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
+
+MAX_PROBLEMS = 20
+BATCH = 1_000
+
+_DISCOVERY = ("links", "sitemap")
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPlan:
+    """Checked seed arguments: the rules of the crawl, and the candidates in batches."""
+
+    scope: Scope
+    few: tuple[Candidate, ...] = ()  # from arguments and the allowlist
+    file: Path | None = None  # one URL a line
+    count: int = 0  # candidates, repetitions included
+    warnings: list[str] = field(default_factory=list)
+
+    def batches(self, size: int = BATCH) -> Iterator[list[Candidate]]:
+        """All candidates, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
+        from_file = (_page(url) for _, _, url in url_lines(self.file) if url) if self.file else iter(())
+        candidates = chain(self.few, from_file)
+        while batch := list(islice(candidates, size)):
+            yield batch
+
+
+def read_seed_arguments(
+    url: str | None = None,
+    sitemap: str | None = None,
+    seeds: str | None = None,
+    allowlist: str | None = None,
+    discovery: str | None = None,
+) -> tuple[Scope, list[Candidate]]:
+    """`plan_seeds` with all candidates in one list: for seeds that fit into memory."""
+    plan = plan_seeds(url=url, sitemap=sitemap, seeds=seeds, allowlist=allowlist, discovery=discovery)
+    return plan.scope, [candidate for batch in plan.batches() for candidate in batch]
+
+
+def plan_seeds(
+    url: str | None = None,
+    sitemap: str | None = None,
+    seeds: str | None = None,
+    allowlist: str | None = None,
+    discovery: str | None = None,
+    *,
+    clock: Callable[[], float] = time.time,
+    policy: QueryPolicy = DEFAULT_POLICY,
+) -> SeedPlan:
+    """Check the arguments of `scrapy crawl corpus` and `scrapy seed`; None = not given.
+
+    `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
+    `policy` is the worker's own list of parameters that name no page.
+    With none of the four the plan is empty: right for a worker that joins, an error for everybody else to raise.
+    Raises SeedError that lists every problem with file, line, what was expected and what to do.
+    """
+    planner = _Planner(clock)
+    planner.check_discovery(discovery, needed_by=url or sitemap or seeds)
+    pages = planner.urls("url", url)
+    lists = planner.urls("sitemap", sitemap)
+    entries = planner.allowlist(allowlist)
+    covered = Scope(entries=tuple(entries), clock=clock, policy=policy)
+    file_hosts, file_count = planner.seed_file(seeds, covered)
+    planner.check_covered("url", pages, covered)
+    if planner.problems:
+        raise SeedError(planner.listing())
+    few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
+    few += chain.from_iterable(_entry_candidates(entry) for entry in entries if clock() < entry.expires_at)
+    hosts = _host_scope(file_hosts.union(map(host_of, pages)), set(map(host_of, lists)), discovery)
+    scope = replace(hosts.merge(covered), clock=clock, policy=policy)
+    file = Path(seeds) if seeds else None
+    return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
+
+
+def sitemap_candidates(sitemap: Sitemap, *, nesting: int, now: float) -> list[Candidate]:
+    """What a fetched sitemap adds to the frontier, unchecked: ask `Scope.admits(…, via="sitemap")` about each page.
+
+    `nesting` is the depth of the sitemap's own lease; further sitemaps get one more, pages begin at depth 0.
+    """
+    lists = [_sitemap(url, depth=nesting + 1) for url in sitemap.nested]
+    pages = [
+        Candidate(entry.url, priority=page_priority(entry, now), lastmod=entry.lastmod) for entry in sitemap.entries
+    ]
+    return lists + pages
+
+
+def page_priority(entry: SitemapEntry, now: float) -> int:
+    """`Candidate.priority` of a listed page, -10 to 20: -10 to 10 by its own priority, up to 10 for a recent change."""
+    own = 0 if entry.priority is None else round(20 * (entry.priority - 0.5))
+    if entry.lastmod is None or entry.lastmod > now + _DAY:  # a date in the future is no date
+        return own
+    days = (now - entry.lastmod) / _DAY
+    return own + next((bonus for limit, bonus in ((7, 10), (30, 7), (365, 3)) if days <= limit), 0)
+
+
+class _Planner:
+    """Collects problems and warnings while the arguments are read."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.problems: list[str] = []
+        self.more = 0
+        self.warnings: list[str] = []
+
+    def problem(self, text: str) -> None:
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(text)
+        else:
+            self.more += 1
+
+    def listing(self) -> list[str]:
+        return [*self.problems, f"and {self.more} more problems"] if self.more else self.problems
+
+    def check_discovery(self, discovery: str | None, needed_by: str | None) -> None:
+        if discovery is None:
+            return
+        if discovery not in _DISCOVERY:
+            close = difflib.get_close_matches(discovery, _DISCOVERY, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            self.problem(f"discovery={discovery!r}: expected links or sitemap{hint}")
+        elif not needed_by:
+            self.problem(
+                f"discovery={discovery!r}: goes with url, seeds or sitemap; in an allowlist it is a key of each entry"
+            )
+
+    def urls(self, name: str, argument: str | None) -> list[str]:
+        """The canonical URLs of an argument, separated by commas."""
+        if argument is None:
+            return []
+        pieces = [piece.strip() for piece in argument.split(",")]
+        if not any(pieces):
+            self.problem(f"{name}: empty, expected one or more http(s) URLs separated by commas")
+            return []
+        found = [(piece, canonicalize(piece)) for piece in pieces if piece]
+        for piece, url in found:
+            if url is None:
+                comma = " (a comma inside a URL is written %2C)" if len(found) > 1 else ""
+                self.problem(f"{name}: {not_a_url(piece)}{comma}")
+        return [url for _, url in found if url]
+
+    def allowlist(self, argument: str | None) -> list[AllowlistEntry]:
+        if argument is None:
+            return []
+        try:
+            entries = read_allowlist(_path("allowlist", argument))
+        except (AllowlistError, SeedError) as error:
+            for problem in error.problems:
+                self.problem(problem)
+            return []
+        self.check_tier(argument, entries)
+        expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
+        for entry in entries:
+            if not any(_entry_candidates(entry)):
+                self.problem(
+                    f"{argument}:{entry.line}: {entry.domain}: include and exclude leave no folder to start from: "
+                    "list a sitemap or include a folder such as /docs/"
+                )
+        if len(expired) == len(entries):
+            self.problem(
+                f"{argument}: every licence has expired ({_some(expired)}): renew them and their 'expires' dates"
+            )
+        elif expired:
+            self.warnings.append(f"{argument}: expired, nothing is fetched: {_some(expired)}")
+        return entries
+
+    def check_tier(self, argument: str, entries: list[AllowlistEntry]) -> None:
+        """This version has no browser: what needs one is refused, because its text would be missing unnoticed."""
+        for entry in entries:
+            if entry.js == "always":
+                self.problem(
+                    f"{argument}:{entry.line}: {entry.domain}: js: always needs a browser, which this version does not "
+                    "have: write js: auto to take the pages as they are served, or leave the domain out"
+                )
+        idle = [f"wait_selector ({entry.domain})" for entry in entries if entry.wait_selector]
+        if idle:
+            self.warnings.append(f"{argument}: without effect in this version: {_some(idle)}")
+
+    def check_covered(self, name: str, pages: Iterable[str], covered: Scope) -> None:
+        """A seed on a domain of the allowlist must be one the allowlist lets in."""
+        for page in pages:
+            admission = covered.admits(covered.name_of(page), via="seed")
+            if admission.entry is not None and not admission.ok:
+                reason = admission.reason.replace("_", " ")
+                self.problem(f"{name}: {page}: the allowlist says no ({reason}): change its entry for "
+                             f"{admission.entry.domain} or leave the seed out")  # fmt: skip
+
+    def seed_file(self, argument: str | None, covered: Scope) -> tuple[set[str], int]:
+        """Hosts and number of the URLs in a seed file, every line checked."""
+        hosts: set[str] = set()
+        count = 0
+        if argument is None:
+            return hosts, count
+        before = len(self.problems)
+        try:
+            for number, text, url in url_lines(_path("seeds", argument)):
+                if url is None:
+                    self.problem(f"{argument}:{number}: {not_a_url(text)}")
+                    continue
+                count += 1
+                hosts.add(host_of(url))
+                if covered.entries:
+                    self.check_covered(f"{argument}:{number}", [url], covered)
+        except SeedError as error:
+            self.problems += error.problems
+        if not count and len(self.problems) == before:
+            self.problem(f"{argument}: no URLs in it: expected one http(s) URL a line, # begins a comment")
+        return hosts, count
+
+
+def _host_scope(page_hosts: set[str], list_hosts: set[str], discovery: str | None) -> Scope:
+    """`url` and `seeds` follow links unless told otherwise; `sitemap` keeps to its lists unless told otherwise."""
+    if discovery == "links":
+        return Scope(link_hosts=frozenset(page_hosts | list_hosts))
+    if discovery == "sitemap":
+        return Scope(listed_hosts=frozenset(page_hosts | list_hosts), robots_sitemap_hosts=frozenset(page_hosts))
+    return Scope(link_hosts=frozenset(page_hosts), listed_hosts=frozenset(list_hosts))
+
+
+def _entry_candidates(entry: AllowlistEntry) -> Iterator[Candidate]:
+    """Given sitemaps; else the usual place, whose robots.txt names the others; with links the included folders too."""
+    yield from map(_sitemap, entry.sitemaps)
+    root = root_url(entry.domain)
+    if entry.discovery == "links":
+        starts = dict.fromkeys(patterns.literal_start(pattern) for pattern in entry.include or ("/",))
+        yield from (_page(root + start) for start in starts if not entry.allows_path(start))
+    elif not entry.sitemaps:
+        yield _sitemap(f"{root}/sitemap.xml")
+
+
+def root_url(domain: str) -> str:
+    """Where an allowlisted domain is asked first, without a path: by https, an IP literal or localhost by http."""
+    local = ":" in politeness_scope(f"http://{domain}/")
+    return f"{'http' if local else 'https'}://{domain}"
+
+
+def _page(url: str) -> Candidate:
+    return Candidate(url, priority=SEED_PRIORITY)
+
+
+def _sitemap(url: str, depth: int = 0) -> Candidate:
+    return Candidate(url, priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
+
+
+def _path(name: str, argument: str) -> Path:
+    path = Path(argument)
+    if not argument:
+        raise SeedError([f"{name}: empty, expected the path of a file"])
+    if not path.exists():
+        raise SeedError([f"{name}={argument}: no such file: check the path (now in {Path.cwd()})"])
+    if not path.is_file():
+        raise SeedError([f"{name}={argument}: not a file: expected the path of a text file"])
+    return path
+
+
+def _some(items: list[str]) -> str:
+    return ", ".join(items[:5]) + (f" and {len(items) - 5} more" if len(items) > 5 else "")

@@ -1,0 +1,272 @@
+"""What the crawl may fetch: asked for every seed, link, sitemap line and redirect before it may enter the frontier.
+
+A `Scope` is made from the seed arguments (`crawler.seeds.plan`), stored in Redis as JSON, and joined by any worker.
+It is frozen; `admits` costs a few dictionary look-ups. URLs it is asked about are canonical.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from crawler.seeds.allowlist import AllowlistEntry
+from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
+from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
+
+Via = Literal["seed", "link", "sitemap", "redirect"]
+FORMAT = 1
+
+
+class AdmissionReason(StrEnum):
+    """Why a URL is inside or outside. The first two are yes, the others no."""
+
+    SEEDED = "seeded"  # host of a seed or of a given sitemap
+    ALLOWLISTED = "allowlisted"
+    OFF_SCOPE = "off_scope"  # host is neither seeded nor on the allowlist
+    LICENCE_EXPIRED = "licence_expired"
+    PATH_EXCLUDED = "path_excluded"
+    PATH_NOT_INCLUDED = "path_not_included"
+    LINKS_NOT_FOLLOWED = "links_not_followed"  # a link, where only listed pages are wanted
+    NOT_A_URL = "not_a_url"
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The answer for one URL; `entry` is the allowlist entry that decided, also where it said no."""
+
+    ok: bool
+    reason: AdmissionReason
+    entry: AllowlistEntry | None = None
+
+
+class ScopeError(ValueError):
+    """A stored scope cannot be read."""
+
+
+_Found = tuple[AllowlistEntry, float]  # an entry and when it expires
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The rules of one crawl. A host is written as in `urls.host_of`; `www.` in front of it makes no difference.
+
+    An allowlist entry covers its domain and all subdomains, the longest entry wins, and it outranks a seeded host.
+    """
+
+    link_hosts: frozenset[str] = frozenset()  # seeded; links are followed inside
+    listed_hosts: frozenset[str] = frozenset()  # only seeds and pages listed in a sitemap
+    robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
+    entries: tuple[AllowlistEntry, ...] = ()
+    clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
+    policy: QueryPolicy = field(default=DEFAULT_POLICY, repr=False, compare=False)  # the worker's; entries add to it
+    _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
+    _twins: dict[str, _Found] = field(init=False, repr=False, compare=False)  # example.org for an entry www.example.org
+    _by_sitemap: dict[str, AllowlistEntry] = field(init=False, repr=False, compare=False)
+    _policy: QueryPolicy = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in _HOST_FIELDS:
+            object.__setattr__(self, name, frozenset(map(_site, getattr(self, name))))
+        entries = {entry.domain: entry for entry in self.entries}
+        object.__setattr__(self, "entries", tuple(entries[domain] for domain in sorted(entries)))
+        by_domain = {entry.domain: (entry, entry.expires_at) for entry in self.entries}
+        object.__setattr__(self, "_by_domain", by_domain)
+        twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
+        object.__setattr__(self, "_twins", twins)
+        object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
+        tracking = {_bare(entry.domain): frozenset(entry.tracking) for entry in self.entries if entry.tracking}
+        object.__setattr__(self, "_policy", self.policy.extended(tracking) if tracking else self.policy)
+
+    def admits(self, url: str, *, via: Via) -> Admission:
+        """May this canonical URL enter the frontier? `via` says how it was found."""
+        try:
+            host, path = host_and_path(url)
+        except ValueError:
+            return Admission(False, AdmissionReason.NOT_A_URL)
+        if (found := self._entry(host)) is not None:
+            return self._by_entry(*found, path, via)
+        site = _site(host)
+        if site in self.link_hosts:
+            return Admission(True, AdmissionReason.SEEDED)
+        if site not in self.listed_hosts:
+            return Admission(False, AdmissionReason.OFF_SCOPE)
+        if via == "link":
+            return Admission(False, AdmissionReason.LINKS_NOT_FOLLOWED)
+        return Admission(True, AdmissionReason.SEEDED)
+
+    def admits_sitemap(self, url: str) -> Admission:
+        """May this sitemap file be fetched? Its host decides, not its path: a list is no page.
+
+        A file that an allowlist entry names may lie on any host; what it lists is still asked about page by page.
+        """
+        try:
+            found = self._entry(host_and_path(url)[0])
+        except ValueError:
+            return Admission(False, AdmissionReason.NOT_A_URL)
+        entry = self._by_sitemap.get(url) or (found[0] if found else None)
+        if entry is None:
+            return self.admits(url, via="sitemap")
+        if self.clock() >= entry.expires_at:
+            return Admission(False, AdmissionReason.LICENCE_EXPIRED, entry)
+        return Admission(True, AdmissionReason.ALLOWLISTED, entry)
+
+    def refusal_of(self, url: str, kind: str = "page") -> Admission | None:
+        """The answer of an allowlist entry that no longer lets in a URL which is queued; None where none objects.
+
+        Asked at lease time: a licence may have expired since, and paths may have been excluded.
+        """
+        admission = self.admits_sitemap(url) if kind == "sitemap" else self.admits(url, via="seed")
+        return None if admission.ok or admission.entry is None else admission
+
+    def canonical(self, url: str, base: str | None = None) -> str | None:
+        """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
+        return canonicalize(url, base, policy=self._policy)
+
+    def name_of(self, url: str) -> str:
+        """What this crawl calls a URL that is canonical already: the same, less the parameters it does not count."""
+        if "?" not in url or self._policy is DEFAULT_POLICY:
+            return url
+        return self.canonical(url) or url
+
+    def licence_of(self, url: str) -> tuple[str | None, str | None]:
+        """Licence tag and tier ("A", "B") to stamp on a record; (None, None) where no allowlist entry speaks."""
+        entry = self.entry_of(url)
+        return (entry.licence, entry.tier) if entry else (None, None)
+
+    def profile_of(self, url: str) -> str:
+        """The quality profile that the URL's allowlist entry asks for; empty where none does."""
+        entry = self.entry_of(url)
+        return entry.profile if entry is not None and entry.profile != "auto" else ""
+
+    def entry_of(self, url: str) -> AllowlistEntry | None:
+        """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""
+        try:
+            found = self._entry(host_and_path(url)[0])
+        except ValueError:
+            return None
+        return found[0] if found else None
+
+    def knows(self, url: str) -> bool:
+        """True where any rule speaks about the URL's host, whatever it says."""
+        try:
+            host, _ = host_and_path(url)
+        except ValueError:
+            return False
+        return self._entry(host) is not None or _site(host) in self.link_hosts or _site(host) in self.listed_hosts
+
+    def follows_links(self, url: str) -> bool:
+        """True where the links of this page are worth collecting; each still has to be admitted."""
+        try:
+            host, _ = host_and_path(url)
+        except ValueError:
+            return False
+        if (found := self._entry(host)) is not None:
+            return found[0].discovery == "links"
+        return _site(host) in self.link_hosts
+
+    def uses_robots_sitemaps(self, host: str) -> bool:
+        """True where the Sitemap lines of this robots.txt are wanted. `host` as in `urls.host_of`, or a URL on it."""
+        if "://" in host:
+            host = host_of(host)
+        if (found := self._entry(host)) is not None:
+            return found[0].discovery == "sitemap" and not found[0].sitemaps
+        return _site(host) in self.robots_sitemap_hosts
+
+    def merge(self, other: Scope) -> Scope:
+        """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
+        hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
+        return Scope(**hosts, entries=self.entries + other.entries, clock=self.clock, policy=self.policy)
+
+    def to_json(self) -> str:
+        """Canonical JSON: equal scopes give equal text."""
+        values: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _HOST_FIELDS}
+        values |= {"format": FORMAT, "entries": [_entry_to_json(entry) for entry in self.entries]}
+        return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @classmethod
+    def from_json(
+        cls, text: str | bytes, clock: Callable[[], float] = time.time, policy: QueryPolicy = DEFAULT_POLICY
+    ) -> Scope:
+        """What `to_json` wrote. Raises ScopeError on anything else."""
+        try:
+            values = json.loads(text)
+            written_by = values["format"]
+            hosts = {name: frozenset(_strings(values[name])) for name in _HOST_FIELDS}
+            entries = tuple(_entry_from_json(entry) for entry in values["entries"])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ScopeError(
+                f"the stored scope cannot be read ({type(error).__name__}): seed the crawl again"
+            ) from None
+        if written_by != FORMAT:
+            raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
+        return cls(**hosts, entries=entries, clock=clock, policy=policy)
+
+    def _entry(self, host: str) -> _Found | None:
+        """The longest entry that covers the host, by its labels from the left."""
+        if not self._by_domain:
+            return None
+        if host in self._twins:
+            return self._twins[host]
+        name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+        name = name or port  # no port in it
+        while True:
+            found = self._by_domain.get(f"{name}:{port}" if colon else name) or self._by_domain.get(name)
+            if found is not None or "." not in name:
+                return found
+            name = name.partition(".")[2]
+
+    def _by_entry(self, entry: AllowlistEntry, expires_at: float, path: str, via: Via) -> Admission:
+        if self.clock() >= expires_at:
+            return Admission(False, AdmissionReason.LICENCE_EXPIRED, entry)
+        if reason := entry.allows_path(path):
+            return Admission(False, AdmissionReason(reason), entry)
+        if via == "link" and entry.discovery != "links":
+            return Admission(False, AdmissionReason.LINKS_NOT_FOLLOWED, entry)
+        return Admission(True, AdmissionReason.ALLOWLISTED, entry)
+
+
+_HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
+_LISTS = ("sitemaps", "include", "exclude", "tracking")
+_NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
+_ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's
+
+
+def _site(host: str) -> str:
+    """A host and its www. twin are one site: redirects between the two are the rule."""
+    return host.removeprefix("www.")
+
+
+def _bare(host: str) -> str:
+    """A domain as `QueryPolicy` looks it up: without port, covering what the entry covers."""
+    head, _, port = host.rpartition(":")
+    return _site(head if head and port.isdigit() else host)
+
+
+def _strings(values: Iterable[Any]) -> list[str]:
+    found = list(values)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in found):
+        raise TypeError("expected a list of strings")
+    return found
+
+
+def _entry_to_json(entry: AllowlistEntry) -> dict[str, Any]:
+    values = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
+    return {name: value for name, value in values.items() if value != _ENTRY_FIELDS[name].default}
+
+
+def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
+    """Types are checked: what is stored in Redis may have been written by anybody who reaches it."""
+    lists: dict[str, Any] = {name: tuple(_strings(values[name])) for name in _LISTS if name in values}
+    entry = AllowlistEntry(**(values | lists))
+    for name, declared in _ENTRY_FIELDS.items():
+        value = getattr(entry, name)
+        expected = (tuple,) if name in _LISTS else _NUMBERS.get(name, (str,))
+        if type(value) not in expected and not (value is None and declared.default is None):
+            raise TypeError(f"{name} has the wrong type")
+    _ = entry.expires_at  # a date that cannot be read is found here, not at the first page
+    return entry

@@ -1,0 +1,282 @@
+"""Pages a site lists itself: sitemaps, sitemap indexes, feeds and text lists, read in a worker process.
+
+`parse_sitemap` never raises and never fetches. Formats: https://www.sitemaps.org/protocol.html, RSS 2.0 and 1.0, Atom
+(RFC 4287), one URL a line; each also gzipped. Real files are sloppy, so names are compared without their namespace and
+broken XML is read as far as it goes. Entities a file declares are refused, its DTD is never loaded.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from crawler.seeds.timestamps import parse_timestamp
+from crawler.urls.canonicalize import canonicalize, printable
+
+MAX_ENTRIES = 50_000  # sitemaps.org
+MAX_BYTES = 50 * 2**20  # sitemaps.org, uncompressed
+MAX_NESTING = 3  # index files above a page, counted from the file that was asked for
+MAX_PROBLEMS = 20
+
+_MAX_GZIP_LAYERS = 2
+_PIECE = 2**16
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_ITEM_TAGS = {"url": "urlset", "sitemap": "index", "item": "rss", "entry": "atom"}
+_ROOTS = {"urlset": "urlset", "sitemapindex": "index", "rss": "rss", "rdf": "rss", "feed": "atom"}
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One listed page. `url` is canonical, `lastmod` seconds since the epoch, `priority` the file's own 0.0 to 1.0."""
+
+    url: str
+    lastmod: float | None = None
+    priority: float | None = None
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """What one file says. `kind`: "urlset", "index", "rss", "atom", "text", or "unknown" where it is none of these."""
+
+    kind: str = "unknown"
+    entries: list[SitemapEntry] = field(default_factory=list)
+    nested: list[str] = field(default_factory=list)  # canonical URLs of further sitemaps
+    problems: list[str] = field(default_factory=list)  # sentences; at most MAX_PROBLEMS and a count
+
+
+def parse_sitemap(body: bytes, url: str, nesting: int = 0) -> Sitemap:
+    """Read one file fetched from `url`. `nesting`: how many index files led to it; the last one's own list is ignored.
+
+    Never raises on any bytes. What is beyond MAX_BYTES or MAX_ENTRIES is left out and said so in `problems`.
+    """
+    reader = _Reader(url, nesting)
+    data = reader.unpacked(body)
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
+    head = data[:1024].decode(encoding or "utf-8", "ignore").lstrip("\ufeff \t\r\n\x00").lower()
+    if not head:
+        reader.complain("the file is empty")
+    elif head.startswith(("<!doctype html", "<html")):
+        reader.complain("an HTML page, expected a sitemap")
+    elif head.startswith("<"):
+        reader.read_xml(data if encoding.startswith("utf-16") else data.lstrip(b"\xef\xbb\xbf \t\r\n"))
+    else:
+        reader.read_text(data.decode(encoding or "utf-8", "replace"))
+    return reader.finished()
+
+
+class _Reader:
+    """Collects what one file says, within the limits."""
+
+    def __init__(self, url: str, nesting: int) -> None:
+        self.url = url
+        self.nesting = nesting
+        self.found = Sitemap()
+        self.seen: set[str] = set()
+        self.complaints = 0
+        self.items = 0  # good, bad and repeated ones: the work is bounded
+        self.full = False
+
+    def complain(self, text: str) -> None:
+        self.complaints += 1
+        if self.complaints <= MAX_PROBLEMS:
+            self.found.problems.append(text)
+
+    def finished(self) -> Sitemap:
+        if self.complaints > MAX_PROBLEMS:
+            self.found.problems.append(f"and {self.complaints - MAX_PROBLEMS} more")
+        return self.found
+
+    def unpacked(self, body: bytes) -> bytes:
+        """The file without gzip (a .gz may be sent gzipped once more), at most MAX_BYTES of it."""
+        for _ in range(_MAX_GZIP_LAYERS):
+            if not body.startswith(b"\x1f\x8b"):
+                break
+            body = self._gunzipped(body)
+        if len(body) > MAX_BYTES:
+            self.complain(f"more than {MAX_BYTES} bytes: the rest is ignored")
+        return body[:MAX_BYTES]
+
+    def _gunzipped(self, body: bytes) -> bytes:
+        out = bytearray()
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+            try:
+                while len(out) <= MAX_BYTES and (piece := file.read1(_PIECE)):
+                    out += piece
+            except (OSError, EOFError, zlib.error):
+                self.complain("damaged or unfinished gzip data: read as far as it goes")
+        return bytes(out)
+
+    def read_text(self, text: str) -> None:
+        """One URL a line; a file without any URL is no list at all."""
+        for number, line in enumerate(io.StringIO(text, newline=None), 1):
+            if self.full:
+                break
+            if link := line.strip():
+                self._add(link, where=f"line {number}", relative=False)
+        self.found.kind = "text" if self.found.entries else "unknown"
+
+    def read_xml(self, data: bytes) -> None:
+        try:
+            self._read_xml(data)
+        except (etree.LxmlError, ValueError, LookupError) as error:
+            self.complain(f"broken XML: {str(error)[:200]}")
+
+    def _read_xml(self, data: bytes) -> None:
+        events = etree.iterparse(
+            io.BytesIO(data),
+            events=("start", "end"),
+            recover=True,
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        root = None
+        for event, element in events:
+            if root is None:
+                root = element
+                self.found.kind = _ROOTS.get(_local(root, root), "unknown")
+                if _declares_entities(root):
+                    self.complain("declares entities of its own: refused")
+                    return
+            if event == "end" and (kind := _ITEM_TAGS.get(_local(element, root))) and not _inside_item(element, root):
+                self._item(kind, element, root)
+                _forget(element)
+                if self.full:
+                    return
+        if len(events.error_log):
+            first = events.error_log[0]
+            self.complain(f"line {first.line}: broken XML, read as far as it goes: {first.message[:200]}")
+        if self.found.kind == "unknown":
+            self.complain("expected urlset, sitemapindex, rss, feed or a list of URLs")
+
+    def _item(self, kind: str, element: Any, root: Any) -> None:
+        if self.found.kind == "unknown":
+            self.found.kind = kind  # the root is misspelt, its content is not
+        fields = dict(_fields(element, root))
+        place = f"line {element.sourceline}"
+        if kind == "index":
+            self._nest(fields.get("loc") or _text(element), place)
+            return
+        link = _feed_link(fields) if kind in ("rss", "atom") else fields.get("loc") or _text(element)
+        changed = next((fields[name] for name in _CHANGED if fields.get(name)), "")
+        self._add(link, lastmod=parse_timestamp(changed), priority=_priority(fields.get("priority", "")), where=place)
+
+    def _nest(self, link: str, where: str) -> None:
+        if self.nesting >= MAX_NESTING:
+            self.complain(f"index files nested more than {MAX_NESTING} deep: ignored")
+            self.full = True
+        elif (url := self._named(link, where)) is not None:
+            self.found.nested.append(url)
+
+    def _add(
+        self,
+        link: str,
+        lastmod: float | None = None,
+        priority: float | None = None,
+        *,
+        where: str,
+        relative: bool = True,
+    ) -> None:
+        if (url := self._named(link, where, relative=relative)) is not None:
+            self.found.entries.append(SitemapEntry(url, lastmod, priority))
+
+    def _named(self, link: str, where: str, *, relative: bool = True) -> str | None:
+        """The canonical URL of a new link; None where it is none, a repetition or one too many."""
+        if self.items >= MAX_ENTRIES:
+            self.complain(f"more than {MAX_ENTRIES} entries: the rest is ignored")
+            self.full = True
+            return None
+        self.items += 1
+        url = canonicalize(link, self.url if relative else None) if link else None
+        if url is None:
+            self.complain(f"{where}: expected an http(s) URL, found {printable(link)}")
+        elif url not in self.seen:
+            self.seen.add(url)
+            return url
+        return None
+
+
+_CHANGED = ("lastmod", "pubdate", "updated", "date", "published")
+
+
+def _local(element: Any, root: Any) -> str:
+    """Lower-case name without namespace. A prefix nobody declared counts as foreign, unless the root has it too."""
+    tag = element.tag
+    if not isinstance(tag, str):  # an entity reference
+        return ""
+    name = tag.rpartition("}")[2]
+    prefix, colon, rest = name.rpartition(":")
+    if colon and prefix == str(root.tag).rpartition("}")[2].rpartition(":")[0]:
+        name = rest
+    return name.lower()
+
+
+def _inside_item(element: Any, root: Any) -> bool:
+    """True for elements of extensions that happen to be called url, item or entry (media feeds have them)."""
+    parent = element.getparent()
+    while parent is not None and parent is not root:
+        if _local(parent, root) in _ITEM_TAGS:
+            return True
+        parent = parent.getparent()
+    return False
+
+
+def _fields(element: Any, root: Any) -> Iterator[tuple[str, str]]:
+    """Direct children by name, the first with a text of each; extensions such as image:loc lie one level deeper."""
+    known: set[str] = set()
+    for child in element:
+        name = _local(child, root)
+        text = _text(child)
+        if name == "link" and not text and child.get("rel", "alternate") == "alternate":
+            text = child.get("href", "").strip()  # Atom
+        if name == "guid" and child.get("ispermalink", child.get("isPermaLink", "")).lower() == "false":
+            name = "guid-not-permanent"
+        if text and name not in known:
+            known.add(name)
+            yield name, text
+
+
+def _text(element: Any) -> str:
+    """Text of the element itself, references that were not resolved left out."""
+    return (element.text or "").strip() + "".join(
+        (child.tail or "").strip() for child in element if not isinstance(child.tag, str)
+    )
+
+
+def _feed_link(fields: dict[str, str]) -> str:
+    """RSS: link, else the guid where it is a URL, said to be permanent or not: some feeds have nothing else."""
+    if link := fields.get("link"):
+        return link
+    guid = fields.get("guid") or fields.get("guid-not-permanent", "")
+    return guid if guid.startswith(("http://", "https://")) else ""
+
+
+def _priority(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None
+
+
+def _declares_entities(root: Any) -> bool:
+    dtd = root.getroottree().docinfo.internalDTD
+    return dtd is not None and any(True for _ in dtd.iterentities())
+
+
+def _forget(element: Any) -> None:
+    """Free the element and what stands before it, so that memory does not grow with the file."""
+    element.clear()
+    parent = element.getparent()
+    if parent is not None:
+        while element.getprevious() is not None:
+            del parent[0]

@@ -1,0 +1,1 @@
+"""Does a text repeat an evaluation set?"""

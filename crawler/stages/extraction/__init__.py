@@ -1,0 +1,1 @@
+"""Main text and metadata of a parsed page."""

@@ -1,0 +1,114 @@
+"""Inside the extraction stage: who wrote the page, when, under which licence. Cheap, and never an error.
+
+trafilatura's parts without tag lists; the date has a module of its own (`_dates.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from trafilatura.metadata import examine_meta, extract_author, extract_license, extract_meta_json, extract_title
+
+from crawler.stages.extraction.dates import read_date
+
+_SPDX = re.compile(r"CC (BY(?:-NC)?(?:-ND|-SA)?|ZERO) ([1-9]\.[0-9])", re.IGNORECASE)
+_AUTHOR_SIGN = re.compile(
+    rb"""<author|<(?:a|address|div|p|span|strong)\s[^<>]*?\srel\s?=\s?["']?author"""
+    rb"""|[\s"'](?:id|class|itemprop|data-[a-z]{1,20})\s?=\s?["']?[^"'<>=]*?(?:author|byl|username|screenname|writer"""
+    rb"""|zuozhe|bianji|xiaobian|channel-name|submitted-by|posted-by|journalist|BBL)""",
+    re.IGNORECASE,
+)
+"""What trafilatura's author look-ups need to find in an attribute; without one they cost 6 ms for nothing."""
+_AUTHOR_WORDS = (
+    b"author",
+    b"byl",
+    b"username",
+    b"screenname",
+    b"writer",
+    b"zuozhe",
+    b"bianji",
+    b"xiaobian",
+    b"channel-name",
+    b"submitted-by",
+    b"posted-by",
+    b"journalist",
+    b"bbl",
+)
+"""One of them is in every such sign; to look for them takes a tenth of the time."""
+_NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
+"""Signs that documentation generators hang on headings as links to themselves."""
+_MAX_CHARS = 1_000
+_MAX_AUTHOR_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says about itself; None where it does not."""
+
+    title: str | None = None
+    description: str | None = None
+    author: str | None = None
+    pub_date: str | None = None
+    """ISO 8601 date."""
+    license_tag: str | None = None
+    """SPDX identifier of a Creative Commons licence."""
+
+
+def read_metadata(
+    tree: Any, html: bytes, url: str, max_date: str | None = None, *, search_author: bool = True
+) -> Metadata:
+    """Read title, description, author, date and licence off the parsed page.
+
+    `search_author` looks for a by-line in the page where the metadata name no author (8 ms if there is a sign of one).
+    `max_date` (ISO date, the day of the fetch) bounds publication dates, so that a replay finds the same one.
+    Whatever a page contains, missing values are the worst that happens.
+    """
+    found = _attempt(examine_meta, tree)
+    if found is None:
+        return Metadata()
+    if found.author and " " not in found.author:
+        found.author = None
+    found = _attempt(extract_meta_json, tree, found) or found
+    return Metadata(
+        title=_short(found.title or _attempt(extract_title, tree)),
+        description=_short(found.description),
+        author=_short(found.author or (_author(tree, html) if search_author else None), _MAX_AUTHOR_CHARS),
+        pub_date=_date(tree, url, max_date),
+        license_tag=spdx(_attempt(extract_license, tree)),
+    )
+
+
+def spdx(licence: str | None) -> str | None:
+    """SPDX identifier of trafilatura's "CC BY-SA 4.0", or None for anything that names no version."""
+    match = _SPDX.fullmatch(licence or "")
+    if match is None:
+        return None
+    kind = match[1].upper()
+    return f"CC0-{match[2]}" if kind == "ZERO" else f"CC-{kind}-{match[2]}"
+
+
+def _author(tree: Any, html: bytes) -> str | None:
+    lower = html.lower()
+    if not any(word in lower for word in _AUTHOR_WORDS) or not _AUTHOR_SIGN.search(html):
+        return None
+    found: str | None = _attempt(extract_author, tree)
+    return found
+
+
+def _date(tree: Any, url: str, max_date: str | None) -> str | None:
+    value = _attempt(read_date, tree, url, max_date)
+    return str(value) if value else None
+
+
+def _attempt(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The answer, or None: readers meet every kind of malformed JSON-LD, which must not cost the page its text."""
+    try:
+        return function(*args, **kwargs)
+    except Exception:
+        return None
+
+
+def _short(value: str | None, limit: int = _MAX_CHARS) -> str | None:
+    return " ".join(value.translate(_NO_ANCHORS).split())[:limit] or None if value else None

@@ -1,0 +1,173 @@
+"""Second text stage: the main text of the page, from the tree the parse stage made.
+
+The chain, every step named in `extractor`:
+
+1. `trafilatura-fast`: trafilatura's own rules without its back-up extractors. It stands unless it looks wrong.
+2. `trafilatura`: with the back-up extractors; run where there is no fast text, where it is under 60 % of what
+   resiliparse sees, too short although resiliparse sees enough, or one long line. It wins where the fast text is under
+   60 % of it, or where it alone has lines.
+3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
+
+Whichever step wins, lines that only point elsewhere ("Read more: …") go (`_signposts.py`). Plain text keeps its lines
+and is named `plain`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from resiliparse.extract.html2text import extract_plain_text
+from trafilatura.core import bare_extraction
+
+from crawler.config import ExtractionConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.extraction.faster import install
+from crawler.stages.extraction.metadata import read_metadata
+from crawler.stages.extraction.prepare import code_chars, prepare
+from crawler.stages.extraction.render import render
+from crawler.stages.extraction.signposts import without_signposts
+from crawler.stages.text.charset import decode
+from crawler.stages.text.normal import normalise
+from crawler.stages.text.words import count_words
+
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
+
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """When a step of the chain gives way to the next one. Shares of characters, 0 to 1."""
+
+    min_share_of_full: float = 0.6
+    """A fast text under this share of the full one lost the article (design: measured on news pages)."""
+    min_share_of_estimate: float = 0.6
+    """A fast text under this share of resiliparse's is compared with the full one."""
+    longest_line: int = 400
+    """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
+
+
+class ExtractionStage:
+    """Sets `text`, its counts and metadata, `extraction_yield` and `extractor`; uses `tree` up."""
+
+    name: ClassVar[str] = "extraction"
+
+    def __init__(self, config: ExtractionConfig, chain: Chain | None = None) -> None:
+        self._min_words = config.min_words
+        self._extractor = config.extractor
+        self._chain = chain or Chain()
+        install()
+
+    def __call__(self, doc: Document) -> Document | Drop:
+        """Extract the main text of `doc.tree`.
+
+        Drops: no_text, too_short (under EXTRACTION_MIN_WORDS words).
+        """
+        tree, doc.tree = doc.tree, None
+        if isinstance(tree, str):
+            text, doc.extractor = _plain(tree), doc.extractor or "plain"  # an archive's reader may have named it
+        elif tree is None:
+            text = ""
+        else:
+            self._fill_metadata(doc, tree)
+            marked = code_chars(tree)
+            text, doc.extractor = self._main_text(doc, tree)
+            doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
+        doc.text = normalise(text).strip()
+        if not isinstance(tree, str):
+            doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
+        _count(doc)
+        if not doc.text:
+            doc.extractor = ""
+            return Drop(self.name, DropReason.NO_TEXT, f"{len(doc.html)} bytes of {doc.content_type[:60] or 'HTML'}")
+        if doc.word_count < self._min_words:
+            return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
+        return doc
+
+    def _fill_metadata(self, doc: Document, tree: Any) -> None:
+        search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
+        found = read_metadata(tree, doc.html, doc.url, doc.crawled_at[:10] or None, search_author=search_author)
+        doc.title = found.title or doc.title
+        doc.description = found.description or doc.description
+        doc.author = found.author or doc.author
+        doc.pub_date = found.pub_date or doc.pub_date
+        doc.license_tag = doc.license_tag or found.license_tag
+
+    def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
+        if self._extractor == "resiliparse":
+            return resiliparse_text(doc), "resiliparse"
+        prepare(tree)
+        text = trafilatura_text(tree, doc.url, fast=True)
+        if self._is_most_of(text, tree):
+            return text, "trafilatura-fast"
+        estimate = resiliparse_text(doc)
+        if self._is_enough(text, estimate):
+            return text, "trafilatura-fast"
+        full = trafilatura_text(tree, doc.url, fast=False)
+        if self._is_better(full, text):
+            return full, "trafilatura"
+        return (text, "trafilatura-fast") if text else (estimate, "resiliparse")
+
+    def _is_most_of(self, text: str, tree: Any) -> bool:
+        """True where no estimate could say that text is missing: it is most of all the text there is on the page."""
+        if _is_flat(text) or count_words(text) < self._min_words:
+            return False
+        everything = tree.text_content()
+        return len(text) >= self._chain.min_share_of_estimate * len(everything)
+
+    def _is_enough(self, text: str, estimate: str) -> bool:
+        if not text or len(text) < self._chain.min_share_of_estimate * len(estimate):
+            return False
+        if _is_flat(text) and len(text) > self._chain.longest_line:
+            return False
+        return count_words(text) >= self._min_words or count_words(estimate) < self._min_words
+
+    def _is_better(self, full: str, text: str) -> bool:
+        share = self._chain.min_share_of_full
+        lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
+        return lines_won or len(text) < share * len(full)
+
+
+def _is_flat(text: str) -> bool:
+    """True where trafilatura fell back to all text of the page in one line."""
+    return "\n" not in text
+
+
+def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
+    """Main text by trafilatura; "" where it finds none. `fast` leaves its back-up extractors out.
+
+    The tree is copied, not changed.
+    """
+    found = bare_extraction(
+        tree,
+        url=url,
+        fast=fast,
+        include_comments=False,
+        include_tables=True,
+        output_format="txt",  # "python" would write the text out, too
+    )
+    return render(found.body) if found is not None else ""
+
+
+def resiliparse_text(doc: Document) -> str:
+    """Main text by resiliparse, which needs its own (fast) parse of the bytes."""
+    decoded = decode(doc.html, doc.charset)
+    if decoded is None:
+        return ""
+    text: str = extract_plain_text(decoded[0], main_content=True, links=False, alt_texts=False, comments=False)
+    return text
+
+
+def _plain(text: str) -> str:
+    """Plain text as it stands: no trailing white space, at most one empty line in a row."""
+    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines()))
+
+
+def _count(doc: Document) -> None:
+    doc.word_count = count_words(doc.text)
+    doc.char_count = len(doc.text)
+    doc.token_estimate = -(-len(doc.text.encode("utf-8", "replace")) // 4)
+    doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None

@@ -1,0 +1,1 @@
+"""Which language is a text in?"""

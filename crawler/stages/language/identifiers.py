@@ -1,0 +1,122 @@
+"""Inside the language stage: the two identifiers and one spelling of language codes.
+
+Both read the first `MAX_CHARS` characters, are loaded once a process, and give the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
+from langdetect.lang_detect_exception import LangDetectException
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from crawler.stages.language.codes import ISO_639_1
+
+MAX_CHARS = 1_000
+"""Characters an identifier reads: more costs time and changes next to nothing."""
+
+_CODES = {
+    "zh-cn": "zh", "zh-tw": "zh", "wuu": "zh", "yue": "zh", "nb": "no", "iw": "he", "hbo": "he", "in": "id", "ji": "yi",
+    "arz": "ar", "ary": "ar", "kik": "ki", "gug": "gn", "fuv": "ff", "uzs": "uz", "sdh": "ku", "fil": "tl", "grc": "el",
+}  # fmt: skip
+FIRST_LOOK = 400
+"""Characters that are enough where they leave no doubt (`NO_DOUBT`): py3langid's time grows with the text."""
+NO_DOUBT = 0.999
+NO_LANGUAGE = "zxx"
+"""ISO 639-2 code of text that is no language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one identifier says: ISO 639-1 code (639-3 where there is none) and probability, 0 to 1."""
+
+    language: str
+    score: float
+
+
+class Identifier(Protocol):
+    """A language identifier that can be plugged into the language stage."""
+
+    name: str
+    known: frozenset[str]
+    """Codes it can answer; its silence about others is no evidence."""
+
+    def identify(self, text: str) -> Answer | None:
+        """The best answer, or None where the text holds nothing to go by."""
+        ...
+
+
+def normal_code(code: str) -> str:
+    """One spelling: lower case, ISO 639-1 where it exists, no region ("zh-cn" and "zh-TW" are "zh", "nb" is "no")."""
+    code = code.strip().lower().replace("_", "-")
+    language = code.split("-")[0]
+    return _CODES.get(code) or _CODES.get(language) or ISO_639_1.get(language, language)
+
+
+class FastText:
+    """A fastText model of the user's (lid.176, GlotLID): one answer for the whole, as the model gives it.
+
+    The text is read as one line, up to `MAX_CHARS` characters. Needs a package that provides the module `fasttext`
+    (`fasttext-predict`: MIT, under 1 MB, no dependencies). Raises: ValueError where the file is no model.
+    """
+
+    name = "fasttext"
+
+    def __init__(self, path: str) -> None:
+        self._model: Any = import_module("fasttext").load_model(path)
+        labels, _ = self._model.predict("a", k=-1)
+        self.known = frozenset(map(_label_code, labels))
+
+    def identify(self, text: str) -> Answer | None:
+        """The most probable label, or None where the model has nothing to go by."""
+        labels, scores = self._model.predict(" ".join(text[:MAX_CHARS].split()), k=1)
+        return Answer(_label_code(labels[0]), min(float(scores[0]), 1.0)) if labels else None
+
+
+def _label_code(label: str) -> str:
+    """ "__label__eng_Latn" is "en"."""
+    return normal_code(label.removeprefix("__label__"))
+
+
+class Py3Langid:
+    """py3langid with normalised probabilities: 97 languages, model inside the package, 0.7 ms a text."""
+
+    name = "py3langid"
+
+    def __init__(self) -> None:
+        self._model: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        self.known = frozenset(map(normal_code, self._model.labels))
+
+    def identify(self, text: str) -> Answer | None:
+        """The most probable language of the first characters."""
+        code, score = self._model.classify(text[:FIRST_LOOK])
+        if score < NO_DOUBT and len(text) > FIRST_LOOK:
+            code, score = self._model.classify(text[:MAX_CHARS])
+        return None if code == NO_LANGUAGE else Answer(normal_code(code), float(score))
+
+
+class Langdetect:
+    """langdetect, seeded, with its profiles in alphabetical order: 55 languages, 3 ms a text."""
+
+    name = "langdetect"
+
+    def __init__(self) -> None:
+        files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
+        self._factory: Any = DetectorFactory()
+        self._factory.load_json_profile([p.read_text("utf-8") for p in files])
+        self._factory.set_seed(0)
+        self.known = frozenset(map(normal_code, self._factory.get_lang_list()))
+
+    def identify(self, text: str) -> Answer | None:
+        """The most probable language, or None where no letter of a known script was found."""
+        detector = self._factory.create()
+        detector.append(text[:MAX_CHARS])
+        try:
+            found = detector.get_probabilities()
+        except LangDetectException:
+            return None
+        return Answer(normal_code(found[0].lang), round(float(found[0].prob), 4)) if found else None

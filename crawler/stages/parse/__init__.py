@@ -1,0 +1,1 @@
+"""Bytes to one parsed tree: character set, hostile input, links and metas."""

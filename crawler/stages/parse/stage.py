@@ -1,0 +1,204 @@
+"""First stage, between the fetched bytes and everything that reads them: one decode, one parse, links and statements.
+
+Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links`, `title`, `description` and `charset`. No text
+exists yet when it returns: the opt-out stage decides first. Plain text travels as a `str` in `doc.tree`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+import ada_url
+from lxml import etree
+from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
+
+from crawler.config import ExtractionConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.text.charset import decode
+from crawler.urls.rel_canonical import from_links
+
+MAX_STATEMENTS = 500
+"""<meta> and <link> elements read from one page."""
+MAX_HEAD_CHARS = 1_000
+"""Characters of title and description."""
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+TEXT_TYPES = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/x-rst"})
+
+_MAGIC = (
+    b"%PDF-",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"\x7fELF",
+    b"BZh",
+)
+_CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\f")
+_FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
+_DOCTYPE = re.compile(rb"<\s?!\s?doctype[^>]*+>", re.IGNORECASE)
+_SELF_CLOSED_ROOT = re.compile(rb"(<html\b[^<>/]*+(?:/(?!>)[^<>/]*+)*+)/>", re.IGNORECASE)
+_TOO_DEEP = "Excessive depth"
+_CLASSES = etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment)
+"""lxml.html asks a Python function for the class of every element it touches; this answers in C, 10 % of extraction."""
+
+
+class ParseStage:
+    """Bytes to one shared lxml tree, with everything a page says about itself and where it leads."""
+
+    name: ClassVar[str] = "parse"
+
+    def __init__(self, config: ExtractionConfig | None = None) -> None:
+        self._max_links = (config or ExtractionConfig()).max_links
+
+    def __call__(self, doc: Document) -> Document | Drop:
+        """Parse `doc.html` by `doc.content_type`.
+
+        Drops: not_text (a type the stages cannot read), undecodable, hostile_html.
+        """
+        kind = media_kind(doc.content_type, doc.html)
+        if kind is None:
+            return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
+        decoded = decode(doc.html, doc.charset or doc.content_type)
+        if decoded is None:
+            return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
+        text, doc.charset = decoded
+        if kind == "text":
+            doc.tree = text
+            return doc
+        tree = parse_html(text)
+        if isinstance(tree, str):
+            return Drop(self.name, DropReason.HOSTILE_HTML, tree)
+        doc.tree = tree
+        if tree is not None:
+            _read_page(doc, tree, self._max_links)
+        return doc
+
+
+def media_kind(content_type: str, body: bytes) -> str | None:
+    """Tell "html", "text" or None (nothing the stages read) by the declared type, else by the first bytes."""
+    if body.startswith(_MAGIC):
+        return None
+    media_type = content_type.split(";", 1)[0].strip().lower()
+    if media_type in HTML_TYPES:
+        return "html"
+    if media_type in TEXT_TYPES:
+        return "text"
+    if media_type not in {"", "application/octet-stream", "unknown/unknown"}:
+        return None
+    start = body[:1024].lower()
+    if b"<html" in start or b"<!doctype html" in start or b"<head" in start or b"<body" in start:
+        return "html"
+    return None if b"\0" in start or not start.strip() else "text"
+
+
+def parse_html(text: str) -> HtmlElement | str | None:
+    """One tree of the page, None where nothing is in it, or a sentence (`str`) where it is hostile.
+
+    The tree is what `trafilatura.utils.load_html` builds: no comments, no processing instructions, control
+    characters removed, so that the extractor takes it as it is.
+    """
+    parser = HTMLParser(
+        collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True
+    )
+    parser.set_element_class_lookup(_CLASSES)
+    data = _repaired(text.encode("utf-8", "replace"))
+    if not data.strip():
+        return None
+    if reason := hostile_reason(data):  # the very bytes that libxml2 gets, whatever the page was encoded in
+        return reason
+    try:
+        tree = document_fromstring(data, parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        tree = None
+    error = parser.error_log.last_error
+    if error is not None and any(_TOO_DEEP in entry.message for entry in parser.error_log.filter_from_fatals()):
+        return "nested deeper than 256 elements"
+    return tree
+
+
+def _repaired(data: bytes) -> bytes:
+    """What libxml2 stumbles over: control characters, a slashed doctype or root (lxml bug 1955915)."""
+    data = data.translate(_FORM_FEED_IS_SPACE, _CONTROL)
+    head = _DOCTYPE.sub(b"", data[:4096], count=1)
+    return _SELF_CLOSED_ROOT.sub(rb"\1>", head, count=1) + data[4096:]
+
+
+def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
+    doc.html_lang = _html_lang(tree)
+    base = _base_url(doc.url, tree)
+    doc.metas = _metas(tree)
+    doc.rel_links = _rel_links(tree, base)
+    doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
+    doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
+    doc.links = _links(tree, base, max_links)
+    named = dict(reversed(doc.metas))
+    doc.title = _clean(tree.findtext(".//title")) or doc.title
+    doc.description = _clean(named.get("description")) or _clean(_property(tree, "og:description")) or doc.description
+
+
+def _html_lang(tree: HtmlElement) -> str | None:
+    value = tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.get("xml:lang")
+    return value.strip()[:35].lower() or None if value else None
+
+
+def _base_url(url: str, tree: HtmlElement) -> str:
+    """The URL that relative links stand on: the first <base href>, joined to the page's own."""
+    element = tree.find(".//base[@href]")
+    return url if element is None else _join(url, element.get("href", "")) or url
+
+
+def _metas(tree: HtmlElement) -> list[tuple[str, str]]:
+    found = tree.xpath(f"(//meta[@name and @content])[position() <= {MAX_STATEMENTS}]")
+    return [(m.get("name").strip().lower(), m.get("content")) for m in found]
+
+
+def _rel_links(tree: HtmlElement, base: str) -> list[tuple[str, str, str]]:
+    found = tree.xpath(f"(//link[@rel and @href])[position() <= {MAX_STATEMENTS}]")
+    return [
+        (e.get("rel").strip().lower(), e.get("type", "").strip().lower(), _join(base, e.get("href")) or e.get("href"))
+        for e in found
+    ]
+
+
+def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
+    tokens = (t.strip().lower() for name, content in metas if name == "robots" for t in content.split(","))
+    return any(token in {"nofollow", "none"} for token in tokens)
+
+
+def _links(tree: HtmlElement, base: str, limit: int) -> list[str]:
+    """Absolute http(s) targets without fragment, unique, in page order; rel=nofollow is left out."""
+    raw = dict.fromkeys(
+        href.strip().partition("#")[0]
+        for a in tree.iter("a", "area")
+        if (href := a.get("href")) and "nofollow" not in (a.get("rel") or "").lower().split()
+    )
+    found: dict[str, None] = {}
+    for href in raw:
+        if len(found) >= limit:
+            break
+        if href and (url := _join(base, href)):
+            found[url] = None
+    return list(found)
+
+
+def _join(base: str, href: str) -> str | None:
+    """WHATWG join; None for what is no http(s) URL."""
+    try:
+        url: str = ada_url.join_url(base, href)
+    except ValueError:
+        return None
+    return url if url.startswith(("http://", "https://")) else None
+
+
+def _property(tree: HtmlElement, name: str) -> str | None:
+    element = tree.find(f'.//meta[@property="{name}"]')
+    return None if element is None else element.get("content")
+
+
+def _clean(text: str | None) -> str | None:
+    return " ".join(text.split())[:MAX_HEAD_CHARS] or None if text else None

@@ -1,0 +1,30 @@
+"""In the personal-data stage: identity numbers, the trigger words they stand beside and what proves each of them.
+
+A number without letters is only personal data where a word says so: every rule here asks for its trigger on the page
+and, where one exists, for a check digit. Rules with `weak=True` have neither letters nor check digit: the number must
+follow its word directly.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from presidio_analyzer import Pattern, PatternRecognizer
+from presidio_analyzer import predefined_recognizers as ready_made
+
+from crawler.stages.pii.id_rule import IdRule
+from crawler.stages.pii.id_table import ID_RULES
+
+TRIGGERS: dict[str, tuple[IdRule, ...]] = {
+    word: tuple(rule for rule in ID_RULES if word in rule.triggers) for rule in ID_RULES for word in rule.triggers
+}
+"""Rules by trigger word."""
+
+
+@cache
+def recogniser_of(rule: IdRule) -> PatternRecognizer:
+    """The Presidio recogniser of a rule, made on first use and kept for the life of the process."""
+    if rule.recogniser:
+        recogniser: PatternRecognizer = getattr(ready_made, rule.recogniser)(supported_entity=rule.entity)
+        return recogniser
+    return PatternRecognizer(rule.entity, patterns=[Pattern(rule.entity, rule.pattern, 0.5)])

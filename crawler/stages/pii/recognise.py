@@ -1,0 +1,259 @@
+"""In the personal-data stage: what the pre-scan marked is put before its recogniser, then before the evidence.
+
+`find(text, language, regions)` returns the `Hit`s of all structured types. Presidio's recognisers read the candidates;
+validators (`pii_checks`) and context (`pii_words`) decide, because thresholds on Presidio's scores do not: at any
+threshold it takes Unix times for telephone numbers or loses half of the addresses.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from presidio_analyzer import predefined_recognizers as ready_made
+
+from crawler.stages.pii import checks
+from crawler.stages.pii import context_words as words
+from crawler.stages.pii.id_rule import IdRule
+from crawler.stages.pii.ids import TRIGGERS, recogniser_of
+from crawler.stages.pii.page import Hit, Page
+from crawler.stages.pii.phone import judge_phone
+from crawler.stages.pii.scan import DOT_WORDS, Candidate, lower_keeping_offsets, plain_marks, scan
+
+logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
+
+
+class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc]  # Presidio is untyped
+    """Presidio's e-mail expression; the domain is judged by the bundled suffix list, never by a download."""
+
+    def validate_result(self, pattern_text: str) -> bool:
+        """True where the part behind the @ can receive mail."""
+        return checks.mail_domain(pattern_text.rpartition("@")[2]) is not None
+
+
+_EMAIL = OfflineEmailRecognizer()
+_IBAN = ready_made.IbanRecognizer()
+_BITCOIN = ready_made.CryptoRecognizer()
+_IP = ready_made.IpRecognizer()
+_SELF_EVIDENT: dict[str, tuple[str | None, IdRule]] = {
+    "fiscal": (None, IdRule("IT_FISCAL_CODE", (), "ItFiscalCodeRecognizer")),
+    "nif": ("es", IdRule("ES_NIF", (), "EsNifRecognizer")),
+    "hetu": ("fi", IdRule("FI_PERSONAL_IDENTITY_CODE", (), "FiPersonalIdentityCodeRecognizer")),
+}
+"""Numbers whose letters and check digit prove them without a label, and the language they need to stand in."""
+
+
+_MASK = "█"  # neither letter, digit nor separator
+_PASSES = 4
+
+
+def find(text: str, language: str | None, default_region: str = "US") -> list[Hit]:
+    """Every structured identifier in `text`, unordered, overlaps included.
+
+    What is found is masked and the rest is read again, because one identifier can hide the start of its neighbour.
+
+    language: ISO 639-1 or None; it chooses the regions local telephone numbers are read in (`default_region` first
+    where the language has none) and whether national numbers that prove themselves count without a label.
+    """
+    text = plain_marks(text)
+    lower = lower_keeping_offsets(text)
+    regions = words.REGIONS.get(language or "", ())
+    if language in {None, "en"} or not regions:
+        regions = (default_region, *(r for r in regions if r != default_region))
+    hits = found = _read(Page(text, lower, regions, language))
+    for _ in range(_PASSES - 1):
+        if not found:
+            break
+        text, lower = _masked(text, found), _masked(lower, found)
+        found = _read(Page(text, lower, regions, language))
+        hits = hits | found
+    return list(hits)
+
+
+def _read(page: Page) -> set[Hit]:
+    hits: set[Hit] = set()
+    for candidate in scan(page.text, page.lower, TRIGGERS):
+        judge = _judge_id if candidate.kind.startswith("id:") else _JUDGES[candidate.kind]
+        hits.update(judge(page, candidate))
+    return hits
+
+
+def _masked(text: str, hits: set[Hit]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for hit in sorted(hits, key=lambda h: (h.start, h.end)):
+        if hit.end > position:
+            start = max(position, hit.start)
+            pieces += (text[position:start], _MASK * (hit.end - start))
+            position = hit.end
+    return "".join((*pieces, text[position:]))
+
+
+def _results(recogniser: Any, page: Page, at: Candidate) -> Iterator[tuple[int, int, float]]:
+    """Ask a Presidio recogniser about one candidate; offsets are those of the page."""
+    for result in recogniser.analyze(page.text[at.start : at.end], recogniser.supported_entities, None):
+        yield at.start + result.start, at.start + result.end, result.score
+
+
+def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
+    if page.text[at.end : at.end + 1] == ":" and page.text[at.end + 1 : at.end + 2].strip():
+        return  # git@host:path and host:port are addresses of machines
+    if page.text[max(0, at.start - 2) : at.start] == "//":
+        return  # user part of a URL
+    for start, end, _score in _results(_EMAIL, page, at):
+        local, _, domain = page.text[start:end].rpartition("@")
+        real = checks.mail_domain(domain)
+        if real and not checks.is_sample_domain(domain) and not _NO_MAILBOX.search(local):
+            yield page.hit(start, start + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
+
+
+_NO_MAILBOX = re.compile(r"\A\d{8,}\.|!|\A(?=.*[A-Z])(?=.*\d)[\w+-]{28,}\Z")
+"""A message ("20240117093012.4F2A1@host", a long random token) or a nick!user@host of IRC."""
+_MASKED_DOT = re.compile(rf"\s?[\[({{<]\s?(?:{DOT_WORDS})\s?[\])}}>]\s?| dot ")
+_MASKED_AT = re.compile(r"\s?[\[({<]\s?[^\s\])}>]{1,10}\s?[\])}>]\s?| at ")
+
+
+def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
+    plain = _MASKED_DOT.sub(".", page.lower[at.start : at.end])
+    local, _, domain = _MASKED_AT.sub("@", plain).partition("@")
+    if checks.mail_domain(domain) == domain and not checks.is_sample_domain(domain):
+        yield page.hit(at.start, at.end, "EMAIL_ADDRESS", f"{local}@{domain}")
+
+
+_PRINTED = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)})
+_RARE_ISSUERS = ("50", "56", "57", "58", "63", "67")  # Maestro: every eighth number starts so
+
+
+def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
+    """Luhn and issuer; then the groups printed on a card, or a word about cards, or 15/16 digits of a large issuer."""
+    raw = page.text[at.start : at.end]
+    for end in (len(raw), *(gap.start() for gap in reversed(list(re.finditer(r"\s", raw))))):
+        if not checks.is_card(raw[:end]):
+            continue
+        groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
+        plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
+        if plain or groups in _PRINTED or words.near(words.CARD, page.lower, at.start, at.start + end):
+            yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
+            return
+
+
+_BESIDE_IBAN = re.compile(r"\s(?:BIC|SWIFT|bic|swift)\b|(?<=.{12}\d)\s[a-z]{3,}\b", re.DOTALL)
+
+
+def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
+    """Presidio knows how each country's numbers are built, but reads capitals only; so small letters are raised."""
+    raw = _BESIDE_IBAN.split(page.text[at.start : at.end], maxsplit=1)[0]
+    for result in _IBAN.analyze(raw.upper() if raw[:2].islower() else raw, ["IBAN_CODE"], None):
+        end = at.start + result.end
+        if result.score >= 1.0 and not page.text[end : end + 1].isalnum():
+            yield page.hit(at.start + result.start, end, "IBAN_CODE")
+
+
+def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
+    if words.just_before(words.VERSION, page.lower, at.start):
+        return
+    stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
+    for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
+        if checks.is_public_address(page.text[start:end]) and not _is_numbering(page, start, end):
+            yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
+
+
+_TITLE = re.compile(r",? (?:[\u2013-] )?[\u201c\u201e\u00ab\u300c\u2018]")
+_HEADING = re.compile(r"\.?[ \u00a0]{1,3}[^\W\d_]")
+_LIST_DOT = re.compile(r"\.[ \u00a0]{1,3}[^\W\d_]")
+
+
+def _is_numbering(page: Page, start: int, end: int) -> bool:
+    """Four small numbers with no word about networks near: a version or a section; one address in 4,000 is as small.
+
+    Two zeros in it speak for a version; at the start of a line, before a title, a larger chapter number counts, too.
+    """
+    octets = page.text[start:end].partition("/")[0].split(".")
+    if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
+        return False
+    first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
+    if first_of_line and _LIST_DOT.match(page.text, end):
+        return True
+    heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
+    small = max(map(int, octets)) < 32 or octets.count("0") > 1
+    if small and (words.just_before(words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
+        return True
+    return bool(small or heading) and not words.near(words.NETWORK, page.lower, start, end)
+
+
+def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
+    for start, end, score in _results(_BITCOIN, page, at):
+        if score >= 1.0 and (start, end) == (at.start, at.end):
+            yield page.hit(start, end, "CRYPTO", page.text[start:end])
+
+
+def _judge_ether(page: Page, at: Candidate) -> Iterator[Hit]:
+    if words.near(words.WALLET, page.lower, at.start, at.end):
+        yield page.hit(at.start, at.end, "CRYPTO")
+
+
+def _judge_self_evident(page: Page, at: Candidate) -> Iterator[Hit]:
+    language, rule = _SELF_EVIDENT[at.kind]
+    if language not in {None, page.language}:
+        return
+    for start, end, score in _results(recogniser_of(rule), page, at):
+        if score >= 1.0:
+            yield page.hit(start, end, rule.entity)
+
+
+def _judge_id(page: Page, at: Candidate) -> Iterator[Hit]:
+    trigger = at.kind.removeprefix("id:")
+    if not _is_word(page.lower, trigger, at):
+        return
+    for rule in TRIGGERS[trigger]:
+        for start, end, score in _results(recogniser_of(rule), page, at):
+            if score >= rule.minimum and _proven(rule, page, start, end, trigger):
+                yield page.hit(start, end, rule.entity)
+
+
+def _is_word(lower: str, trigger: str, at: Candidate) -> bool:
+    """The trigger starts a word ("nie" does not count inside "genie"), unless it is long; compounds may go on."""
+    if len(trigger) > 8:
+        return True
+    place = lower.find(trigger, at.start, at.end)
+    while place >= 0:
+        behind = lower[place + len(trigger) : place + len(trigger) + 1]
+        if (place == 0 or not (lower[place - 1].isalnum() or lower[place - 1] == "_")) and (
+            len(trigger) > 4 or not behind.isalpha()
+        ):
+            return True
+        place = lower.find(trigger, place + 1, at.end)
+    return False
+
+
+_WEAK_GAP = re.compile(r"[^\d\n]{0,30}")
+
+
+def _proven(rule: IdRule, page: Page, start: int, end: int, trigger: str) -> bool:
+    raw = page.text[start:end]
+    if page.text[start - 1 : start].isalnum() or page.text[end : end + 1].isalnum():
+        return False  # part of a longer number or word
+    if not any(c.isdigit() for c in raw) or (rule.check and not rule.check(raw)):
+        return False
+    if not rule.weak:
+        return True
+    label = page.lower.rfind(trigger, max(0, start - 50), start)
+    return label >= 0 and bool(_WEAK_GAP.fullmatch(page.lower[label + len(trigger) : start]))
+
+
+_JUDGES: dict[str, Callable[[Page, Candidate], Iterator[Hit]]] = {
+    "email": _judge_email,
+    "masked_email": _judge_masked_email,
+    "phone": judge_phone,
+    "card": _judge_card,
+    "ipv4": _judge_address,
+    "ipv6": _judge_address,
+    "iban": _judge_iban,
+    "bitcoin": _judge_bitcoin,
+    "ether": _judge_ether,
+    "fiscal": _judge_self_evident,
+    "nif": _judge_self_evident,
+    "hetu": _judge_self_evident,
+}

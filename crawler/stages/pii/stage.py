@@ -1,0 +1,114 @@
+"""After quality: personal data is replaced by typed placeholders before anything reaches an index or a disk.
+
+Presidio finds it, we decide: a linear pre-scan (`pii_scan`) marks candidates, Presidio's recognisers and validators
+judge them (`pii_rules`), names are looked for only where `PII_PERSON` says so (`pii_names`), and `pii_redact` writes
+the placeholders. Raw values exist in the input text and in this call; nothing here logs, stores or returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from crawler.config import PiiConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.pii import names as pii_names
+from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.page import Hit
+from crawler.stages.pii.redact import Placeholders, redact, resolve
+
+
+class PiiStage:
+    """Redacts text, title, description and author of a document; drops it where too much had to go."""
+
+    name: ClassVar[str] = "pii"
+
+    def __init__(self, config: PiiConfig) -> None:
+        from crawler.stages.pii.recognise import (
+            find,  # Presidio and spaCy: a second and 100 MB that `check_models` spares
+        )
+
+        self._config = config
+        self._find = find
+        models = {} if config.person == "off" else model_table(config)
+        self._finders = {language: pii_names.NameFinder(model) for language, model in models.items()}
+
+    def __call__(self, doc: Document) -> Document | Drop:
+        """Redact in place. `pii_spans` are offsets of placeholders in the new text; `char_count` follows the text.
+
+        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data; the
+        document is redacted all the same, so a record of the rejection holds none of it.
+        """
+        placeholders = Placeholders()
+        before = len(doc.text)
+        hits = self.hits(doc.text, doc.language)
+        removed = sum(hit.end - hit.start for hit in hits)
+        doc.text, doc.pii_spans = redact(doc.text, hits, placeholders)
+        self._redact_metadata(doc, placeholders)
+        doc.pii_span_count = len(doc.pii_spans)
+        doc.pii_entity_types = placeholders.entity_types
+        doc.pii_flag = bool(doc.pii_entity_types)
+        doc.char_count = len(doc.text)
+        doc.language_signals["pii_coverage"] = self._coverage(doc.language)
+        if removed > self._config.max_density * before:
+            share = removed / before
+            return Drop(self.name, DropReason.PII_DENSITY, f"{share:.1%} of the characters in {len(hits)} spans")
+        return doc
+
+    def _structured(self, text: str, language: str | None) -> list[Hit]:
+        return resolve(self._find(text, language, self._config.default_region))
+
+    def hits(self, text: str, language: str | None) -> list[Hit]:
+        """What would be redacted in a text: resolved, in order, without overlaps."""
+        structured = self._structured(text, language)
+        finder = self._finders.get(language or "")
+        if finder is None:
+            return structured
+        if self._config.person == "all":
+            return resolve([*structured, *finder.find(text, 0, len(text), strict=False)])
+        names = [
+            hit for start, end in _lines_with(text, structured) for hit in finder.find(text, start, end, strict=True)
+        ]
+        return resolve([*structured, *names])
+
+    def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
+        """Title and description like the text. A byline is a published name: it stays unless names must all go."""
+        for field in ("title", "description", "author"):
+            value = getattr(doc, field)
+            if value:
+                hits = self._structured(value, doc.language) if field == "author" else self.hits(value, doc.language)
+                setattr(doc, field, redact(value, hits, placeholders)[0])
+        if self._config.person == "all":
+            doc.author = None
+
+    def _coverage(self, language: str | None) -> str:
+        """ "full": recogniser set and, where names are wanted, a model. "structured": the structured set only."""
+        names = self._config.person == "off" or language in self._finders
+        return "full" if language in COVERED and names else "structured"
+
+
+def model_table(config: PiiConfig) -> dict[str, str]:
+    """spaCy model by language from entries "en:en_core_web_sm"."""
+    return dict(entry.split(":", 1) for entry in config.models)
+
+
+def check_models(config: PiiConfig) -> list[str]:
+    """Problems that must stop a crawl before its first request: models that `PII_PERSON` needs and nobody installed."""
+    if config.person == "off":
+        return []
+    return [
+        f"PII_PERSON={config.person} needs the spaCy model {model} for language {language!r}, which is not installed: "
+        f"run `{pii_names.install_command(model)}`, or set PII_PERSON=off"
+        for language, model in model_table(config).items()
+        if pii_names.installed_name(model) is None
+    ]
+
+
+def _lines_with(text: str, hits: Iterable[Hit]) -> list[tuple[int, int]]:
+    """The lines (paragraphs of extracted text) that hold a hit, each once, in order."""
+    lines: dict[int, int] = {}
+    for hit in hits:
+        start = text.rfind("\n", 0, hit.start) + 1
+        end = text.find("\n", hit.end)
+        lines[start] = len(text) if end < 0 else end
+    return sorted(lines.items())

@@ -1,0 +1,1 @@
+"""Is a text worth keeping? Signals, score, rule sets."""

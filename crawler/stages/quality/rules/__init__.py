@@ -1,0 +1,46 @@
+"""Quality rule sets: each measures a text, then names the first threshold it fails.
+
+| name | source |
+|---|---|
+| `gopher_quality` | Rae et al. 2021 (arXiv 2112.11446), Table A1 and section A1.1, as datatrove 0.10.1 computes it |
+| `gopher_repetition` | the same paper and implementation |
+| `fineweb` | Penedo et al. 2024 (arXiv 2406.17557), section 3.6, as datatrove 0.10.1 computes it |
+| `c4` | Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it; no terminal-punctuation rule |
+| `c4_paragraphs` | Xue et al. 2021 (mC4, arXiv 2010.11934), section 3.1, as datatrove 0.10.1 computes it |
+| `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as in DCLM's `refinedweb.yaml` |
+
+A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
+"""
+
+from __future__ import annotations
+
+from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
+from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
+from crawler.stages.quality.rules.fineweb import FineWeb
+from crawler.stages.quality.rules.gopher_quality import GopherQuality
+from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
+from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
+
+RULE_SETS: dict[str, type[RuleSet]] = {
+    "gopher_repetition": GopherRepetition,
+    "gopher_quality": GopherQuality,
+    "fineweb": FineWeb,
+    "c4": C4,
+    "c4_paragraphs": C4Paragraphs,
+    "refinedweb_lines": RefinedWebLines,
+}
+"""Every rule set by the name `QUALITY_RULES` uses."""
+
+__all__ = [
+    "C4",
+    "RULE_SETS",
+    "C4Paragraphs",
+    "Failure",
+    "Findings",
+    "FineWeb",
+    "GopherQuality",
+    "GopherRepetition",
+    "Page",
+    "RefinedWebLines",
+    "RuleSet",
+]

@@ -1,0 +1,101 @@
+"""C4's rules: line cleaning and a few words that condemn a page. As datatrove's `c4_filters.py` computes them.
+
+This rule set changes the text: lines it drops are gone for the rules behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from crawler.document import DropReason
+from crawler.stages.quality.rules.base import Findings, Page
+
+_CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
+_END = (".", "?", "!", '"', "'")
+_POLICY = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies", "use cookies")
+
+
+@dataclass(frozen=True, slots=True)
+class C4:
+    """Thresholds of datatrove 0.10.1; terminal punctuation is off, as FineWeb runs it. `None` switches a rule off."""
+
+    max_word_chars: int | None = 1000
+    """A line with a longer word is dropped."""
+    remove_citations: bool = True
+    """Delete "[1]", "[edit]" and "[citation needed]"."""
+    terminal_punctuation: bool = False
+    """Drop lines that do not end in . ? ! or a quotation mark."""
+    min_words_a_line: int | None = 3
+    min_sentences: int | None = 5
+    lorem_ipsum: bool = True
+    """Drop the page."""
+    javascript: bool = True
+    """Drop the line."""
+    curly_bracket: bool = True
+    """Drop the page: C4 wants no code. Documentation wants it: the technical profile turns this off."""
+    policy: bool = True
+    """Drop lines about cookies, terms of use and privacy policies."""
+
+    def judge(self, page: Page) -> Findings:
+        """Clean the lines in datatrove's order; `Findings.text` is what is left."""
+        found = Findings()
+        dropped: Counter[str] = Counter()
+        kept: list[str] = []
+        sentences = 0
+        for raw in page.text.splitlines():
+            line, verdict = self._line(raw.strip())
+            if isinstance(verdict, DropReason):
+                found.fail(verdict)
+            elif verdict:
+                dropped[verdict] += 1
+                continue
+            kept.append(line)
+            sentences += page.counter.sentences(line)
+        found.values = {f"c4_{name}": float(count) for name, count in dropped.items()}
+        found.below("c4_sentences", sentences, self.min_sentences, DropReason.C4_TOO_FEW_SENTENCES)
+        found.text = "\n".join(kept).strip()
+        return found
+
+    def _line(self, line: str) -> tuple[str, str | DropReason]:
+        """The cleaned line, and why it goes ("" = it stays, a DropReason = the whole page goes)."""
+        words = line.split()
+        if self.max_word_chars is not None and any(len(word) > self.max_word_chars for word in words):
+            return line, "lines_long_word"
+        if self.remove_citations:
+            line = _CITATION.sub("", line)
+        if self.terminal_punctuation and (not line.endswith(_END) or line.endswith("...")):
+            return line, "lines_no_terminal_punctuation"
+        if self.min_words_a_line is not None and len(words) < self.min_words_a_line:
+            return line, "lines_too_few_words"
+        return line, self._content(line)
+
+    def _content(self, line: str) -> str | DropReason:
+        lower = line.lower()
+        if self.lorem_ipsum and "lorem ipsum" in lower:
+            return DropReason.C4_LOREM_IPSUM
+        if self.javascript and "javascript" in lower:
+            return "lines_javascript"
+        if self.curly_bracket and "{" in line:
+            return DropReason.C4_CURLY_BRACKET
+        if self.policy and any(phrase in lower for phrase in _POLICY):
+            return "lines_policy"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class C4Paragraphs:
+    """mC4's rule: a page has some long lines. `None` switches it off."""
+
+    min_paragraphs: int | None = 3
+    """Lines that must be long."""
+    min_chars: int = 200
+    """Length of a long line."""
+
+    def judge(self, page: Page) -> Findings:
+        """Count the long lines."""
+        found = Findings()
+        long = sum(len(line) >= self.min_chars for line in page.text.split("\n"))
+        found.below("c4_paragraphs", long, self.min_paragraphs, DropReason.C4_TOO_FEW_PARAGRAPHS)
+        return found

@@ -1,0 +1,131 @@
+"""Repetition rules of Gopher: does the text say the same thing again? As datatrove computes them, in linear time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.document import DropReason
+from crawler.stages.quality.rules.base import Findings, Page, duplicates
+
+_PARAGRAPH = re.compile(r"\n{2,}")
+_LINE = re.compile(r"\n+")
+_BASE = 0x9E3779B97F4A7C15  # any odd number has an inverse
+_INVERSE = pow(_BASE, -1, 2**64)
+
+
+@dataclass(frozen=True, slots=True)
+class GopherRepetition:
+    """Thresholds of Rae et al. 2021, Table A1: shares of 0 to 1. `None` or an empty tuple switches a rule off."""
+
+    max_duplicate_paragraphs: float | None = 0.30
+    max_duplicate_paragraph_chars: float | None = 0.20
+    max_duplicate_lines: float | None = 0.30
+    max_duplicate_line_chars: float | None = 0.20
+    top_n_grams: tuple[tuple[int, float], ...] = ((2, 0.20), (3, 0.18), (4, 0.16))
+    """(n, highest share of the characters that the most frequent n-gram may cover)."""
+    duplicate_n_grams: tuple[tuple[int, float], ...] = (
+        (5, 0.15),
+        (6, 0.14),
+        (7, 0.13),
+        (8, 0.12),
+        (9, 0.11),
+        (10, 0.10),
+    )
+    """(n, highest share of the characters in n-grams that stood before)."""
+
+    def judge(self, page: Page) -> Findings:
+        """Measure everything, then name the first failing rule in datatrove's order."""
+        found = Findings()
+        size = max(len(page.text), 1)
+        self._segments(page.text, size, found)
+        for n, limit in self.top_n_grams:
+            share = top_n_gram_chars(page.tokens, n) / size
+            found.above(f"top_{n}_gram", share, limit, DropReason.TOP_N_GRAM, f"n={n}: {share:.3f} > {limit:g}")
+        for n, share in duplicate_n_gram_shares(page.tokens, [n for n, _ in self.duplicate_n_grams], size):
+            limit = dict(self.duplicate_n_grams)[n]
+            found.above(f"dup_{n}_gram", share, limit, DropReason.DUP_N_GRAM, f"n={n}: {share:.3f} > {limit:g}")
+        return found
+
+    def _segments(self, text: str, size: int, found: Findings) -> None:
+        paragraphs = _PARAGRAPH.split(text.strip())
+        count, chars = duplicates(paragraphs)
+        found.above("dup_para_frac", count / len(paragraphs), self.max_duplicate_paragraphs, DropReason.DUP_PARA_FRAC)
+        limit = self.max_duplicate_paragraph_chars
+        found.above("dup_para_char_frac", chars / size, limit, DropReason.DUP_PARA_CHAR_FRAC)
+        lines = _LINE.split(text)
+        count, chars = duplicates(lines)
+        found.above("dup_line_frac", count / len(lines), self.max_duplicate_lines, DropReason.DUP_LINE_FRAC)
+        found.above("dup_line_char_frac", chars / size, self.max_duplicate_line_chars, DropReason.DUP_LINE_CHAR_FRAC)
+
+
+def top_n_gram_chars(tokens: Sequence[str], n: int) -> int:
+    """Characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count. 0 if too short.
+
+    As in datatrove it counts even where it stands only once, so very short texts fail.
+    """
+    counts = Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+    if not counts:
+        return 0
+    gram = max(counts, key=counts.__getitem__)
+    return len(" ".join(gram)) * counts[gram]
+
+
+def duplicate_n_gram_shares(tokens: Sequence[str], sizes: Sequence[int], chars: int) -> list[tuple[int, float]]:
+    """For each n, the share of `chars` in n-grams that stood before; a repeat is jumped over whole."""
+    joined = "".join(tokens)
+    ends = [0, *accumulate(map(len, tokens))]
+    hashes = _Hashes(joined, ends)
+    return [(n, _duplicate_chars(joined, ends, n, hashes.repeated(n)) / chars) for n in sizes]
+
+
+class _Hashes:
+    """Polynomial hashes, modulo 2^64, of runs of tokens: which runs can stand more than once at all."""
+
+    def __init__(self, joined: str, ends: Sequence[int]) -> None:
+        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+        at = np.array(ends)
+        self._sums = np.concatenate(([np.uint64(0)], np.cumsum(codes * _powers(_BASE, len(codes)))))[at]
+        self._shifts = _powers(_INVERSE, len(codes) + 1)[at]
+
+    def repeated(self, n: int) -> list[int]:
+        """The tokens at which a run of n begins whose hash another run has, too, in order."""
+        if len(self._sums) <= n + 1:
+            return []
+        hashes = (self._sums[n:] - self._sums[:-n]) * self._shifts[:-n]
+        order = np.argsort(hashes)
+        ordered = hashes[order]
+        twins = ordered[1:] == ordered[:-1]
+        repeated = np.zeros(len(hashes), dtype=bool)
+        repeated[order[1:][twins]] = repeated[order[:-1][twins]] = True
+        starts: list[int] = np.flatnonzero(repeated).tolist()
+        return starts
+
+
+def _powers(base: int, count: int) -> npt.NDArray[np.uint64]:
+    """base^0, base^1, … modulo 2^64."""
+    factors = np.full(count, base, dtype=np.uint64)
+    factors[:1] = 1
+    return np.cumprod(factors, dtype=np.uint64)
+
+
+def _duplicate_chars(joined: str, ends: Sequence[int], n: int, starts: Sequence[int]) -> int:
+    """Characters of the repeats among the runs of n tokens at `starts`; the runs elsewhere stand once."""
+    seen: set[str] = set()
+    repeated = free = 0
+    for start in starts:
+        if start < free:
+            continue
+        gram = joined[ends[start] : ends[start + n]]
+        if gram in seen:
+            repeated += len(gram)
+            free = start + n
+        else:
+            seen.add(gram)
+    return repeated

@@ -1,0 +1,101 @@
+"""Fourth text stage: is it worth keeping? Signals first, all of them stored; then the first rule that fails.
+
+Order of the decision: pages that are no content (placeholder, soft 404, login wall), the rule sets of `QUALITY_RULES`
+in their order, the score. Everything measured stays in `quality_signals`, so thresholds can be changed by a filter or
+a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from crawler.config import QualityConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.quality.no_content import Recognisers
+from crawler.stages.quality.rules import Failure, Page, RuleSet
+from crawler.stages.quality.rules.profiles import rules_for
+from crawler.stages.quality.score import PROFILES, choose_profile, measure
+from crawler.stages.quality.tokenizers import Tokenizers, missing
+from crawler.stages.text.words import count_words
+
+
+class QualityStage:
+    """Sets `quality_signals` and `quality_score`. Rule sets that clean lines change `text` and its counts."""
+
+    name: ClassVar[str] = "quality"
+
+    def __init__(
+        self,
+        config: QualityConfig,
+        rule_sets: dict[str, dict[str, RuleSet]] | None = None,
+        recognisers: Recognisers | None = None,
+    ) -> None:
+        """Build the rule sets once.
+
+        `rule_sets` replaces them: profile name → rule set name → thresholds. Raises: KeyError for an unknown rule set.
+        """
+        self._names = config.rules
+        self._rule_sets = rule_sets or {profile: rules_for(profile, config.rules) for profile in PROFILES}
+        self._min_score = config.min_score
+        self._profile = config.profile
+        self._tokenizers = Tokenizers(config.tokenizer, config.segmenters)
+        self._recognisers = recognisers or Recognisers()
+
+    def __call__(self, doc: Document) -> Document | Drop:
+        """Measure and judge `doc.text`.
+
+        Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
+        """
+        language = doc.language or "en"
+        page = Page(doc.text, language, self._tokenizers(language))
+        signals = doc.quality_signals | measure(page)
+        profile, chosen_by = self._profile_for(doc, signals)
+        doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
+        doc.quality_score = round(PROFILES[profile].score(signals, language), 4)
+        no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
+        failure = self._run_rules(doc, page, self._rule_sets[profile])
+        if no_content is not None:
+            return Drop(self.name, *no_content)
+        if failure is not None:
+            return Drop(self.name, failure.reason, f"{failure.detail} ({profile})".strip())
+        if doc.quality_score < self._min_score:
+            return Drop(self.name, DropReason.LOW_QUALITY, f"{doc.quality_score:.2f} < {self._min_score:g} ({profile})")
+        return doc
+
+    def _profile_for(self, doc: Document, signals: Mapping[str, Any]) -> tuple[str, str]:
+        """The profile, and who chose it: the domain's allowlist entry before QUALITY_PROFILE before the page."""
+        if doc.profile in PROFILES:
+            return doc.profile, "allowlist"
+        if self._profile != "auto":
+            return self._profile, "setting"
+        return choose_profile(signals), "page"
+
+    def _run_rules(self, doc: Document, page: Page, rule_sets: dict[str, RuleSet]) -> Failure | None:
+        """Every rule set measures; the first failure decides. A set that cleans lines hands its text to the next."""
+        failure: Failure | None = None
+        skipped: dict[str, str] = {}
+        for name in self._names:
+            found = rule_sets[name].judge(page)
+            doc.quality_signals.update(found.values)
+            skipped |= found.skipped
+            failure = failure or found.failure
+            if failure is None and found.text is not None and found.text != page.text:
+                page = Page(found.text, page.language, page.tokenizer)
+        if skipped:
+            doc.quality_signals["skipped_rules"] = skipped
+        if failure is None and page.text != doc.text:
+            _replace_text(doc, page.text)
+        return failure
+
+
+def check_segmenters(config: QualityConfig) -> list[str]:
+    """Problems that must stop a crawl before its first request: segmenters that nobody installed."""
+    return missing(config.segmenters)
+
+
+def _replace_text(doc: Document, text: str) -> None:
+    doc.quality_signals["cleaned_chars"] = len(doc.text) - len(text)
+    doc.text = text
+    doc.word_count, doc.char_count = count_words(text), len(text)
+    doc.token_estimate = -(-len(text.encode("utf-8", "replace")) // 4)

@@ -1,0 +1,1 @@
+"""What several stages ask of a text: normal form, words, units."""

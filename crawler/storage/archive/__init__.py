@@ -1,0 +1,1 @@
+"""WARC: writing, reading (ours and others'), index, erasure."""

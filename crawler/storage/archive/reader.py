@@ -1,0 +1,252 @@
+"""Archives back into responses: what the replay spider reads instead of the network.
+
+Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's, front to back.
+What cannot be read is reported with its offset, and reading goes on at the next record. Below: `foreign_bytes.py`
+(gzip, zstd), `foreign_records.py` (WARC), `foreign_http.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO
+
+from crawler.storage.archive.codings import decoded
+from crawler.storage.archive.framing import BrokenRecordError, RawRecord, RecordReader
+from crawler.storage.archive.http_message import Headers, parse_response
+from crawler.storage.archive.members import Damage, Piece, pieces
+from crawler.storage.archive.remote import ARC, check_name, expand, open_archive
+from crawler.storage.files.errors import StorageError
+
+__all__ = ["EVIDENCE_TYPE", "Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
+
+EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
+"""Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
+TOMBSTONE_TYPE = "application/json;profile=crawl-tombstone"
+"""Content-Type of our metadata records about a visit that found a page gone: there is no response to judge again."""
+MAX_BYTES = 10 * 2**20
+"""Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
+BEYOND = "beyond the limit"
+_MAX_EVIDENCE = 2**20
+_HEAD_ROOM = 2**18  # bytes of HTTP head that a block may have on top of its payload
+_PAGES = frozenset({"response", "conversion", "resource", "revisit"})
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}(?=:)")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedResponse:
+    """One page from an archive. `body` is free of transfer and content encoding.
+
+    evidence: what the crawl that wrote the archive noted beside the page, unread; empty in other people's archives.
+    kind: "response" (HTTP), "conversion" (WET: `body` is plain text in UTF-8), "resource" (a file without HTTP),
+    "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known), or
+    "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
+    status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
+    truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
+    license_tag, license_tier: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`).
+    """
+
+    url: str
+    kind: str
+    status: int
+    headers: Headers
+    body: bytes
+    fetched_at: float
+    file: str
+    record_id: str
+    offset: int
+    ip_address: str | None = None
+    evidence: bytes = b""
+    truncated: str = ""
+    refers_to: str = ""
+    license_tag: str | None = None
+    license_tier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProblem:
+    """What could not be read: where its record (or compressed member) begins, and its address where that is known."""
+
+    file: str
+    offset: int
+    what: str
+    url: str = ""
+    record_id: str = ""
+
+    @property
+    def is_size(self) -> bool:
+        """True where the record is whole, but beyond the limit."""
+        return BEYOND in self.what
+
+
+class Archive:
+    """One archive, read front to back: iterate over its pages and problems, in file order.
+
+    start: byte of the file where a record begins; reading starts there. `offset` is where reading stands, `records` how
+    many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …).
+    Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
+    """
+
+    def __init__(
+        self, path_or_url: str, *, start: int = 0, max_bytes: int = MAX_BYTES, anonymous: bool = False
+    ) -> None:
+        check_name(path_or_url)
+        self.name, self.offset, self.records = path_or_url, start, 0
+        self.skipped: Counter[str] = Counter()
+        self._start, self._max_bytes, self._anonymous = start, max_bytes, anonymous
+        self._noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
+
+    def __iter__(self) -> Iterator[ArchivedResponse | ReadProblem]:
+        first: ReadProblem | None = None
+        with open_archive(self.name, anonymous=self._anonymous) as file:
+            for found in self._found(file):
+                if isinstance(found, ReadProblem):
+                    first = first or found
+                yield found
+        if first and not self.records and not self._start:
+            raise StorageError(f"{self.name}: no WARC record could be read ({first.what}); is it a WARC file?")
+
+    def _found(self, file: IO[bytes]) -> Iterator[ArchivedResponse | ReadProblem]:
+        can_seek = file.seekable()
+        start = self._start if can_seek else 0
+        limit = self._max_bytes + _HEAD_ROOM
+        reader = RecordReader(lambda at: self._pieces(file, at), _is_wanted, limit, start=start, can_seek=can_seek)
+        try:
+            for record in reader.records():
+                self.offset = max(self.offset, record.offset)
+                if isinstance(record, BrokenRecordError):
+                    yield ReadProblem(self.name, record.offset, record.what)
+                    continue
+                self.records += 1
+                if found := self._read(record):
+                    yield found
+        except (OSError, EOFError) as error:
+            yield ReadProblem(self.name, self.offset, f"the archive cannot be read beyond this record: {error}")
+
+    def _pieces(self, file: IO[bytes], start: int) -> Iterator[Piece | Damage]:
+        """Raises: StorageError where the plain bytes begin as an ARC file does."""
+        for number, piece in enumerate(pieces(file, start)):
+            if not number and isinstance(piece, Piece) and piece.data.startswith(b"filedesc:"):
+                raise StorageError(f"{self.name}: {ARC}")
+            yield piece
+
+    def _read(self, record: RawRecord) -> ArchivedResponse | ReadProblem | None:
+        fields = record.fields
+        if record.kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE:
+            if len(record.block) <= _MAX_EVIDENCE and not record.problem:
+                self._noted = (fields.get("warc-concurrent-to", ""), record.block)
+            return None
+        is_tombstone = record.kind == "metadata" and fields.get("content-type") == TOMBSTONE_TYPE
+        if record.kind not in _PAGES and not is_tombstone:
+            return self._left_out(record)
+        url = fields.get("warc-target-uri", "").strip("<> ")
+        if not url.startswith(("http://", "https://")):
+            scheme = _SCHEME.match(url)
+            self.skipped[f"scheme/{scheme[0].lower() if scheme else 'none'}"] += 1
+            return None
+        problem = record.problem
+        if not problem:
+            try:
+                return self._response(record, url)
+            except (OSError, ValueError, RuntimeError, EOFError, TypeError, OverflowError) as error:
+                problem = f"broken record: {error}"
+        return ReadProblem(self.name, record.offset, problem, url, fields.get("warc-record-id", ""))
+
+    def _left_out(self, record: RawRecord) -> ReadProblem | None:
+        if record.kind == "continuation":
+            return ReadProblem(self.name, record.offset, "a segment of a record: segmented records are not read")
+        if record.kind not in {"warcinfo", "request", "metadata"}:
+            self.skipped["type/other"] += 1
+        return None
+
+    def _response(self, record: RawRecord, url: str) -> ArchivedResponse:
+        """Raises: ValueError, OSError, … where the record cannot be understood."""
+        fields = record.fields
+        if "warc-segment-number" in fields:
+            raise ValueError("segmented records are not read")
+        record_id = fields.get("warc-record-id", "")
+        status, headers, body = self._content(record)
+        tier = fields.get("x-crawl-licence-tier", "none")
+        return ArchivedResponse(
+            url=url,
+            kind="tombstone" if record.kind == "metadata" else record.kind,
+            status=status,
+            headers=headers,
+            body=body,
+            fetched_at=_seconds(fields.get("warc-date", "")),
+            file=self.name,
+            record_id=record_id,
+            offset=record.offset,
+            ip_address=fields.get("warc-ip-address"),
+            evidence=self._evidence(record),
+            truncated=fields.get("warc-truncated", "").lower(),
+            refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
+            license_tag=fields.get("x-crawl-licence"),
+            license_tier=None if tier == "none" else tier,
+        )
+
+    def _evidence(self, record: RawRecord) -> bytes:
+        if record.kind == "metadata":
+            return record.block
+        record_id = record.fields.get("warc-record-id", "")
+        return self._noted[1] if record_id and self._noted[0] == record_id else b""
+
+    def _content(self, record: RawRecord) -> tuple[int, Headers, bytes]:
+        """Status, header lines and decoded payload."""
+        kind = record.fields.get("content-type", "")
+        if record.kind == "revisit":
+            return _revisited(record.block)
+        if record.kind == "metadata":
+            return 0, [], b""
+        if record.kind != "response" and not kind.startswith("application/http"):
+            return 200, [(b"Content-Type", (kind or "text/plain").encode("latin-1", "replace"))], record.block
+        message = parse_response(record.block)
+        body = decoded(message.text_headers(), message.body, self._max_bytes)
+        if len(body) > self._max_bytes:
+            raise ValueError(f"{len(body)} bytes are {BEYOND} of {self._max_bytes}")
+        return message.status, message.headers, body
+
+
+def read_archive(
+    path_or_url: str,
+    *,
+    on_problem: Callable[[ReadProblem], None] | None = None,
+    max_bytes: int = MAX_BYTES,
+    revisits: bool = False,
+) -> Iterator[ArchivedResponse]:
+    """Every page of one archive, in file order, and on request revisits and tombstones; what cannot be read goes to
+    `on_problem`.
+
+    Raises: StorageError as `Archive`.
+    """
+    for found in Archive(path_or_url, max_bytes=max_bytes):
+        if isinstance(found, ReadProblem):
+            if on_problem is not None:
+                on_problem(found)
+        elif revisits or found.kind not in {"revisit", "tombstone"}:
+            yield found
+
+
+def _is_wanted(fields: dict[str, str]) -> bool:
+    kind = fields.get("warc-type", "").lower()
+    return kind in _PAGES or (kind == "metadata" and fields.get("content-type") in {EVIDENCE_TYPE, TOMBSTONE_TYPE})
+
+
+def _revisited(block: bytes) -> tuple[int, Headers, bytes]:
+    try:
+        message = parse_response(block)
+    except ValueError:
+        return 304, [], b""
+    return message.status, message.headers, b""
+
+
+def _seconds(date: str) -> float:
+    """Raises: ValueError where WARC-Date is no date (section 5.4; it may be any W3C date, and lack the zone)."""
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        raise ValueError(f"no usable WARC-Date ({date[:40]!r})") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

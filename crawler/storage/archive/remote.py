@@ -1,0 +1,188 @@
+"""Where archives are: a path, a folder, a pattern, a list in a file, or any fsspec URL; streamed, never copied first.
+
+The operator names these addresses, the web does not, so the network guard of the crawl has no part in it.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+import fsspec
+
+from crawler.storage.archive.members import Piece, pieces
+from crawler.storage.files.errors import StorageError
+
+READ_AHEAD = 4 * 2**20
+"""Bytes asked for in one request to a remote archive."""
+ARC = "ARC files are not read; convert them first: warcio recompress IN OUT.warc.gz"
+MAX_ASKED = 100
+"""More remote archives than these are not asked for their sizes before the start."""
+SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
+_LISTS = (".txt", ".paths", ".lst")
+_MAX_LIST = 64 * 2**20
+
+
+def expand(pattern: str, *, anonymous: bool = False) -> list[str]:
+    """The archives behind a path, folder, pattern or URL; or those of a list file (.txt, .paths, .lst).
+
+    Archives on a local disk come in the order in which they were begun, others in that of their names.
+    A list holds one path, URL or pattern a line, `#` comments, and keeps its order; whether its archives exist shows
+    when their turn comes. Raises: StorageError where nothing matches or the place cannot be reached.
+    """
+    if pattern.partition("?")[0].endswith(_LISTS):
+        lines = _listed(pattern, anonymous=anonymous)
+        groups = [_expand_one(line, anonymous=anonymous) if _is_pattern(line) else [line] for line in lines]
+        return list(dict.fromkeys(name for group in groups for name in group))
+    return _expand_one(pattern, anonymous=anonymous)
+
+
+def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
+    try:
+        fs, path = fsspec.core.url_to_fs(pattern, **_options(pattern, anonymous=anonymous))
+        if _is_pattern(pattern):
+            found = sorted(fs.glob(path))
+        elif not _is_web(pattern) and fs.isdir(path):
+            found = sorted(name for name in fs.find(path) if name.endswith(SUFFIXES))
+        elif fs.exists(path):
+            found = [path]
+        else:
+            raise FileNotFoundError("there is no such archive")
+    except (OSError, ValueError, ImportError) as error:
+        raise StorageError(f"{pattern}: {_said(error)}") from error
+    if not found:
+        raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
+    return by_age(found) if "file" in _protocols(fs) else [fs.unstrip_protocol(name) for name in found]
+
+
+def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:
+    with open_archive(path_or_url, anonymous=anonymous) as file:
+        lines = file.read(_MAX_LIST).decode("utf-8", "replace").splitlines()
+    names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not names:
+        raise StorageError(f"{path_or_url}: names no archive; expected one path or URL a line")
+    return names
+
+
+def open_archive(path_or_url: str, *, anonymous: bool = False) -> IO[bytes]:
+    """Open for reading; only the parts that are read are fetched.
+
+    Raises: StorageError where it cannot be opened, with what to install or check.
+    """
+    try:
+        fs, path = fsspec.core.url_to_fs(path_or_url, **_options(path_or_url, anonymous=anonymous))
+        if "file" in _protocols(fs):
+            return cast("IO[bytes]", fs.open(path, "rb"))
+        file = fs.open(path, "rb", block_size=READ_AHEAD, cache_type="readahead")
+        if _is_web(path_or_url) and not _gives_parts(file):
+            file = OneWay(fs.open(path, "rb", block_size=0))
+        return cast("IO[bytes]", file)
+    except (OSError, ValueError, ImportError) as error:
+        raise StorageError(f"{path_or_url}: cannot be opened ({_said(error)}); check the path or URL") from error
+
+
+def sizes_of(archives: list[str], *, anonymous: bool = False) -> list[int | None]:
+    """Bytes of each archive; None where nobody says, and for all of them where asking would take too many requests."""
+    if len(archives) > MAX_ASKED and any("://" in name for name in archives):
+        return [None] * len(archives)
+    return [size_of(name, anonymous=anonymous) for name in archives]
+
+
+def size_of(path_or_url: str, *, anonymous: bool = False) -> int | None:
+    """Bytes of an archive; None where its server does not say."""
+    with suppress(OSError, ValueError, ImportError):
+        fs, path = fsspec.core.url_to_fs(path_or_url, **_options(path_or_url, anonymous=anonymous))
+        size = fs.size(path)
+        return int(size) if size is not None else None
+    return None
+
+
+def _gives_parts(file: Any) -> bool:
+    """Whether a web server answers with a part of a file; only asking for one tells."""
+    if not getattr(file, "size", None):
+        return False
+    try:
+        file.seek(file.size - 1)
+        file.read(1)
+        file.seek(0)
+    except ValueError:
+        return False
+    return True
+
+
+class OneWay:
+    """An archive on a server that gives no parts of a file: bytes come in their order, once."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        return bytes(self._stream.read(size))
+
+    def seekable(self) -> bool:
+        """Never."""
+        return False
+
+    def __enter__(self) -> OneWay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+
+_ANONYMOUS: dict[str, dict[str, Any]] = {
+    "s3": {"anon": True},
+    "s3a": {"anon": True},
+    "gs": {"token": "anon"},
+    "gcs": {"token": "anon"},
+}
+
+
+def _options(path_or_url: str, *, anonymous: bool) -> dict[str, Any]:
+    return _ANONYMOUS.get(path_or_url.partition("://")[0], {}) if anonymous else {}
+
+
+def _is_web(path_or_url: str) -> bool:
+    return path_or_url.startswith(("http://", "https://"))
+
+
+def _is_pattern(path_or_url: str) -> bool:
+    return any(c in path_or_url for c in "*[") or ("?" in path_or_url and not _is_web(path_or_url))
+
+
+def _protocols(fs: Any) -> tuple[str, ...]:
+    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def check_name(path_or_url: str) -> None:
+    """Raises: StorageError where the name is not that of an archive that can be read."""
+    name = path_or_url.partition("?")[0].removesuffix(".part")
+    if name.endswith((".arc", ".arc.gz")):
+        raise StorageError(f"{path_or_url}: {ARC}")
+    if not name.endswith(SUFFIXES):
+        raise StorageError(f"{path_or_url}: not an archive name; expected one of {', '.join(SUFFIXES)}")
+
+
+_DATE = re.compile(rb"^WARC-Date:[ \t]*([0-9][0-9TZ:.+-]{3,40})\r?$", re.MULTILINE | re.IGNORECASE)
+_HEAD = 8192  # bytes; more than the head of any first record
+
+
+def by_age(paths: list[str]) -> list[str]:
+    """Archives on a local disk, by the date of their first record, then by name; those without one come first."""
+    return sorted(paths, key=lambda path: (begun(path), path))
+
+
+def begun(path: str) -> str:
+    """WARC-Date of the first record; empty where it cannot be read (who reads the archive then says why)."""
+    with suppress(OSError, EOFError), Path(path).open("rb") as file:
+        for piece in pieces(file):
+            match = _DATE.search(piece.data[:_HEAD]) if isinstance(piece, Piece) else None
+            return match[1].decode() if match else ""
+    return ""

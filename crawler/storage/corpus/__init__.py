@@ -1,0 +1,1 @@
+"""One corpus folder: its manifest, recovery, sources and bookmarks."""

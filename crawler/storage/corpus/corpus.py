@@ -1,0 +1,253 @@
+"""The corpus folder as its one writer thread sees it: archive, keep, reject, and one commit that makes them durable.
+
+Synchronous and not thread-safe: exactly one thread calls it (`crawler/pipelines/sink.py`). No Scrapy here.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from crawler import __version__
+from crawler.config import Config
+from crawler.document import Exchange
+from crawler.policy.facts import facts_of
+from crawler.storage.archive.cdxj import with_index
+from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
+from crawler.storage.corpus.manifest import Ledger, Run, merge, start_run
+from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
+from crawler.storage.corpus.sources import hashes_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record, encode
+from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.times import rfc3339
+
+CHECKPOINT_SECONDS = 60.0
+"""How often the counters of a running crawl reach its ledger."""
+LOCK_PATIENCE_SECONDS = 5.0
+"""How long another worker may take to seal what our killed predecessor of the same name left."""
+
+
+def random_id() -> str:
+    """A random UUID as text."""
+    return str(uuid.uuid4())
+
+
+class Corpus:
+    """One worker's writer on a corpus folder that any number of workers share.
+
+    `open()` first, `close()` last. After any StorageError nothing more is written: what was committed stays readable,
+    and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records.
+    """
+
+    def __init__(
+        self, config: Config, *, clock: Callable[[], float] = time.time, new_id: Callable[[], str] = random_id
+    ) -> None:
+        self._config, self._clock, self._new_id = config, clock, new_id
+        self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
+        self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+        self._lock = lock_of(self.place, self.writer)
+        self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
+        self._failed: StorageError | None = None
+        self._counters: Counter[str] = Counter()
+        self._checkpoint = 0.0
+
+    def open(self) -> list[Recovered]:
+        """Claim the folder, recover what dead writers left, and take this writer's lock.
+
+        Raises: StorageError where the folder is foreign or unwritable, or a live process writes under this name.
+        """
+        self.place.claim()
+        if not self._lock.acquire_within(LOCK_PATIENCE_SECONDS):
+            raise StorageError(
+                f"{self.place.url}: another live process writes as {self.writer!r}; "
+                "set a WORKER_ID of its own for each worker"
+            )
+        try:
+            return self._open_locked()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open_locked(self) -> list[Recovered]:
+        self._ledger = Ledger(self.place, self.writer)
+        found = recover_writer(self.place, self._ledger)
+        crawl = self._config.crawl
+        self._run: Run = start_run(
+            self._clock(),
+            crawl_id=crawl.crawl_id,
+            worker_id=crawl.worker_id,
+            config_digest=self._config.digest,
+            policy=facts_of(self._config),
+        )
+        self._ledger.runs.append(self._run)
+        self._ledger.save()
+        found += recover(self.place, skip={self.writer})
+        self._kept, self._rejected = self._shards(SHARDS), self._shards(REJECTED)
+        self._archive = self._warc()
+        self._checkpoint = self._clock()
+        return found
+
+    def archive(self, exchange: Exchange) -> WarcLocation:
+        """Append an exchange to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write(exchange)
+        self._counters["archived"] += 1
+        return location
+
+    def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
+        """Append a visit that brought nothing new to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write_revisit(exchange, referred)
+        self._counters["revisits"] += 1
+        return location
+
+    def archive_tombstone(self, url: str, moment: str, content: bytes) -> WarcLocation:
+        """Append a visit that found a page gone to the archive; durable after the next `commit()`."""
+        self._check()
+        with self._failing():
+            location = self._archive.write_tombstone(url, moment, content)
+        self._counters["tombstones"] += 1
+        return location
+
+    def keep(self, record: Record) -> None:
+        """Take the record of a kept document; durable after the next `commit()`. Raises: TypeError if it is no JSON."""
+        self._check()
+        line = encode(record)
+        with self._failing():
+            self._kept.add(line)
+        self._counters["kept"] += 1
+
+    def reject(self, record: Record) -> None:
+        """Take the record of a rejected document; durable after the next `commit()`. Raises as `keep` does."""
+        self._check()
+        line = encode(record)
+        with self._failing():
+            self._rejected.add(line)
+        self._counters["rejected"] += 1
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
+        self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
+
+    def commit(self) -> None:
+        """Return when everything taken so far is on the disk, the archive before the records that point into it."""
+        self._check()
+        with self._failing():
+            self._archive.commit()
+            self._kept.commit()
+            self._rejected.commit()
+            for call in self.after_commit:
+                call()
+            if self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
+                self._save()
+
+    def close(self) -> None:
+        """Seal every file, end the run, write the manifest, let go of the lock. After a failure: only the last."""
+        try:
+            if self._failed is None:
+                with self._failing():
+                    self._archive.seal()
+                    self._kept.seal()
+                    self._rejected.seal()
+                    for call in self.after_commit:
+                        call()
+                    self._note_sources()
+                    self._run["ended"] = rfc3339(self._clock())
+                    self._save()
+                    merge(self.place)
+        finally:
+            for writer in (self._archive, self._kept, self._rejected):
+                writer.abandon()
+            self._lock.release()
+
+    def _note_sources(self) -> None:
+        """Put the hashes of the archives that a replay read into its run."""
+        named = {path for entry in self._ledger.files.values() for path in entry.get("archives", {})}
+        known = {path for run in self._ledger.runs for path in run.get("archives", {})} | self._ledger.files.keys()
+        if read := hashes_of(sorted(named - known)):
+            self._run["archives"] = read
+
+    def _save(self) -> None:
+        self._run["counters"] = dict(sorted(self._counters.items()))
+        self._ledger.save()
+        self._checkpoint = self._clock()
+
+    def _sealed(self, path: Path, entry: Entry) -> None:
+        relative = f"{path.parent.name}/{path.name}"
+        for name in with_index(relative):
+            self.place.publish(name)
+        self._ledger.add(relative, entry)
+        self._save()
+        merge(self.place)
+        for name in with_index(relative):
+            self.place.forget_local(name)
+
+    def _shards(self, folder: str) -> ShardWriter:
+        storage = self._config.storage
+        return ShardWriter(
+            self.place.root / folder,
+            self.writer,
+            shard_format=storage.shard_format,
+            max_bytes=storage.shard_max_bytes,
+            first_number=self._next_number(folder),
+            on_seal=self._sealed,
+        )
+
+    def _warc(self) -> WarcWriter:
+        crawl = self._config.crawl
+        info = {
+            "software": f"{crawl.product_token}/{__version__}",
+            "format": "WARC File Format 1.1",
+            "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            "isPartOf": crawl.crawl_id,
+            "robots": "obey",
+        }
+        return WarcWriter(
+            self.place.root / ARCHIVE,
+            self.writer,
+            max_bytes=self._config.storage.archive_max_bytes,
+            first_number=self._next_number(ARCHIVE),
+            on_seal=self._sealed,
+            info=info | ({"operator": crawl.contact} if crawl.contact else {}),
+            clock=self._clock,
+            new_id=self._new_id,
+            compression=self._config.storage.archive_compression,
+        )
+
+    def _next_number(self, folder: str) -> int:
+        return self._ledger.next_number(folder, local_names(self.place, folder))
+
+    def _check(self) -> None:
+        if self._failed is not None:
+            raise StorageError(str(self._failed))
+
+    def _failing(self) -> _Failing:
+        return _Failing(self._fail)
+
+    def _fail(self, error: StorageError) -> None:
+        self._failed = error
+
+
+class _Failing:
+    """Remembers the first StorageError of a block, and turns a stray OSError into one."""
+
+    def __init__(self, remember: Callable[[StorageError], None]) -> None:
+        self._remember = remember
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, StorageError):
+            self._remember(error)
+        elif isinstance(error, OSError):
+            failure = StorageError(f"the corpus cannot be written: {error}")
+            self._remember(failure)
+            raise failure from error

@@ -1,0 +1,214 @@
+"""What is complete, and who wrote it: one ledger per writer, merged into `manifest.json`.
+
+Each writer owns `manifest.d/<crawl>-<worker>.json` (its sealed files and its runs), so workers never wait for another.
+`manifest.json` is the deterministic merge of all ledgers, replaced atomically under a lock.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from importlib import metadata
+from typing import Any
+
+from crawler import __version__
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
+from crawler.storage.files.shards import Entry
+from crawler.times import rfc3339
+
+Run = dict[str, Any]
+Lineage = dict[str, Any]
+"""Where a version of the corpus comes from: operation, reason, time, previous manifest, counts, files (old, new)."""
+
+EXPIRY = "dataset expire"
+"""The operation of a version in which archives went because of their age."""
+REWRITER = "rewrite~"
+"""Begins the writer name of a rewrite (`storage/rewrite.py`). No crawl or worker id holds a tilde."""
+
+
+class Ledger:
+    """The sealed files and runs of one writer. Hold the writer's lock while you use it."""
+
+    def __init__(self, place: Place, writer: str) -> None:
+        self._place = place
+        self.writer = writer
+        self._name = f"{LEDGERS}/{writer}.json"
+        content = place.load_json(self._name) or {"files": [], "runs": []}
+        self.files: dict[str, Entry] = {entry["path"]: entry for entry in content["files"]}
+        self.runs: list[Run] = content["runs"]
+        self.retired: list[Entry] = content.get("retired", [])
+        self.rewrite: Lineage | None = content.get("rewrite")
+
+    def add(self, path: str, entry: Entry) -> None:
+        """List a sealed file, published already. It was made by the last run, unless `entry` says otherwise."""
+        kind = path.partition("/")[0]
+        made_by = {"made_by": [maker(self.runs[-1])]} if self.runs else {}
+        self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | made_by | entry
+
+    def retire(self, path: str, *, removed: int, replaced_by: str | None) -> None:
+        """Take a file off the list because another one (or none, where nothing is left) stands for it."""
+        sha256 = self.files.pop(path)["sha256"]
+        self.retired.append({"path": path, "sha256": sha256, "removed": removed, "replaced_by": replaced_by})
+
+    def save(self) -> None:
+        """Make the ledger durable; `merge` makes it visible in the manifest."""
+        files = [self.files[path] for path in sorted(self.files)]
+        content: dict[str, Any] = {
+            "writer": self.writer,
+            "files": files,
+            "runs": self.runs,
+            "retired": self.retired,
+        }
+        if self.rewrite:
+            content["rewrite"] = self.rewrite
+        self._place.save_json(self._name, content)
+
+    def next_number(self, folder: str, local_names: list[str]) -> int:
+        """The first file number of a folder that was never used by this writer."""
+        paths = [*self.files, *(entry["path"] for entry in self.retired)]
+        names = [path.rpartition("/")[2] for path in paths if path.startswith(folder + "/")] + local_names
+        start = len(self.writer) + 1
+        used = [int(name[start:].partition(".")[0]) for name in names if name.startswith(self.writer + "-")]
+        return max(used, default=-1) + 1
+
+
+def start_run(
+    started: float, *, crawl_id: str, worker_id: str, config_digest: str, policy: dict[str, Any] | None = None
+) -> Run:
+    """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
+    return {
+        "crawl_id": crawl_id,
+        "worker_id": worker_id,
+        "started": rfc3339(started),
+        "ended": None,
+        "config_digest": config_digest,
+        "versions": versions(),
+        "policy": policy or {},
+        "counters": {},
+    }
+
+
+def maker(run: Run) -> dict[str, Any]:
+    """What a file's entry says of the run that wrote it: the run, its configuration and its software."""
+    return {
+        "crawl_id": run["crawl_id"],
+        "worker_id": run["worker_id"],
+        "started": run["started"],
+        "config_digest": run["config_digest"],
+        "versions": run["versions"],
+    }
+
+
+def makers_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Every run that had a hand in these files, once: for a file that is made out of them."""
+    found: list[dict[str, Any]] = []
+    for made_by in (run for entry in entries for run in entry.get("made_by", [])):
+        if made_by not in found:
+            found.append(made_by)
+    return found
+
+
+def merge(place: Place) -> dict[str, Any]:
+    """Write `manifest.json` from all ledgers and return it."""
+    lock = WriterLock(place.root / LEDGERS / ".merge.lock")
+    lock.acquire(wait=True)
+    try:
+        manifest = merged([place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)])
+        place.save_json(MANIFEST, manifest)
+        for draft in place.root.glob(f".{MANIFEST}.*.tmp"):  # only who holds the lock writes one
+            draft.unlink()
+    finally:
+        lock.release()
+    return manifest
+
+
+def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
+    """The manifest of these ledgers; the same for any order of them."""
+    present = [ledger for ledger in ledgers if ledger]
+    listed = {entry["path"]: entry for ledger in present for entry in ledger["files"]}
+    lineage = sorted((ledger["rewrite"] for ledger in present if "rewrite" in ledger), key=lambda step: step["version"])
+    retired = [entry for ledger in present for entry in ledger.get("retired", [])] + _replaced(lineage, listed)
+    files = [listed[path] for path in sorted(listed)]
+    runs = sorted(
+        (run for ledger in present for run in ledger["runs"]), key=lambda run: (run["started"], run["worker_id"])
+    )
+    known = _archive_hashes(present, retired)
+    expired = {step["old"]: v["time"] for v in lineage if v["operation"] == EXPIRY for step in v["files"]}
+    return {
+        "format": FORMAT,
+        "version": 1 + len(lineage),
+        "crawls": sorted({run["crawl_id"] for run in runs}),
+        "config_digests": sorted({run["config_digest"] for run in runs}),
+        "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
+        | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
+        "files": [_with_sources(entry, known, expired) for entry in files],
+        "retired": sorted(retired, key=lambda entry: entry["path"]),
+        "runs": runs,
+        "lineage": lineage,
+    }
+
+
+def _archive_hashes(ledgers: list[dict[str, Any]], retired: list[Entry]) -> dict[str, str]:
+    """SHA-256 of every archive that records may come from: sealed here, replaced since, or read by a replay."""
+    read = {path: digest for ledger in ledgers for run in ledger["runs"] for path, digest in _read_by(run)}
+    gone = {entry["path"]: entry["sha256"] for entry in retired}
+    here = {e["path"]: e["sha256"] for ledger in ledgers for e in ledger["files"] if e["kind"] == ARCHIVE}
+    return read | gone | here
+
+
+def _read_by(run: Run) -> Iterable[tuple[str, str]]:
+    read: dict[str, str] = run.get("archives", {})
+    return read.items()
+
+
+def _with_sources(entry: Entry, known: dict[str, str], expired: dict[str, str]) -> Entry:
+    """The entry with the hash of each archive its records come from (None while it still grows), and when it went."""
+    if not entry.get("archives"):
+        return entry
+    sources = {path: {"documents": n, "sha256": known.get(path)} for path, n in entry["archives"].items()}
+    for path in expired.keys() & sources.keys():
+        sources[path]["expired"] = expired[path]
+    return entry | {"archives": sources}
+
+
+def _replaced(lineage: list[Lineage], listed: dict[str, Entry]) -> list[Entry]:
+    """Take the files that rewrites replaced off the list, and answer them as retired."""
+    found = []
+    for step in (step for version in lineage for step in version["files"]):
+        if entry := listed.pop(step["old"], None):
+            removed = step["dropped"] + step["rejected"]
+            facts = {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
+            found.append(facts)
+    return found
+
+
+_COUNT_NAMES = {SHARDS: "kept", REJECTED: "rejected", ARCHIVE: "archived"}
+
+
+def _documents(files: list[Entry], kind: str) -> int:
+    return sum(entry["documents"] for entry in files if entry["kind"] == kind)
+
+
+def _ledger_names(place: Place) -> list[str]:
+    return [name for name in place.listing(LEDGERS) if name.endswith(".json") and not name.startswith(".")]
+
+
+def versions() -> dict[str, str]:
+    """Versions of this project and of the libraries that decide what ends up in a record."""
+    found = {"crawler": __version__, "python": platform.python_version()}
+    for name in (
+        "Scrapy",
+        "FastWARC",
+        "lxml",
+        "trafilatura",
+        "resiliparse",
+        "py3langid",
+        "presidio-analyzer",
+        "datasketch",
+    ):
+        try:
+            found[name.lower()] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,39 @@
+"""For the lineage of a replay: the SHA-256 of the archives it read, which are not this corpus's own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, Place
+
+
+def hashes_of(paths: Iterable[str]) -> dict[str, str]:
+    """The hash of each archive on a local disk, as its own corpus's manifest lists it, else of its bytes.
+
+    Paths that are relative, at a URL, or cannot be read any more are left out.
+    """
+    found = {}
+    for path in paths:
+        if path.startswith("/"):
+            with suppress(OSError):
+                found[path] = _listed(Path(path)) or _of_bytes(Path(path))
+    return found
+
+
+def _listed(path: Path) -> str | None:
+    if path.parent.name != ARCHIVE:
+        return None
+    with suppress(StorageError):
+        for entry in Place(str(path.parent.parent)).manifest()["files"]:
+            if entry["path"] == f"{ARCHIVE}/{path.name}" and entry["bytes"] == path.stat().st_size:
+                return str(entry["sha256"])
+    return None
+
+
+def _of_bytes(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

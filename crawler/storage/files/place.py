@@ -1,0 +1,210 @@
+"""Where the corpus lives: a local folder, or a spool folder whose sealed files are uploaded to an fsspec URL.
+
+Files always grow on a local disk. For a local CORPUS_DIR that is the corpus itself; for a URL it is CORPUS_SPOOL_DIR,
+and `publish` moves each finished file to the URL. Reading (`open`, `listing`) goes to the corpus, not to the spool.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+import fsspec
+import orjson
+
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import replace_file
+
+SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
+REPLACED = "replaced"
+"""Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
+FOLDERS = (SHARDS, REJECTED, ARCHIVE)
+MANIFEST = "manifest.json"
+FORMAT = "crawler-corpus/1"
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED}
+_NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
+"""Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
+
+
+class Place:
+    """One corpus. `root` is the local folder in which this process writes.
+
+    Raises: StorageError where the URL names no known file system.
+    """
+
+    def __init__(self, corpus_dir: str, spool_dir: str | None = None) -> None:
+        self.url = corpus_dir
+        self.remote = "://" in corpus_dir
+        if self.remote:
+            self.root = Path(spool_dir) if spool_dir else Path()
+        else:
+            self.root = Path(corpus_dir)
+        try:
+            self._fs, self._base = fsspec.core.url_to_fs(corpus_dir)
+        except (ValueError, ImportError, OSError) as error:
+            raise StorageError(f"CORPUS_DIR={corpus_dir!r}: {error}; expected a path or an fsspec URL") from error
+
+    # --- becoming ours -----------------------------------------------------------------------------------------------
+    def claim(self) -> None:
+        """Create the folders and the marker (`manifest.json`).
+
+        Raises: StorageError where the folder holds somebody else's files, another format, or cannot be written.
+        """
+        self._check_foreign()
+        with self._errors("create"):
+            for folder in (LEDGERS, *FOLDERS):  # first what tells another worker, who begins meanwhile, whose they are
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            _check_writable(self.root)
+            if self.remote:
+                self._fs.makedirs(self._base, exist_ok=True)
+
+    def is_claimed(self) -> bool:
+        """True where the marker of a corpus is present."""
+        return self.load_json(MANIFEST) is not None
+
+    def _check_foreign(self) -> None:
+        try:
+            names = {name for name in self.listing("") if not name.startswith(".")}
+        except NotADirectoryError:
+            raise StorageError(f"CORPUS_DIR={self.url!r} is a file; give a folder that is empty or new") from None
+        if MANIFEST in names:
+            self.manifest()
+        elif strangers := names - _NEUTRAL - (_OURS if LEDGERS in names or LEDGERS in self.listing("") else set()):
+            some = ", ".join(sorted(strangers)[:3])
+            raise StorageError(
+                f"CORPUS_DIR={self.url!r} holds other files ({some}) and no {MANIFEST} of a corpus; "
+                "give a folder that is empty or new"
+            )
+
+    def manifest(self) -> dict[str, Any]:
+        """The merged manifest.
+
+        Raises: StorageError where there is none, or it is not one of ours.
+        """
+        content = self.load_json(MANIFEST)
+        if content is None:
+            raise StorageError(f"{self.url}: no {MANIFEST}; expected the CORPUS_DIR of a crawl")
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            found = content.get("format") if isinstance(content, dict) else None
+            raise StorageError(
+                f"{self.path_of(MANIFEST)}: format {found!r} instead of {FORMAT!r}; "
+                "give another folder, or use the version of the project that wrote it"
+            )
+        return content
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+    def path_of(self, relative: str) -> str:
+        """Path or URL of a file of the corpus, for messages and readers."""
+        return f"{self.url.rstrip('/')}/{relative}"
+
+    def open(self, relative: str) -> IO[bytes]:
+        """Open a file of the corpus for reading. Raises: OSError."""
+        return cast("IO[bytes]", self._fs.open(self._full(relative), "rb"))
+
+    def listing(self, folder: str) -> list[str]:
+        """Names in a folder of the corpus, sorted; empty where it does not exist."""
+        path = self._full(folder)
+        self._fs.invalidate_cache()
+        if not self._fs.exists(path):
+            return []
+        if self._fs.isfile(path):
+            raise NotADirectoryError(path)
+        return sorted(str(info["name"]).rstrip("/").rpartition("/")[2] for info in self._fs.ls(path, detail=True))
+
+    def load_json(self, relative: str) -> Any:
+        """Content of a JSON file of the corpus; None where there is none.
+
+        Raises: StorageError where it is not JSON.
+        """
+        try:
+            with self.open(relative) as file:
+                return orjson.loads(file.read())
+        except FileNotFoundError:
+            return None
+        except orjson.JSONDecodeError as error:
+            raise StorageError(
+                f"{self.path_of(relative)}: not JSON ({error}); restore it or give another folder"
+            ) from None
+        except OSError as error:
+            raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+    def save_json(self, relative: str, content: Any) -> None:
+        """Write a JSON file atomically, sorted and indented, so that equal content has equal bytes."""
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+        replace_file(self.root / relative, orjson.dumps(content, option=options))
+        self.publish(relative)
+
+    def put(self, relative: str, content: bytes) -> None:
+        """Write a small file into the corpus, wherever it is. Raises: StorageError."""
+        if not self.remote:
+            replace_file(self.root / relative, content)
+            return
+        with self._errors("write to"), self._fs.open(self._full(relative), "wb") as file:
+            file.write(content)
+
+    def publish(self, relative: str) -> None:
+        """Bring a finished file to the corpus; nothing to do where it grew there."""
+        if not self.remote:
+            return
+        local = self.root / relative
+        with self._errors("upload to"):
+            target = self._full(relative)
+            self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._fs.put_file(str(local), target)
+            self._fs.invalidate_cache()
+            if (size := self._fs.size(target)) != local.stat().st_size:
+                raise OSError(f"{target} has {size} bytes after the upload instead of {local.stat().st_size}")
+
+    def forget_local(self, relative: str) -> None:
+        """Remove the spool's copy of a published file."""
+        if self.remote:
+            (self.root / relative).unlink(missing_ok=True)
+
+    def discard_local(self, relative: str) -> None:
+        """Remove a file that grew here and is not wanted."""
+        (self.root / relative).unlink(missing_ok=True)
+
+    def move(self, relative: str, to: str) -> None:
+        """Give a file of the corpus another place; nothing to do where it has moved already. Raises: StorageError."""
+        with self._errors("move a file in"):
+            source, target = self._full(relative), self._full(to)
+            if self._fs.exists(source):
+                self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+                self._fs.mv(source, target)
+                self._fs.invalidate_cache()
+
+    def remove(self, relative: str) -> bool:
+        """Remove a file from the corpus and from the spool; False where there was none. Raises: StorageError."""
+        with self._errors("remove from"):
+            local = self.root / relative
+            existed = local.exists()
+            local.unlink(missing_ok=True)
+            if self.remote and self._fs.exists(self._full(relative)):
+                self._fs.rm_file(self._full(relative))
+                self._fs.invalidate_cache()
+                existed = True
+            return existed
+
+    def _full(self, relative: str) -> str:
+        return f"{self._base.rstrip('/')}/{relative}".rstrip("/") or "/"
+
+    @contextmanager
+    def _errors(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except StorageError:
+            raise
+        except Exception as error:  # remote file systems raise whatever their client library raises
+            raise StorageError(
+                f"cannot {doing} CORPUS_DIR={self.url!r}: {error}; check the path, its permissions and free space"
+            ) from error
+
+
+def _check_writable(root: Path) -> None:
+    probe = root / LEDGERS / f".probe.{os.getpid()}"
+    probe.write_bytes(b"")
+    probe.unlink()

@@ -1,0 +1,191 @@
+"""Records on their way to disk: a journal while the file grows, one clean compressed file when it is sealed.
+
+While it grows, a shard is a journal `….part` of zstd frames, one frame per group commit, whatever SHARD_FORMAT says.
+Sealing reads the journal back, writes the final file as ONE frame (many readers, among them `zstandard.open`, stop
+silently after the first frame), counts what is in it and removes the journal. The bytes of a sealed file depend on
+its records only, not on when commits happened. See `docs/adr/storage-001-journal-and-sealed-file.md`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+import zstandard
+
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import Journal, disk, rename_durably, zstd_frame
+from crawler.storage.files.place import Place
+from crawler.storage.files.tally import Tally
+
+Entry = dict[str, Any]
+"""The manifest entry of one sealed file."""
+
+ZSTD_LEVEL = 6
+GZIP_LEVEL = 6
+
+
+class ShardWriter:
+    """Writes records to numbered files `<prefix>-NNNNNN.<format>` of one folder, each at most `max_bytes` uncompressed.
+
+    One record larger than `max_bytes` gets a file of its own. `on_seal` receives the path and content of every sealed
+    file. Nothing is durable before `commit()`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        prefix: str,
+        *,
+        shard_format: str,
+        max_bytes: int,
+        first_number: int,
+        on_seal: Callable[[Path, Entry], None],
+    ) -> None:
+        self._folder, self._prefix, self._format, self._max_bytes = folder, prefix, shard_format, max_bytes
+        self._number = first_number
+        self._on_seal = on_seal
+        self._journal: Journal | None = None
+        self._pending: list[bytes] = []
+        self._bytes = 0  # uncompressed, pending included
+
+    def add(self, line: bytes) -> None:
+        """Take one encoded record. Seals the current file first where the record would not fit any more."""
+        if self._bytes and self._bytes + len(line) > self._max_bytes:
+            self.seal()
+        self._pending.append(line)
+        self._bytes += len(line)
+
+    def commit(self) -> None:
+        """Return when every record taken so far is on the disk."""
+        if self._pending:
+            if self._journal is None:
+                self._journal = Journal(self._folder / f"{self._prefix}-{self._number:06d}.{self._format}")
+            self._journal.append(zstd_frame(b"".join(self._pending)))
+            self._pending.clear()
+        if self._journal is not None:
+            self._journal.sync()
+
+    def seal(self) -> None:
+        """Commit, then turn the journal into its final file. Does nothing where no record was taken."""
+        self.commit()
+        if self._journal is None:
+            return
+        self._journal.close()
+        entry = seal_shard(self._journal.part)
+        path, self._journal, self._bytes = self._journal.path, None, 0
+        self._number += 1
+        self._on_seal(path, entry)
+
+    def abandon(self) -> None:
+        """Close the file as it is: after a failed disk, the next start recovers what was committed."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+def seal_shard(part: Path) -> Entry:
+    """Turn the journal `part` into its final file and return the manifest entry (without path). Safe to repeat.
+
+    Raises: StorageError on a failing disk; the journal is complete until the final file is.
+    """
+    final = part.with_name(part.name.removesuffix(".part"))
+    with disk(part), part.open("rb") as source:
+        reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+        entry = write_sealed(final, io.BufferedReader(reader, 1 << 20))
+    with disk(part):
+        part.unlink()
+    return entry
+
+
+def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Entry:
+    """Write a complete shard under its final name, atomically, and return its manifest entry (without path)."""
+    temporary = final.with_name(f".{final.name}.tmp")
+    tally, size = Tally(), 0
+    try:
+        with disk(temporary), temporary.open("wb") as target:
+            with _compressor(final.name, target) as out:
+                for line in lines:
+                    tally.add(orjson.loads(line))
+                    size += len(line)
+                    out.write(line)
+            target.flush()
+            os.fsync(target.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    entry = file_facts(temporary) | {"uncompressed_bytes": size} | tally.as_dict()
+    rename_durably(temporary, final)
+    return entry
+
+
+def describe_shard(path: Path) -> Entry:
+    """The manifest entry (without path) of a sealed file that no manifest lists yet."""
+    tally, size = Tally(), 0
+    for line in read_lines(path):
+        tally.add(orjson.loads(line))
+        size += len(line)
+    return file_facts(path) | {"uncompressed_bytes": size} | tally.as_dict()
+
+
+def file_facts(path: Path) -> Entry:
+    """Hash and size of a file."""
+    with disk(path), path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"sha256": digest, "bytes": file.seek(0, os.SEEK_END)}
+
+
+def read_lines(source: Path | IO[bytes], name: str = "") -> Iterator[bytes]:
+    """Lines of a sealed shard or of a journal, given as a path or as an open file with its name.
+
+    Raises: StorageError where the compression is damaged or the file cannot be read.
+    """
+    name = name or (source.name if isinstance(source, Path) else "")
+    opened: AbstractContextManager[IO[bytes]] = source.open("rb") if isinstance(source, Path) else nullcontext(source)
+    try:
+        with opened as file:
+            yield from _decompressor(name, file)
+    except (OSError, EOFError, zstandard.ZstdError) as error:
+        raise StorageError(f"{name}: cannot be read to its end ({error}); restore this file from a copy") from error
+
+
+def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
+    if name.endswith((".zst", ".part")):
+        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        return io.BufferedReader(reader, 1 << 20)
+    return gzip.open(file) if name.endswith(".gz") else file  # type: ignore[return-value]  # GzipFile reads like IO
+
+
+@contextmanager
+def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
+    """A writer whose output is one frame (zstd), one member without time or name (gzip), or the bytes themselves."""
+    if name.endswith(".zst"):
+        with zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).stream_writer(
+            target, closefd=False
+        ) as out:
+            yield out
+    elif name.endswith(".gz"):
+        with gzip.GzipFile(filename="", fileobj=target, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as out:
+            yield out
+    else:
+        yield target
+
+
+def read_records(place: Place, path: str) -> Iterator[Any]:
+    """What stands on each line of a file of the corpus, in order.
+
+    Raises: StorageError where the compression or a line is damaged; OSError where the file cannot be opened.
+    """
+    with place.open(path) as file:
+        for number, line in enumerate(read_lines(file, path)):
+            try:
+                yield orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise StorageError(f"line {number + 1} is not JSON ({error}); restore the file from a copy") from None

@@ -1,0 +1,28 @@
+"""A URL that may be worth a visit, as seeds, sitemaps and links hand it to the frontier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SITEMAP_PRIORITY = 1_000
+"""Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
+SEED_PRIORITY = 100
+"""Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
+
+    `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
+    into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap`: at most so many pages of
+    the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes.
+    """
+
+    url: str
+    priority: int = 0
+    depth: int = 0
+    kind: str = "page"  # "page" | "sitemap"
+    redirects: tuple[str, ...] = ()
+    lastmod: float | None = None
+    cap: int = 0
