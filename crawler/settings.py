@@ -6,8 +6,6 @@ Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …
 
 from importlib.util import find_spec
 
-from crawler.middlewares import defaults as policy
-
 BOT_NAME = "corpus"
 SPIDER_MODULES = ["crawler.spiders"]
 COMMANDS_MODULE = "crawler.commands"
@@ -16,12 +14,36 @@ COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.scheduler.Scheduler"
 DOWNLOADER = "crawler.downloader.open.OpenDownloader"
 
-# May we? A missing or disabled compliance component refuses to start.
+# May we? Requests pass from the lowest number to the highest, responses and exceptions the other way. The add-on refuses
+# to start where a component of `crawler/middlewares/defaults.py` is missing, disabled or out of order.
 ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
 DOWNLOADER_MIDDLEWARES = {
-    **policy.DOWNLOADER_MIDDLEWARES,
-    "crawler.scheduler.gate.PolitenessGate": 1000,  # closest to the wire: nothing leaves without a turn at its host
+    "crawler.middlewares.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
+    "crawler.middlewares.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus
+    "crawler.middlewares.licence.LicenceMiddleware": 90,  # requests, then: the allowlist still says yes
+    "crawler.middlewares.guard.GuardMiddleware": 100,  # requests, then: URL, identity; exceptions: refused addresses
+    "crawler.middlewares.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,  # connect to last byte
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,  # Accept
+    "crawler.middlewares.limits.DecompressionMiddleware": 500,  # responses, last: bodies bounded after decompression
+    "crawler.middlewares.limits.LimitsMiddleware": 600,  # text only
+    "crawler.middlewares.conditional.ConditionalMiddleware": 650,  # a page fetched before: only if it has changed
+    "crawler.middlewares.optout.OptOutMiddleware": 700,  # opt-outs in headers
+    "crawler.middlewares.status.StatusMiddleware": 800,  # no page, no body
+    "crawler.middlewares.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own
+    "scrapy.downloadermiddlewares.stats.DownloaderStats": 900,  # counts
+    "crawler.scheduler.gate.PolitenessGate": 950,  # requests, last: nothing leaves without a turn at its host
 }
+DOWNLOADER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # Scrapy's defaults: the wanted ones stand in the table above
+DOWNLOAD_HANDLERS = {  # http and https with checked addresses; nothing else is fetched
+    "http": "crawler.downloader.handler.GuardedDownloadHandler",
+    "https": "crawler.downloader.handler.GuardedDownloadHandler",
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
+TWISTED_DNS_RESOLVER = "crawler.downloader.resolver.GuardedResolver"
 SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: the frontier knows better
 
 # Is it worth keeping? One thin adapter a stage, in the order of `crawler.stages.chain.STAGES`.
@@ -34,9 +56,9 @@ ITEM_PIPELINES = {
     "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
     "crawler.pipelines.pii.PiiPipeline": 400,  # personal data becomes placeholders
     "crawler.pipelines.contamination.ContaminationPipeline": 450,  # repeats an evaluation set
-    "crawler.pipelines.exact.ExactDedupPipeline": 500,  # the same normalised text
-    "crawler.pipelines.exact.NearDedupPipeline": 600,  # MinHash, banding, verification
-    "crawler.pipelines.exact.ConfirmPipeline": 690,  # is the text still ours after a restart of the index
+    "crawler.pipelines.dedup.ExactDedupPipeline": 500,  # the same normalised text
+    "crawler.pipelines.dedup.NearDedupPipeline": 600,  # MinHash, banding, verification
+    "crawler.pipelines.dedup.ConfirmPipeline": 690,  # is the text still ours after a restart of the index
     "crawler.pipelines.sharding.ShardingPipeline": 700,  # a line on the disk
     "crawler.pipelines.settlement.Settlement": 800,  # every outcome recorded, every lease acknowledged
 }
@@ -57,8 +79,27 @@ EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle,
 }
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
-for _name, _value in policy.SETTINGS.items():
-    globals()[_name] = _value
+ROBOTSTXT_OBEY = True  # says what is so; Scrapy's own middleware is replaced by ours
+DNS_TIMEOUT = 10  # seconds
+DOWNLOAD_TIMEOUT = 30  # seconds, one request from connect to last byte
+DOWNLOAD_MAXSIZE = 10 * 2**20  # bytes, on the wire and after decompression
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_VERIFY_CERTIFICATES = True
+DOWNLOAD_FAIL_ON_DATALOSS = True  # half a page is no page
+REACTOR_THREADPOOL_MAXSIZE = 20  # name look-ups
+DEFAULT_REQUEST_HEADERS = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8"}
+
+# What of Scrapy is off: the frontier retries and redirects, nobody logs in, nobody steers a crawl from outside.
+TWISTED_REACTOR_ENABLED = True
+COOKIES_ENABLED = False
+REFERER_ENABLED = False
+HTTPPROXY_ENABLED = False  # a proxy would resolve names behind our back
+HTTPCACHE_ENABLED = False
+RETRY_ENABLED = False
+REDIRECT_ENABLED = False
+METAREFRESH_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False  # it runs posted Python
 
 # One document a response: Scrapy starts CONCURRENT_ITEMS tasks for each; 100 were a quarter of the reactor's time.
 CONCURRENT_ITEMS = 1

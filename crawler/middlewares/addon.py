@@ -14,7 +14,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
-from crawler.middlewares.defaults import COMPLIANCE, DOWNLOAD_HANDLERS, REFUSED, REQUIRED
+from crawler.middlewares.defaults import COMPLIANCE, HANDLER, REFUSED, REQUIRED
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
@@ -50,8 +50,8 @@ def problems_of(settings: BaseSettings) -> Iterator[str]:
 def _handler_problems(settings: BaseSettings) -> Iterator[str]:
     handlers: dict[str, Any] = {k: v for k, v in settings.getwithbase("DOWNLOAD_HANDLERS").items() if v is not None}
     for scheme in ("http", "https"):
-        if not _is_or_extends(handlers.pop(scheme, None), DOWNLOAD_HANDLERS[scheme]):
-            yield f"DOWNLOAD_HANDLERS[{scheme!r}] has to be {DOWNLOAD_HANDLERS[scheme]}: it checks addresses"
+        if not _is_or_extends(handlers.pop(scheme, None), HANDLER):
+            yield f"DOWNLOAD_HANDLERS[{scheme!r}] has to be {HANDLER}: it checks addresses"
     for scheme in handlers:
         yield f"DOWNLOAD_HANDLERS[{scheme!r}] has to be None: only http and https are fetched"
 
@@ -73,8 +73,8 @@ def _middleware_problems(settings: BaseSettings) -> Iterator[str]:
             yield f"DOWNLOADER_MIDDLEWARES: {global_object_name(component)} has to be None"
 
 
-def _is_or_extends(path: Any, wanted: str | None) -> bool:
-    if path is None or wanted is None:
+def _is_or_extends(path: Any, wanted: str) -> bool:
+    if path is None:
         return False
     handler = load_object(path)
     return isinstance(handler, type) and issubclass(handler, load_object(wanted))

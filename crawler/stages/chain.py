@@ -26,7 +26,11 @@ STAGES: tuple[str, ...] = (
 )
 """Names of the pure stages, in flow order. `ITEM_PIPELINES` is held to this order by a test."""
 
-STAGE_MODULES: tuple[str, ...] = (*(f"crawler.stages.{name}" for name in STAGES), "crawler.stages.pii.recognise")
+_ONE_FILE = ("optout", "fingerprint")
+STAGE_MODULES: tuple[str, ...] = (
+    *(f"crawler.stages.{name}" if name in _ONE_FILE else f"crawler.stages.{name}.stage" for name in STAGES),
+    "crawler.stages.pii.recognise",
+)
 """What a fork server loads once for all its processes: the stages and the heavy libraries behind them."""
 
 READING: tuple[str, ...] = ("parse", "optout")

@@ -13,6 +13,7 @@ from scrapy.http import Headers, Response
 from scrapy.settings import Settings, default_settings
 from twisted.internet.address import IPv4Address
 
+from crawler import settings as project
 from crawler.document import Drop, DropReason
 from crawler.downloader import resolver
 from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
@@ -28,7 +29,7 @@ RETRY = "scrapy.downloadermiddlewares.retry.RetryMiddleware"
 
 
 def settings_with(**changes) -> Settings:
-    settings = Settings({**defaults.SETTINGS, "DOWNLOADER_MIDDLEWARES": dict(defaults.DOWNLOADER_MIDDLEWARES)})
+    settings = Settings({name: value for name, value in vars(project).items() if name.isupper()})
     for name, value in changes.items():
         merged = {**settings.getdict(name), **value} if isinstance(value, dict) else value
         settings.set(name, merged, priority="cmdline")

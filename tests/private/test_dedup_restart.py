@@ -15,7 +15,7 @@ from crawler.dedup.index import Match
 from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
 from crawler.pipelines.base import ExactDuplicateDrop
-from crawler.pipelines.exact import ConfirmPipeline
+from crawler.pipelines.dedup import ConfirmPipeline
 from crawler.server.embedded import EmbeddedServer
 
 DEADLINE = 60.0  # seconds for what must happen sooner or later

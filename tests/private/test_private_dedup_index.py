@@ -25,7 +25,7 @@ from crawler.dedup.memory_index import MemoryIndex
 from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
 from crawler.pipelines.base import ExactDuplicateDrop, NearDuplicateDrop
-from crawler.pipelines.exact import ExactDedupPipeline, NearDedupPipeline
+from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
 from crawler.stages.fingerprint import FingerprintStage
 
