@@ -14,8 +14,8 @@ COMMANDS_MODULE = "crawler.commands"
 SCHEDULER = "crawler.scheduler.scheduler.Scheduler"
 DOWNLOADER = "crawler.downloader.open.OpenDownloader"
 
-# May we? Requests pass from the lowest number to the highest, responses and exceptions the other way. The add-on refuses
-# to start where a component of `crawler/middlewares/defaults.py` is missing, disabled or out of order.
+# May we? Requests pass from the lowest number to the highest, responses and exceptions the other way. The add-on
+# refuses to start where a component of `crawler/middlewares/defaults.py` is missing, disabled or out of order.
 ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later

@@ -8,6 +8,7 @@ from typing import Any
 
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.packing import shard_of
+from crawler.frontier.script_source import script_source
 from crawler.frontier.shared import Blobs
 from crawler.times import Clock
 
@@ -26,7 +27,7 @@ class Calls(Blobs):
         limits = self.limits
         stamp = ms(self.now() if now is None else now)
         header = [stamp, ms(limits.delay), limits.concurrency, limits.latency_factor]
-        return await self.connection.script(name, self.prefix(shard), header + args)
+        return await self.connection.script(script_source(name), self.prefix(shard), header + args)
 
     async def _per_token(self, name: str, rows: list[tuple[Any, ...]], *head: Any) -> list[Any]:
         """Run a script over rows that begin with a token: one call a shard, answers in the order of the rows.

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,7 +26,6 @@ T = TypeVar("T")
 Revive = Callable[[], Awaitable[None]]
 """Called while the server does not answer; may start it again."""
 
-_SCRIPTS = Path(__file__).with_name("scripts")
 _OUTAGE = (
     redis_errors.ConnectionError,  # includes BusyLoadingError
     redis_errors.TimeoutError,
@@ -41,37 +36,10 @@ _OUTAGE = (
     redis_errors.MasterDownError,
     OSError,
 )
-_WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
-_BUSIEST = frozenset({"lease", "ack", "finish"})
 _LONGEST_PAUSE = 5.0  # seconds between two attempts while the server is away
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 
-__all__ = ["Connection", "ServerRestarted", "script_source", "shown"]
-
-
-@cache
-def script_source(name: str) -> tuple[str, str]:
-    """Lua text and SHA-1 of a script, with the functions that it shares with others in front of it."""
-    shared = ("common", "visits") if name in _WITH_VISITS else ("common",)
-    if name in _BUSIEST:
-        own = ["requests", name] if name != "lease" else [name]
-        parts = ["head", "tally", _as_function(shared), "lazy", *own]
-    else:
-        parts = ["head", "tally", *shared, name]
-    text = "".join(part if "\n" in part else _lua(part) for part in parts)
-    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _lua(part: str) -> str:
-    return (_SCRIPTS / f"{part}.lua").read_text()
-
-
-def _as_function(parts: Sequence[str]) -> str:
-    """Their functions as one that makes them: a server runs a script's whole text at every call."""
-    text = "".join(map(_lua, parts))
-    names = re.findall(r"^local function (\w+)", text, re.MULTILINE)
-    exports = ", ".join(f"{name} = {name}" for name in names)
-    return f"local function common()\n{text}return {{{exports}}}\nend\n"
+__all__ = ["Connection", "ServerRestarted", "shown"]
 
 
 class _Lean(AbstractConnection):
@@ -212,9 +180,9 @@ class Connection:
         """Give the sockets back."""
         await self.redis.aclose()
 
-    async def script(self, name: str, prefix: str, args: list[Any]) -> Any:
-        """Run a script against one shard."""
-        text, sha = script_source(name)
+    async def script(self, source: tuple[str, str], prefix: str, args: list[Any]) -> Any:
+        """Run a script, given as its text and SHA-1, against one shard."""
+        text, sha = source
 
         async def call() -> Any:
             self._epochs.check()

@@ -79,7 +79,7 @@ def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
     starts = [line.index(name) for line, name in ((deep, "deep."), (small, "small."), (held, "held."))]
     assert starts == [head.index("domain")] * 3
     assert deep.split()[:1] == ["50"]
-    assert re.search(r"small\.example\s+blocked for 59 min \d+ s: HTTP 429$", small)
+    assert re.search(r"small\.example\s+blocked for (1 h|59 min \d+ s): HTTP 429$", small)
     assert held.split()[4] == "1"
 
 

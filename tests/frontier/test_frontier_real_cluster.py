@@ -17,9 +17,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
+from crawler.frontier.script_source import SCRIPTS
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit
-from crawler.server import connection as connection_module
 from crawler.server.connection import Connection
 from crawler.server.embedded import find_binary
 from crawler.urls.candidate import Candidate
@@ -136,7 +136,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
 
     monkeypatch.setattr(Connection, "script", noted)
     asyncio.run(scenario())
-    scripts = Path(connection_module.__file__).with_name("scripts")
+    scripts = SCRIPTS
     shared = {"head", "tally", "common", "visits", "lazy", "requests"}
     assert ran == {path.stem for path in scripts.glob("*.lua")} - shared
 

@@ -18,8 +18,8 @@ import scrapy
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerProcess
 
+from crawler import settings as project
 from crawler.downloader.resolver import GuardedResolver
-from crawler.middlewares import defaults
 from crawler.middlewares.scrapy_signals import robots_sitemaps
 from crawler.scheduler.in_flight import SENT_AT
 
@@ -158,6 +158,10 @@ def _fake_name_service(hosts: dict[str, list[list[str]]]) -> None:
     socket.getaddrinfo = getaddrinfo
 
 
+FLOW = {"SPIDER_MODULES", "COMMANDS_MODULE", "DOWNLOADER", "ITEM_PIPELINES", "EXTENSIONS", "SPIDER_MIDDLEWARES_BASE"}
+"""What of the project's settings is not about policy on the wire."""
+
+
 def main() -> None:
     JOB.update(json.load(sys.stdin))
     _fake_name_service(JOB.get("hosts", {}))
@@ -165,9 +169,7 @@ def main() -> None:
         GuardedResolver._filtered = lambda _self, _host, addresses: addresses
     settings = {
         "SCHEDULER": MemoryScheduler,
-        "DOWNLOADER_MIDDLEWARES": dict(defaults.DOWNLOADER_MIDDLEWARES),
-        "ADDONS": {"crawler.middlewares.addon.GuardAddon": 0},
-        **defaults.SETTINGS,
+        **{name: value for name, value in vars(project).items() if name.isupper() and name not in FLOW},
         "LOG_LEVEL": "INFO",
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,

@@ -1,5 +1,5 @@
 -- Scopes, queues and leases, for every script; head.lua stands in front. ack, finish and lease hold all of this back in
--- one function until they meet something unusual (`crawler.server.connection.script_source`).
+-- one function until they meet something unusual (`crawler.frontier.script_source`).
 local DEAD, PURGED, OVERFLOW = P .. 'dead', P .. 'purged', P .. 'o:'
 local EASY = 500  -- ms; the delay from which a scope without one slows down
 

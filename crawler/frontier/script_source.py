@@ -1,0 +1,38 @@
+"""The Lua text of each script, composed of the files in `scripts/`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+SCRIPTS = Path(__file__).with_name("scripts")
+_WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
+_BUSIEST = frozenset({"lease", "ack", "finish"})
+
+
+@cache
+def script_source(name: str) -> tuple[str, str]:
+    """Lua text and SHA-1 of a script, with the functions that it shares with others in front of it."""
+    shared = ("common", "visits") if name in _WITH_VISITS else ("common",)
+    if name in _BUSIEST:
+        own = ["requests", name] if name != "lease" else [name]
+        parts = ["head", "tally", _as_function(shared), "lazy", *own]
+    else:
+        parts = ["head", "tally", *shared, name]
+    text = "".join(part if "\n" in part else _lua(part) for part in parts)
+    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _lua(part: str) -> str:
+    return (SCRIPTS / f"{part}.lua").read_text()
+
+
+def _as_function(parts: Sequence[str]) -> str:
+    """Their functions as one that makes them: a server runs a script's whole text at every call."""
+    text = "".join(map(_lua, parts))
+    names = re.findall(r"^local function (\w+)", text, re.MULTILINE)
+    exports = ", ".join(f"{name} = {name}" for name in names)
+    return f"local function common()\n{text}return {{{exports}}}\nend\n"
