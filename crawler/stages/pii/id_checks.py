@@ -1,7 +1,7 @@
 """In the personal-data stage: check digits of national identity numbers that Presidio has no recogniser for.
 
 Each function takes the value as it was written (separators allowed) and says whether its check digits hold. The
-algorithms are those the issuing offices publish; `tests/private/test_private_pii_ids.py` holds them to known numbers.
+algorithms are those the issuing offices publish; `tests/stages/pii/test_pii_ids.py` holds them to known numbers.
 """
 
 from __future__ import annotations
