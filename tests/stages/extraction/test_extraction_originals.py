@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from pathlib import Path
 
 import htmldate.core
 import htmldate.extractors
@@ -18,6 +17,7 @@ from crawler.stages.extraction.stage import trafilatura_text
 from crawler.stages.parse.stage import parse_html
 from demo.pages import load_web
 from demo.render import Web, page_html
+from tests.support.places import PROJECT
 
 NAMES = [(library, name) for library in originals.RECORDED for v in originals.RECORDED[library].values() for name in v]
 
@@ -56,7 +56,7 @@ def test_the_pinned_version_is_recognised(library):
 
 @pytest.mark.parametrize("library", faster.LIBRARIES)
 def test_the_requirements_pin_a_version_whose_originals_are_recorded(library):
-    lines = (Path(__file__).resolve().parents[2] / "requirements.txt").read_text().splitlines()
+    lines = (PROJECT / "requirements.txt").read_text().splitlines()
     pinned = [line.split()[0].partition("==")[2] for line in lines if line.startswith(f"{library}==")]
     assert len(pinned) == 1
     assert pinned[0] in originals.RECORDED[library]
