@@ -28,6 +28,7 @@ from crawler.dataset.verify import verify
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
+from tests.support import three_domains
 from tests.support.places import PROJECT
 
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"
@@ -158,6 +159,13 @@ def called(operation: Operation, folder, *arguments, **settings):
     operation.declare(parser)
     opts = parser.parse_args([*arguments, str(folder)])
     return operation.run(opts, lambda **more: from_mapping({**settings, **more}))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> three_domains.Folder:
+    """Three domains under two licences."""
+    three_domains.fill(tmp_path / "corpus")
+    return three_domains.Folder(tmp_path / "corpus")
 
 
 def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(corpus, capsys):
