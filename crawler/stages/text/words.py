@@ -1,4 +1,4 @@
-"""Shared by the text stages: how many words, characters and tokens a text has, whatever its script."""
+"""The text stages count here: words, characters and tokens of a text, whatever its script."""
 
 from __future__ import annotations
 
