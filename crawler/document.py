@@ -151,7 +151,6 @@ class Exchange:
     protocol: str = "HTTP/1.1"
     ip_address: str | None = None
     fetched_at: float = 0.0  # seconds since the epoch, UTC
-    elapsed: float = 0.0  # seconds
     evidence: bytes = b""  # what policy had read before the request (crawler.policy.evidence), for the archive
     fetch: dict[str, Any] = field(default_factory=dict)  # lease, attempt and times of the fetch, for the archive
     license_tag: str | None = None

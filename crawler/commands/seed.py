@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.config import ConfigError
-from crawler.frontier.seeding import sow_arguments
+from crawler.frontier.seeding import seed_arguments
 from crawler.runtime import load
 from crawler.seeds.scope import ScopeError
 from crawler.seeds.seed_file import SeedError
@@ -42,7 +42,7 @@ class Command(ScrapyCommand):
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         try:
             given = dict(item.partition("=")[::2] for item in opts.arguments)
-            sown, warnings = sow_arguments(load(self.settings), given)
+            sown, warnings = seed_arguments(load(self.settings), given)
         except (SeedError, ConfigError) as error:
             self._complain(error.problems)
         except (ScopeError, FrontierError) as error:

@@ -26,6 +26,7 @@ from crawler.storage.files.shards import Entry, read_lines, read_records, write_
 
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
+_REASONS = frozenset(DropReason)
 
 
 @dataclass(slots=True)
@@ -151,7 +152,7 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
 
 def is_final(reason: str | None) -> bool:
     """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
-    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
+    return reason is None or reason not in _REASONS or DropReason(reason).is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
