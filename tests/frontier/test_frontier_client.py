@@ -10,7 +10,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Nack, PutStatus, Wire
 from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
 from crawler.urls.candidate import Candidate
-from tests.frontier.shorthand import ack, dead, reserve
+from tests.support.frontier_shorthand import ack, dead, reserve
 
 
 def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:

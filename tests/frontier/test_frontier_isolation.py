@@ -17,7 +17,7 @@ from crawler.scheduler.start_urls import StartUrls, parse_entry, start_urls_key
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope
 from crawler.urls.candidate import Candidate
-from tests.frontier.shorthand import ack, reserve
+from tests.support.frontier_shorthand import ack, reserve
 
 
 async def keys_of(frontier: Frontier) -> dict[bytes, bytes]:

@@ -47,7 +47,7 @@ from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, Pu
 from crawler.frontier.packing import LEASE_FRONT, unpack
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
-from tests.frontier.shorthand import reserve
+from tests.support.frontier_shorthand import reserve
 
 SCOPES = ("a.example", "b.example", "c.example")
 LEASE_SECONDS, TRIES = 20.0, 3

@@ -11,7 +11,7 @@ from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.status_table import humane, render
 from crawler.urls.candidate import Candidate
-from tests.frontier.shorthand import ack
+from tests.support.frontier_shorthand import ack
 
 
 @pytest.mark.parametrize("shards", [1, 3])

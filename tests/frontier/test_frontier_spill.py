@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus, Wire
 from crawler.urls.candidate import Candidate
-from tests.frontier.shorthand import ack
+from tests.support.frontier_shorthand import ack
 
 HOST = "https://a.example"
 _serial = itertools.count()

@@ -13,7 +13,7 @@ from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading
 from crawler.server.embedded import EmbeddedServer
-from tests.frontier.shorthand import reserve
+from tests.support.frontier_shorthand import reserve
 
 ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 

@@ -1,0 +1,146 @@
+"""A server that was killed may have forgotten its last second: what depended on it is done again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import redis
+from scrapy import Request
+
+from crawler.config import from_mapping
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Limits, PutStatus
+from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.put_queue import PutQueue
+from crawler.scheduler.scheduler import Scheduler
+from crawler.scheduler.turned_away import PutBack
+from crawler.scheduler.turns import Turns
+from crawler.server.connection import ServerRestarted
+from crawler.server.embedded import EmbeddedServer
+from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack
+
+PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
+
+
+@pytest.fixture
+def server(tmp_path: Path):
+    """A server that has everything in its file before it answers."""
+    embedded = EmbeddedServer(tmp_path / "server")
+    with contextlib.closing(redis.Redis.from_url(embedded.start())) as client:
+        client.config_set("appendfsync", "always")
+    yield embedded
+    embedded.stop()
+
+
+def file_of(server: EmbeddedServer) -> Path:
+    (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
+    return file
+
+
+def kill(server: EmbeddedServer) -> None:
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
+
+
+def with_frontier(server: EmbeddedServer, scenario) -> None:
+    async def run() -> None:
+        frontier = Frontier(server.url, "restart", Limits(delay=0.0, concurrency=4))
+        await frontier.open()
+        try:
+            await scenario(frontier)
+        finally:
+            await frontier.close()
+
+    asyncio.run(run())
+
+
+def test_another_process_at_the_same_address_is_another_epoch_and_a_lost_connection_is_not(server):
+    async def scenario(frontier):
+        with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+            client.client_kill_filter(_type="normal", skipme=True)
+        await frontier.counts()
+        assert frontier.connection.epoch == 0
+        kill(server)
+        server.ensure()
+        await frontier.counts()
+        assert frontier.connection.epoch == 1
+
+    with_frontier(server, scenario)
+
+
+def test_what_is_meant_for_one_epoch_does_not_happen_in_the_next(server):
+    async def scenario(frontier):
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        kill(server)
+        server.ensure()
+        with pytest.raises(ServerRestarted), frontier.connection.only_in(0):
+            await ack(frontier, [(lease.token, None)])
+        counts = await frontier.counts()
+        assert (counts.leased, counts.done) == (1, 0)
+
+    with_frontier(server, scenario)
+
+
+def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_back_unsent(server):
+    async def scenario(frontier):
+        in_flight = InFlight()
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        in_flight.add(lease, frontier.connection.epoch)
+        in_flight.get(lease.token).slot_used = True  # by robots.txt: the page needs a turn of its own
+        kill(server)
+        server.ensure()
+        with pytest.raises(PutBack):
+            await Turns(frontier, in_flight).turn(Request(lease.url, meta={"lease": lease}))
+
+    with_frontier(server, scenario)
+
+
+def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is_acknowledged(server):
+    async def scenario(frontier):
+        scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
+        scheduler.frontier = frontier
+        scheduler._put_queue = PutQueue(frontier, lambda: None)
+        stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
+        scheduler._acknowledgements = Acknowledgements(
+            stats, frontier, scheduler._in_flight, revisits, stir=lambda: None, backoff=1.0
+        )
+        await scheduler.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        scheduler._in_flight.add(lease, frontier.connection.epoch)
+        before = file_of(server).stat().st_size
+        assert await scheduler.put([CHILD], lease.token) == [PutStatus.QUEUED]
+        kill(server)
+        os.truncate(file_of(server), before)
+        server.ensure()
+        assert (await frontier.counts()).queued == 0, "the link is lost"
+        await scheduler.settle(lease.token)
+        counts = await frontier.counts()
+        assert (counts.done, counts.queued, counts.leased) == (1, 1, 0)
+        (child,) = (await frontier.lease(1)).leases
+        assert child.url == CHILD.url
+
+    with_frontier(server, scenario)
+
+
+def test_what_a_server_answered_before_it_was_killed_is_not_remembered(server):
+    async def scenario(frontier):
+        put_queue = PutQueue(frontier, lambda: None)
+        before = file_of(server).stat().st_size
+        assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
+        kill(server)
+        os.truncate(file_of(server), before)
+        server.ensure()
+        await frontier.counts()
+        assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
+
+    with_frontier(server, scenario)
