@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import brotli  # type: ignore[import-untyped]  # ships no types
-from scrapy.utils._compression import _DecompressionMaxSizeExceeded as TooLarge
+
+from crawler.downloader.private import TooLarge
 
 if sys.version_info >= (3, 14):
     from compression import zstd
