@@ -10,7 +10,7 @@ import time
 from crawler.commands._operation import Load, Operation
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.storage.files.place import Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.types import Entry
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

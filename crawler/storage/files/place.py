@@ -17,6 +17,7 @@ import orjson
 
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import replace_file
+from crawler.storage.types import Manifest
 
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 REPLACED = "replaced"
@@ -79,7 +80,7 @@ class Place:
                 "give a folder that is empty or new"
             )
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Manifest:
         """The merged manifest.
 
         Raises: StorageError where there is none, or it is not one of ours.
@@ -93,7 +94,7 @@ class Place:
                 f"{self.path_of(MANIFEST)}: format {found!r} instead of {FORMAT!r}; "
                 "give another folder, or use the version of the project that wrote it"
             )
-        return content
+        return cast("Manifest", content)
 
     # --- reading -----------------------------------------------------------------------------------------------------
     def path_of(self, relative: str) -> str:
