@@ -1,4 +1,4 @@
-"""Where the corpus lives: a local folder, or a spool folder whose sealed files are uploaded to an fsspec URL.
+"""Place is where a corpus lives: a local folder, or a spool folder whose sealed files are uploaded to an fsspec URL.
 
 Files always grow on a local disk. For a local CORPUS_DIR that is the corpus itself; for a URL it is CORPUS_SPOOL_DIR,
 and `publish` moves each finished file to the URL. Reading (`open`, `listing`) goes to the corpus, not to the spool.
@@ -61,10 +61,6 @@ class Place:
             _check_writable(self.root)
             if self.remote:
                 self._fs.makedirs(self._base, exist_ok=True)
-
-    def is_claimed(self) -> bool:
-        """True where the marker of a corpus is present."""
-        return self.load_json(MANIFEST) is not None
 
     def _check_foreign(self) -> None:
         try:
