@@ -1,4 +1,4 @@
-"""For the summary: domains in quarantine when the crawl last looked at them (`crawler/quarantine/rule.py`)."""
+"""Names the domains in quarantine when the crawl last looked at them (`crawler/quarantine/rule.py`)."""
 
 from __future__ import annotations
 

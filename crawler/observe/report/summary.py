@@ -1,4 +1,4 @@
-"""From the corpus folder to the numbers a person wants to see: built from the manifest alone, now or years later."""
+"""The summary is what a person wants to know of a corpus in numbers: from the manifest alone, now or years later."""
 
 from __future__ import annotations
 
