@@ -1,4 +1,4 @@
-"""At the start of a run, for the manifest: under which name and by which rules the crawl asked."""
+"""The facts of policy in the manifest: under which name and by which rules a run asked."""
 
 from __future__ import annotations
 

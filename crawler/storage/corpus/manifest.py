@@ -21,7 +21,7 @@ from crawler.times import rfc3339
 EXPIRY = "dataset expire"
 """The operation of a version in which archives went because of their age."""
 REWRITER = "rewrite~"
-"""Begins the writer name of a rewrite (`storage/rewrite.py`). No crawl or worker id holds a tilde."""
+"""Begins the writer name of a rewrite (`crawler/dataset/rewrite.py`). No crawl or worker id holds a tilde."""
 
 
 class Ledger:

@@ -1,4 +1,4 @@
-"""After a crash: what a dead writer left behind is cut to its last complete frame, sealed and listed.
+"""Recovery finishes what a dead writer left: cut to the last complete frame, sealed and listed.
 
 Every start of any worker recovers the files of every dead writer. A live writer holds its lock, so it is left alone.
 """
