@@ -44,7 +44,7 @@ class Bands:
     threshold: float
 
     def seen(self, similarity: float) -> float:
-        """Chance that two texts of this Jaccard similarity are compared at all."""
+        """Chance that two texts of this Jaccard similarity are compared at all: 1 − (1 − s^rows)^bands."""
         return candidate_probability(similarity, self.bands, self.rows)
 
 
