@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from crawler.dataset.rewrite import Rejection, rewrite
+from crawler.dataset.versions import Cause
 from crawler.storage.files.place import Place
 
 source, target, keep_old = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "keep"
@@ -37,7 +38,7 @@ def dying(function, left):
 def work(folder, step):
     left = [step]
     os.fsync, os.unlink, os.rename, os.replace = (dying(f, left) for f in (os.fsync, os.unlink, os.rename, os.replace))
-    rewrite(Place(str(folder)), decide, reason="test", by="test", now=1.8e9, keep_old=keep_old)
+    rewrite(Place(str(folder)), decide, Cause("test", "test", 1.8e9, keeps_old=keep_old))
 
 
 step = 0
