@@ -16,7 +16,7 @@ import orjson
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.observe.report import terminal
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page

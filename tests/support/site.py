@@ -1,6 +1,6 @@
 """A known site on a loopback address: every page, link and request is ours to count.
 
-The prose is our own (`bench/_prose.py`), seeded per page.
+The prose is our own (`bench/web/prose.py`), seeded per page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from bench._prose import prose
+from bench.web.prose import prose
 from tests.support.linked_web import Gate
 
 

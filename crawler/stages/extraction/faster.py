@@ -2,7 +2,7 @@
 
 They are half of its time on documentation pages; `_selectors.py` says how they are answered faster. Beside them stand
 parts of it, and of justext behind it, that ask the same small questions again and again.
-`tests/stages` compares both ways on real pages; `bench/stages.py` shows what it saves.
+`tests/stages` compares both ways on real pages; `bench/speed/stages.py` shows what it saves.
 """
 
 from __future__ import annotations

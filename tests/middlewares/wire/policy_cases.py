@@ -1,6 +1,6 @@
 """The table of what happens on the wire: one case, one site, one page; what the site says, and what must come of it.
 
-`docs/policy-table.md` is written from this table and from measured crawls (`python -m bench.optout_table`).
+`docs/policy-table.md` is written from this table and from measured crawls (`python -m bench.quality.optout_table`).
 
 An outcome is one of
     kept                        the page is in the corpus
