@@ -17,13 +17,13 @@ import orjson
 import pytest
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _exclude, _select
-from crawler.commands._exclude import exclude
-from crawler.commands._select import select_subset
+from crawler.commands.operation import Operation
+from crawler.commands.operations import exclude, select
 from crawler.config import from_mapping
 from crawler.dataset.exclude import refused_domains, withdrawals
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.select import Selection, select
+from crawler.dataset.select import Selection
+from crawler.dataset.select import select as select_records
 from crawler.dataset.verify import verify
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -135,38 +135,37 @@ def test_a_subset_is_a_corpus_of_its_own(web, crawled, tmp_path):
     run = orjson.loads((out / "manifest.json").read_bytes())["runs"][-1]
     assert run["selected_from"]["where"] == ["word_count>=100"] and run["selected_from"]["read"] == 4
     with pytest.raises(StorageError, match="expected an empty or new folder"):
-        select(Place(str(crawled)), Place(str(out)), Selection(), max_bytes=1_000_000, now=0.0)
+        select_records(Place(str(crawled)), Place(str(out)), Selection(), max_bytes=1_000_000, now=0.0)
 
 
 @pytest.mark.parametrize(
     ("work", "arguments", "words"),
     [
-        (select_subset, [], "--out DIR"),
-        (select_subset, ["--out", "x", "--where", "wordcount>3"], "no field of the record"),
-        (select_subset, ["--out", "x", "--where", "word_count"], "expected FIELD=VALUE"),
-        (exclude, [], "expected: scrapy dataset exclude"),
+        (select, ["--out", "x", "--where", "wordcount>3"], "no field of the record"),
+        (select, ["--out", "x", "--where", "word_count"], "expected FIELD=VALUE"),
+        (exclude, [], "Give --domain, --licence or --allowlist"),
         (exclude, ["--domain", "a.example"], "--reason is missing"),
         (exclude, ["--domain", "https://a.example/", "--reason", "x"], "expected a domain such as example.org"),
     ],
 )
 def test_a_wrong_call_says_what_is_expected(crawled, work, arguments, words):
     with pytest.raises(UsageError, match=re.escape(words)):
-        called(work, crawled, *arguments)
+        called(work.OPERATION, crawled, *arguments)
 
 
-def called(work, folder, *arguments, **settings):
+def called(operation: Operation, folder, *arguments, **settings):
     parser = argparse.ArgumentParser()
-    _select.add_options(parser)
-    _exclude.add_options(parser)
-    return work([str(folder)], parser.parse_args(arguments), lambda **more: from_mapping({**settings, **more}))
+    operation.declare(parser)
+    opts = parser.parse_args([*arguments, str(folder)])
+    return operation.run(opts, lambda **more: from_mapping({**settings, **more}))
 
 
 def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(corpus, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
-    (problem,) = called(exclude, corpus.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
+    (problem,) = called(exclude.OPERATION, corpus.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
     assert "the corpus is done" in problem and "run the same command again" in problem
     assert {record["domain"] for record in corpus.records()} == {"alder.example", "cedar.example"}
-    assert called(exclude, corpus.path, *wish) == []
+    assert called(exclude.OPERATION, corpus.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out
 
 
@@ -176,7 +175,7 @@ def test_one_command_withdraws_what_an_allowlist_no_longer_grants(corpus, tmp_pa
         "- {domain: alder.example, tier: A, licence: CC-BY-4.0}\n"
         "- {domain: cedar.example, tier: A, licence: CC-BY-4.0}\n"
     )
-    assert called(exclude, corpus.path, "--allowlist", str(allowlist), "--yes") == []
+    assert called(exclude.OPERATION, corpus.path, "--allowlist", str(allowlist), "--yes") == []
     assert {record["domain"] for record in corpus.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
     assert refused_domains(corpus.place) == {"birch.example"}
     (wish,) = withdrawals(corpus.place)

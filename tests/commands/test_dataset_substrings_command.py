@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crawler.commands._batch import size
+from crawler.commands.operations.substrings import size
 from tests.support.places import PROJECT
 
 

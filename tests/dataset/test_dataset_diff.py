@@ -115,4 +115,4 @@ def test_the_command_needs_two_sides(pair):
     command = [sys.executable, "-m", "scrapy", "dataset", "diff", str(pair[0].path)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "diff [--json] [--show N] A B" in done.stderr + done.stdout
+    assert "scrapy dataset diff [-h] [--json] [--show N] A B" in done.stderr + done.stdout

@@ -5,7 +5,7 @@ from argparse import Namespace
 import orjson
 import pytest
 
-from crawler.commands._expire import expire_archives
+from crawler.commands.operations.expire import expire_archives
 from crawler.config import from_mapping
 from crawler.dataset import expire as expiry
 from crawler.dataset import versions
@@ -182,10 +182,10 @@ def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
 
 
 def test_the_command_takes_its_age_from_the_setting_and_asks_for_one_where_there_is_none(place, folder, capsys):
-    options = Namespace(older_than=None, dry_run=False, by="keeper", reason="")
-    (problem,) = expire_archives([str(folder.path)], options, lambda **values: from_mapping(values))
+    options = Namespace(corpus=str(folder.path), older_than=None, dry_run=False, by="keeper", reason="")
+    (problem,) = expire_archives(options, lambda **values: from_mapping(values))
     assert "ARCHIVE_TTL_DAYS" in problem and "--older-than" in problem
     for days, said in ((100_000, "nothing is older than 100000 days"), (0.001, "removed 4 archive(s)")):
         age = {"ARCHIVE_TTL_DAYS": days}
-        assert expire_archives([str(folder.path)], options, lambda age=age, **values: from_mapping(values | age)) == []
+        assert expire_archives(options, lambda age=age, **values: from_mapping(values | age)) == []
         assert said in capsys.readouterr().out

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands._operation import Load, Operation
+from crawler.commands.operation import Load, Operation
 from crawler.dataset.exclude import Wish, Withdrawn, find, withdraw
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
@@ -22,28 +22,26 @@ if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.seeds.allowlist import AllowlistEntry
 
-SYNTAX = "exclude --domain D[,D] | --licence TAG[,TAG] | --allowlist FILE  --reason TEXT [--yes] CORPUS_DIR"
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, what is to go, why, and whether to ask first."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+    parser.add_argument("--domain", metavar="D[,D]", default="", help="withdraw these domains with their subdomains")
+    parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="withdraw what these licences cover")
+    parser.add_argument("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
+    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
+    parser.add_argument("--yes", action="store_true", help="do it without asking: texts and raw pages are deleted")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `exclude`."""
-    group = parser.add_argument_group("exclude")
-    group.add_argument("--domain", metavar="D", default="", help="withdraw these domains with their subdomains")
-    group.add_argument("--licence", metavar="TAG", default="", help="withdraw what was kept under these licences")
-    group.add_argument("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
-    group.add_argument("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
-    group.add_argument("--yes", action="store_true", help="do it without asking: texts and raw pages are deleted")
-
-
-def exclude(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
+def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     """Show what would go, ask, do it. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
     from crawler.dedup.index import DedupError
     from crawler.frontier.exclusion import ungranted
     from crawler.observe.withdrawn import announce, summary
     from crawler.seeds.allowlist import read_allowlist
 
-    config = load(CORPUS_DIR=paths[0])
-    place = Place(paths[0], config.storage.spool_dir)
+    config = load(CORPUS_DIR=opts.corpus)
+    place = Place(opts.corpus, config.storage.spool_dir)
     entries = read_allowlist(opts.allowlist) if opts.allowlist else None
     wish = _wish(opts, entries)
     crawls = place.manifest()["crawls"]
@@ -85,7 +83,7 @@ def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wis
     from crawler.frontier.exclusion import domain_named, revoked_by
 
     if not (opts.domain or opts.licence or opts.allowlist):
-        raise UsageError(f"expected: scrapy dataset {SYNTAX}")
+        raise UsageError("what is to go? Give --domain, --licence or --allowlist")
     if not (opts.reason or opts.allowlist):
         raise UsageError("--reason is missing: it stays in the lineage of the corpus")
     domains = {name: domain_named(name) for name in opts.domain.split(",") if name.strip()}
@@ -105,4 +103,9 @@ def _agreed() -> bool:
     return sys.stdin.isatty() and input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
-OPERATION = Operation(SYNTAX, exclude)
+OPERATION = Operation(
+    "a domain or a licence says no after the crawl: its texts and raw pages go, and it is not asked again",
+    'exclude --domain example.org --reason "letter of 3 May" --yes corpus',
+    declare,
+    exclude,
+)

@@ -6,15 +6,20 @@ import argparse
 import sys
 import time
 
-from crawler.commands._operation import Load, Operation
+from crawler.commands.operation import Load, Operation
 from crawler.dataset.rewrite import corpus_place
 from crawler.dataset.supersede import supersede
 
 
-def make_version(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # no options
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+
+
+def make_version(opts: argparse.Namespace, load: Load) -> list[str]:
     """What a recrawl does by itself at its end on a local disk. Raises: ConfigError, StorageError."""
-    config = load(CORPUS_DIR=paths[0])
-    with corpus_place(paths[0], config.storage.spool_dir) as place:
+    config = load(CORPUS_DIR=opts.corpus)
+    with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         done = supersede(place, now=time.time())
     if done.rewritten is None and not done.withdrawn:
         sys.stdout.write("every record is the latest of its page\n")
@@ -25,4 +30,6 @@ def make_version(paths: list[str], opts: argparse.Namespace, load: Load) -> list
     return []
 
 
-OPERATION = Operation("supersede CORPUS_DIR", make_version)
+OPERATION = Operation(
+    "make the next version, without what later visits replaced or found gone", "supersede corpus", declare, make_version
+)

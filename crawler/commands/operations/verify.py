@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 
-from crawler.commands._operation import Load, Operation
+from crawler.commands.operation import Load, Operation
 from crawler.dataset.verify import finish_dead_writers, fix, verify
 from crawler.storage.files.place import Place
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare --fix."""
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, --fix."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
 
 
-def check(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
     """Hashes, counts, every line, and that each URL has one verdict. Raises: StorageError where there is no corpus."""
-    place = Place(paths[0])
+    place = Place(opts.corpus)
     place.manifest()
     if opts.fix and (sealed := finish_dead_writers(place)):
         sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
@@ -39,4 +40,4 @@ def check(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]: 
     return problems
 
 
-OPERATION = Operation("verify [--fix] CORPUS_DIR", check)
+OPERATION = Operation("check every file, every line, and that each URL is there once", "verify corpus", declare, check)

@@ -8,35 +8,30 @@ import time
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands._operation import Load, Operation
-
-SYNTAX = (
-    "select [--where FIELD=VALUE …] [--language L] [--licence TAG] [--domain D] [--min-quality Q] [--all-versions] "
-    "--out DIR CORPUS_DIR"
-)
+from crawler.commands.operation import Load, Operation
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `select` that `exclude` does not have, too."""
-    group = parser.add_argument_group("select")
-    group.add_argument(
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, the new folder, and the conditions, all of which have to hold."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+    parser.add_argument("--out", metavar="DIR", required=True, help="a new folder for the subset")
+    parser.add_argument(
         "--where", action="append", default=[], metavar="FIELD=VALUE", help="also != >= <= > <; repeatable"
     )
-    group.add_argument("--language", metavar="L", default="", help="ISO 639-1 codes, separated by commas")
-    group.add_argument("--min-quality", type=float, metavar="Q", help="least quality_score")
-    group.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
-    group.add_argument("--out", metavar="DIR", help="a new folder for the subset")
+    parser.add_argument("--language", metavar="L[,L]", default="", help="ISO 639-1 codes")
+    parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="license_tag of the record")
+    parser.add_argument("--domain", metavar="D[,D]", default="", help="these domains with their subdomains")
+    parser.add_argument("--min-quality", type=float, metavar="Q", help="least quality_score")
+    parser.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
 
 
-def select_subset(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
+def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
     """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
     from crawler.dataset.select import Selection, condition_of, select
     from crawler.storage.files.place import Place
 
-    if not opts.out:
-        raise UsageError(f"expected: scrapy dataset {SYNTAX}")
-    config = load(CORPUS_DIR=paths[0])
-    place = Place(paths[0], config.storage.spool_dir)
+    config = load(CORPUS_DIR=opts.corpus)
+    place = Place(opts.corpus, config.storage.spool_dir)
     try:
         conditions = tuple(condition_of(text) for text in opts.where)
         selection = Selection(_set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions)
@@ -60,4 +55,9 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(item.strip() for item in text.split(",") if item.strip())
 
 
-OPERATION = Operation(SYNTAX, select_subset)
+OPERATION = Operation(
+    "a subset with a manifest of its own",
+    "select --language en --min-quality 0.5 --out english corpus",
+    declare,
+    select_subset,
+)

@@ -7,30 +7,27 @@ import sys
 from typing import TYPE_CHECKING
 
 import orjson
-from scrapy.exceptions import UsageError
 
-from crawler.commands._operation import Load, Operation
+from crawler.commands.operation import Load, Operation
 
 if TYPE_CHECKING:
     from crawler.dataset.diff import Change, Difference
 
-SYNTAX = "diff [--json] [--show N] A B        (a CORPUS_DIR, or CORPUS_DIR@VERSION)"
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Two sides, --json, --show."""
+    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    parser.add_argument("--show", type=int, default=5, metavar="N", help="examples of each kind (5)")
+    parser.add_argument("before", metavar="A", help="a CORPUS_DIR, or CORPUS_DIR@VERSION")
+    parser.add_argument("after", metavar="B", help="the other one")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the option of `diff` that no other operation has."""
-    group = parser.add_argument_group("diff")
-    group.add_argument("--show", type=int, default=5, metavar="N", help="examples of each kind (default 5)")
-
-
-def show_difference(paths: list[str], opts: argparse.Namespace, load: Load) -> list[str]:
-    """Differences are an answer, no failure. Raises: UsageError, ConfigError, StorageError."""
+def show_difference(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Differences are an answer, no failure. Raises: ConfigError, StorageError."""
     from crawler.dataset.diff import compare, side_of
 
-    if len(paths) != 2:
-        raise UsageError(f"expected: scrapy dataset {SYNTAX}")
-    spool = load(CORPUS_DIR=paths[0]).storage.spool_dir
-    found = compare(side_of(paths[0], spool), side_of(paths[1], spool), samples=max(0, opts.show))
+    spool = load(CORPUS_DIR=opts.before).storage.spool_dir
+    found = compare(side_of(opts.before, spool), side_of(opts.after, spool), samples=max(0, opts.show))
     if opts.json:
         sys.stdout.write(orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
     else:
@@ -51,4 +48,9 @@ def _lines(found: Difference, most: int) -> list[str]:
     return lines
 
 
-OPERATION = Operation(SYNTAX, show_difference, many=True)
+OPERATION = Operation(
+    "what another configuration, or a later version, made of the same URLs",
+    "diff corpus stricter",
+    declare,
+    show_difference,
+)
