@@ -160,25 +160,25 @@ def called(operation: Operation, folder, *arguments, **settings):
     return operation.run(opts, lambda **more: from_mapping({**settings, **more}))
 
 
-def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(corpus, capsys):
+def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(three_domains, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
-    (problem,) = called(exclude.OPERATION, corpus.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
-    assert "the corpus is done" in problem and "run the same command again" in problem
-    assert {record["domain"] for record in corpus.records()} == {"alder.example", "cedar.example"}
-    assert called(exclude.OPERATION, corpus.path, *wish) == []
+    (problem,) = called(exclude.OPERATION, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
+    assert "the three_domains is done" in problem and "run the same command again" in problem
+    assert {record["domain"] for record in three_domains.records()} == {"alder.example", "cedar.example"}
+    assert called(exclude.OPERATION, three_domains.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out
 
 
-def test_one_command_withdraws_what_an_allowlist_no_longer_grants(corpus, tmp_path, capsys):
+def test_one_command_withdraws_what_an_allowlist_no_longer_grants(three_domains, tmp_path, capsys):
     allowlist = tmp_path / "allowlist.yaml"
     allowlist.write_text(
         "- {domain: alder.example, tier: A, licence: CC-BY-4.0}\n"
         "- {domain: cedar.example, tier: A, licence: CC-BY-4.0}\n"
     )
-    assert called(exclude.OPERATION, corpus.path, "--allowlist", str(allowlist), "--yes") == []
-    assert {record["domain"] for record in corpus.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
-    assert refused_domains(corpus.place) == {"birch.example"}
-    (wish,) = withdrawals(corpus.place)
+    assert called(exclude.OPERATION, three_domains.path, "--allowlist", str(allowlist), "--yes") == []
+    assert {record["domain"] for record in three_domains.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
+    assert refused_domains(three_domains.place) == {"birch.example"}
+    (wish,) = withdrawals(three_domains.place)
     assert wish["rule"] == f"allowlist sha256:{hashlib.sha256(allowlist.read_bytes()).hexdigest()}"
     assert "birch.example: never asked again" in capsys.readouterr().out
 
