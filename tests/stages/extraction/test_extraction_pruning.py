@@ -5,9 +5,10 @@ import tarfile
 import pytest
 from lxml import html
 from lxml.etree import XPath
-from trafilatura import xpaths
+from trafilatura import main_extractor, xpaths
 
 from crawler.stages.extraction import faster
+from crawler.stages.extraction.selectors import Rule
 from crawler.stages.extraction.stage import trafilatura_text
 from crawler.stages.parse.stage import parse_html
 from demo.pages import load_web
@@ -36,12 +37,12 @@ def restore():
 def test_a_compiled_rule_selects_the_same_elements_in_the_same_order(name):
     tree = html.fromstring(PAGE)
     for expression in getattr(xpaths, name):
-        assert faster.Rule(expression).select(tree) == expression(tree)
+        assert Rule(expression).select(tree) == expression(tree)
 
 
 def test_the_costly_expressions_of_the_installed_trafilatura_are_compiled():
     costly = [*xpaths.OVERALL_DISCARD_XPATH, *xpaths.TEASER_DISCARD_XPATH, *xpaths.DISCARD_IMAGE_ELEMENTS]
-    assert all(faster.Rule(expression).compiled for expression in costly)
+    assert all(Rule(expression).compiled for expression in costly)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_the_costly_expressions_of_the_installed_trafilatura_are_compiled():
     ],
 )
 def test_an_expression_of_another_form_is_left_to_the_engine(source):
-    rule = faster.Rule(XPath(source, namespaces=REGEX))
+    rule = Rule(XPath(source, namespaces=REGEX))
     assert not rule.compiled
     tree = html.fromstring(PAGE)
     assert rule.select(tree) == XPath(source, namespaces=REGEX)(tree)
@@ -73,7 +74,7 @@ def test_an_expression_of_another_form_is_left_to_the_engine(source):
 )
 def test_a_union_means_the_attribute_that_stands_first(source):
     expression = XPath(source, namespaces=REGEX)
-    rule = faster.Rule(expression)
+    rule = Rule(expression)
     assert rule.compiled
     tree = html.fromstring(PAGE)
     assert rule.select(tree) == expression(tree) != []
@@ -91,7 +92,7 @@ CONDITIONAL = (
 @pytest.mark.parametrize("source", CONDITIONAL)
 def test_what_stands_behind_the_disjunction_counts(source):
     expression = XPath(source)
-    rule, tree = faster.Rule(expression), html.fromstring(PAGE)
+    rule, tree = Rule(expression), html.fromstring(PAGE)
     assert rule.select(tree) == expression(tree)
     assert rule.first(tree) is next(iter(expression(tree)), None)
 
@@ -103,12 +104,12 @@ TITLES = """<html class="entry-title" id="title"><body><h2 class="post-title">a<
 @pytest.mark.parametrize("expression", xpaths.TITLE_XPATHS, ids=lambda e: " ".join(e.path.split())[:40])
 def test_a_path_from_the_root_is_searched_for_in_the_whole_document(expression):
     tree = html.fromstring(TITLES)
-    assert faster.Rule(expression).select(tree) == expression(tree) != []
-    assert faster.Rule(expression).select(tree.find(".//p")) == expression(tree)
+    assert Rule(expression).select(tree) == expression(tree) != []
+    assert Rule(expression).select(tree.find(".//p")) == expression(tree)
 
 
 def test_the_engine_is_not_asked_where_no_element_passes_the_disjunction(monkeypatch):
-    rule = faster.Rule(XPath(".//*[self::div][@id='nowhere'][not(.//h1)]"))
+    rule = Rule(XPath(".//*[self::div][@id='nowhere'][not(.//h1)]"))
     monkeypatch.setattr(rule, "_expression", None)
     assert rule.select(html.fromstring(PAGE)) == []
 
@@ -127,14 +128,16 @@ BODIES = (
 def test_the_paths_to_the_body_lead_where_trafilaturas_lead(body):
     tree = html.fromstring(f"<html><body>{body}</body></html>")
     found = [next(iter(expression(tree)), None) for expression in xpaths.BODY_XPATH]
-    assert [next(iter(path(tree)), None) for path in faster._BODY_PATHS] == found
+    faster.install()
+    assert main_extractor.BODY_XPATH is not xpaths.BODY_XPATH
+    assert [next(iter(path(tree)), None) for path in main_extractor.BODY_XPATH] == found
     assert faster.body_of(tree) is next((element for element in found if element is not None), None)
 
 
 def test_the_costly_paths_to_the_body_are_compiled():
     costly = [e for e in xpaths.BODY_XPATH if "re:test" in e.path]
     assert len(costly) >= 3
-    assert all(faster.Rule(expression)._rest is not None for expression in costly)
+    assert all(Rule(expression)._rest is not None for expression in costly)
 
 
 def texts(pages):

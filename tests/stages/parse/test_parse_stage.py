@@ -14,7 +14,7 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse import prescan
 from crawler.stages.parse.prescan import hostile_reason
-from crawler.stages.parse.stage import ParseStage, media_kind
+from crawler.stages.parse.stage import ParseStage, media_kind, parse_html
 from crawler.stages.text.charset import decode
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
@@ -146,6 +146,14 @@ def test_hostile_html_is_refused_before_it_costs_anything(html):
     assert isinstance(drop, Drop)
     assert drop.reason is DropReason.HOSTILE_HTML
     assert time.process_time() - started < 1.0
+
+
+def test_depth_is_told_from_other_limits_of_the_parser_by_what_it_left():
+    assert parse_html("<div>" * 254 + "x").text_content() == "x"
+    assert parse_html("<div>" * 255 + "x") == "nested deeper than 256 elements"
+    assert parse_html("<span>a" * 300 + "</span>" * 300) == "nested deeper than 256 elements"
+    torn = parse_html("<p>" + "x" * 11_000_000 + "</p>")  # libxml2's limit of its buffer: fatal, and another one
+    assert not isinstance(torn, str)
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,24 @@
 
 import pytest
 
-from crawler.stages.pii import checks
-from crawler.stages.pii import id_checks as proofs
+from crawler.stages.pii import id_checks
 from crawler.stages.pii.ids import TRIGGERS
 from crawler.stages.pii.recognise import find
 
 KNOWN = [  # from the issuing offices' own specimens, or made with python-stdnum as an independent implementation
-    (proofs.is_de_tax_id, "86 095 742 719"), (proofs.is_de_social_security, "65 170839 J 003"),
-    (proofs.is_de_health_insurance, "A123456780"), (proofs.is_at_svnr, "1719 120585"),
-    (checks.is_ahv, "756.9217.0769.85"), (checks.is_nir, "1 84 12 76 451 089 46"),
-    (proofs.is_fr_tax, "05 71 37 05 79 017"), (proofs.is_be_national, "85.07.39-172.07"),
-    (proofs.is_es_nif, "12345678-Z"), (proofs.is_es_nif, "X-1234567-L"),
-    (proofs.is_es_social_security, "28/12345678/40"), (proofs.is_mx_curp, "GOMC900514HDFNRR76"),
-    (proofs.is_cl_rut, "14.461.887-4"), (proofs.is_ar_cuil, "20-22090640-0"),
-    (proofs.is_it_fiscal, "RSSMRA85T10A562S"), (proofs.is_pt_nif, "123456789"),
-    (proofs.is_pt_citizen_card, "98856853 0 ZZ0"), (checks.is_cpf, "529.982.247-25"), (checks.is_bsn, "111222333"),
-    (proofs.is_pl_nip, "555-640-43-21"), (proofs.is_pl_id_card, "ABC 412345"),
-    (proofs.is_pl_passport, "EA9123456"), (proofs.is_ie_pps, "1513137V"), (proofs.is_no_fnr, "15068661584"),
-    (proofs.is_cz_birth_number, "735528/3573"), (proofs.is_ro_cnp, "1850412117696"),
+    (id_checks.is_de_tax_id, "86 095 742 719"), (id_checks.is_de_social_security, "65 170839 J 003"),
+    (id_checks.is_de_health_insurance, "A123456780"), (id_checks.is_at_svnr, "1719 120585"),
+    (id_checks.is_ahv, "756.9217.0769.85"), (id_checks.is_nir, "1 84 12 76 451 089 46"),
+    (id_checks.is_fr_tax, "05 71 37 05 79 017"), (id_checks.is_be_national, "85.07.39-172.07"),
+    (id_checks.is_es_nif, "12345678-Z"), (id_checks.is_es_nif, "X-1234567-L"),
+    (id_checks.is_es_social_security, "28/12345678/40"), (id_checks.is_mx_curp, "GOMC900514HDFNRR76"),
+    (id_checks.is_cl_rut, "14.461.887-4"), (id_checks.is_ar_cuil, "20-22090640-0"),
+    (id_checks.is_it_fiscal, "RSSMRA85T10A562S"), (id_checks.is_pt_nif, "123456789"),
+    (id_checks.is_pt_citizen_card, "98856853 0 ZZ0"), (id_checks.is_cpf, "529.982.247-25"),
+    (id_checks.is_bsn, "111222333"),
+    (id_checks.is_pl_nip, "555-640-43-21"), (id_checks.is_pl_id_card, "ABC 412345"),
+    (id_checks.is_pl_passport, "EA9123456"), (id_checks.is_ie_pps, "1513137V"), (id_checks.is_no_fnr, "15068661584"),
+    (id_checks.is_cz_birth_number, "735528/3573"), (id_checks.is_ro_cnp, "1850412117696"),
 ]  # fmt: skip
 
 

