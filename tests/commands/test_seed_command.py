@@ -53,7 +53,7 @@ def with_frontier(server: str, crawl: str, work: Callable[[Frontier], Awaitable[
 
 def seed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(PROJECT), str(Path(__file__).parent)])
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "seeds_command_settings", "PYTHONPATH": path}
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "seed_command_settings", "PYTHONPATH": path}
     command = [sys.executable, "-W", "error", "-m", "scrapy", "seed", *arguments]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
