@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from tests.support.loopback_web import Answer, PolicyWeb, Route, hang, reset
-from tests.support.site import prose
+from bench.web.prose import prose
+from tests.support.loopback_web import Answer, PolicyWeb, Route
+from tests.support.serving import hang, reset
 
 PROFILES = ("strict", "balanced", "minimal")
 FUTURE, PAST = "Wed, 25 Jun 2087 15:00:00 GMT", "Wed, 25 Jun 2008 15:00:00 GMT"
