@@ -19,8 +19,9 @@ from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.urls.candidate import Candidate
 from tests.support.frontier_shorthand import ack, reserve
-from tests.support.linked_web import DEADLINE, Web
+from tests.support.linked_web import Web
 from tests.support.places import PROJECT
+from tests.support.serving import DEADLINE
 
 
 @pytest.fixture

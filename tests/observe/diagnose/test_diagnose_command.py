@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.observe.diagnose import view, webpage
