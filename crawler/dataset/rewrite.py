@@ -1,4 +1,4 @@
-"""After the crawl: one new version of the corpus, in which records were changed, rejected or withdrawn.
+"""A rewrite makes a new version of a corpus, in which records were changed, rejected or withdrawn.
 
 No listed file ever changes. Changed files get new names, a ledger of their own says which files they stand for, and the
 manifest counts one version up with the lineage. That ledger is saved in one step, so a crash leaves the old version or

@@ -1,4 +1,4 @@
-"""After a second run: what later visits replaced, or found gone, leaves the corpus with its next version.
+"""The next version of a corpus leaves out the records that later visits replaced or found gone.
 
 The newest final verdict on a URL counts (`verify.py` ranks alike). Older records go in one rewrite: the files that held
 them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.

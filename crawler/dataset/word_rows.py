@@ -1,4 +1,4 @@
-"""Behind `dataset substrings`: documents as one row of numbers, one a word, and back.
+"""`scrapy dataset substrings` reads documents as one sequence of numbers, one number a word.
 
 A word is what stands between white space; in scripts without spaces, a character. Letter case and punctuation count.
 """

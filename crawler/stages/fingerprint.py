@@ -1,4 +1,4 @@
-"""After personal data, last of the stages: the fingerprints by which the dedup index knows a text again.
+"""The fingerprint stage, the last one, computes the fingerprints by which the duplicate index compares texts.
 
 `doc_id` says "the same text", `simhash` and the MinHash signature say "nearly the same". All three are computed from
 the redacted text, so pages that differ only in a redacted value fall together, and no personal value enters an index.
@@ -91,8 +91,3 @@ def simhash(pieces: list[bytes]) -> str:
 def _blocks(pieces: list[bytes]) -> Iterator[list[bytes]]:
     for start in range(0, len(pieces), _BATCH):
         yield pieces[start : start + _BATCH]
-
-
-def hamming(left: str, right: str) -> int:
-    """Bits in which two SimHash values differ, 0 to 64."""
-    return (int(left, 16) ^ int(right, 16)).bit_count()

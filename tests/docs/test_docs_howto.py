@@ -83,7 +83,9 @@ def test_pages_of_an_archive_become_a_corpus_and_known_texts_are_left_out(desk: 
 def test_a_release_is_a_corpus_with_its_documents(with_corpus: Desk) -> None:
     with_corpus.run("Publish a dataset")
     release = with_corpus.folder / "release"
-    assert {"README.md", "croissant.json", "eu_summary.md", "manifest.json"} <= {path.name for path in release.iterdir()}
+    assert {"README.md", "croissant.json", "eu_summary.md", "manifest.json"} <= {
+        path.name for path in release.iterdir()
+    }
     assert with_corpus.urls("release") == with_corpus.urls("corpus")
 
 

@@ -17,7 +17,8 @@ for number in range(3):
     writer.add(json.dumps({"url": f"https://example.org/{number}", "text": "words"}).encode() + b"\\n")
 writer.seal()
 (path, entry), = sealed
-print(path.name, path.read_bytes()[:6] == b"\\xfd7zXZ\\x00", len(list(read_lines(path))), bool(_NAME.fullmatch(path.name)))
+is_xz = path.read_bytes()[:6] == b"\\xfd7zXZ\\x00"
+print(path.name, is_xz, len(list(read_lines(path))), bool(_NAME.fullmatch(path.name)))
 """
 
 

@@ -1,4 +1,4 @@
-"""Behind `scrapy diagnose`: why documents were not kept, and which threshold it was. From records, whoever made them.
+"""A diagnosis says from records alone why documents were not kept, and which threshold it was.
 
 One pass over any number of records; what is kept of each is a few numbers, a bounded list of near misses and a bounded
 number of examples.

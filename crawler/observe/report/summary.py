@@ -1,4 +1,4 @@
-"""From the corpus folder to the numbers a person wants to see: built from the manifest alone, now or years later."""
+"""The summary of a corpus is computed from its manifest alone, at any time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside every sealed archive: which page is where, as CDXJ, sorted by bytes, so that one look-up is one bisection.
+"""A CDXJ index, sorted by bytes, says where each page of an archive is.
 
 One line a response or revisit record: SURT key, 14-digit UTC time, JSON (url, mime, status, digest, length, offset,
 filename; all strings, as pywb writes them). Lines are collected while the archive grows (`Draft`) and come out the same

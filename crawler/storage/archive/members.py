@@ -1,4 +1,4 @@
-"""Under the archive reader: plain bytes out of gzip members, zstd frames or nothing at all, whatever is broken in them.
+"""Archives are unpacked to plain bytes: gzip members, zstd frames or neither, also where some are damaged.
 
 A piece says at which byte of the file its member begins, so that every record has an offset. What cannot be unpacked
 becomes a `Damage`, and reading goes on at the next member that begins a WARC record.

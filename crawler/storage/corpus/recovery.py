@@ -1,4 +1,4 @@
-"""After a crash: what a dead writer left behind is cut to its last complete frame, sealed and listed.
+"""Recovery cuts the files of a dead writer to their last complete frame, seals and lists them.
 
 Every start of any worker recovers the files of every dead writer. A live writer holds its lock, so it is left alone.
 """

@@ -1,4 +1,4 @@
-"""From a `Document` to the JSON line that is written: kept records and rejected records.
+"""A `Document` becomes the JSON line of a kept or rejected record.
 
 Pure: no files here. `docs/record.md` explains every field.
 """
