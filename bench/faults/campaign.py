@@ -28,8 +28,8 @@ from pathlib import Path
 
 import redis
 
-from bench.faults.blows import Blow, Plan, draw
 from bench.faults import audit
+from bench.faults.blows import Blow, Plan, draw
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT

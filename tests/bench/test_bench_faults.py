@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from bench.faults.blows import Blow, Plan, draw
 from bench.faults import audit, campaign
+from bench.faults.blows import Blow, Plan, draw
 from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
