@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from crawler.dataset.rewrite import Rejection, rewrite
+from crawler.dataset.versions import Cause
 from crawler.storage.files.place import Place
 from tests.support.kills import die_at_every_step
 
@@ -18,7 +19,7 @@ def decide(record):
 
 
 def work(folder: Path) -> None:
-    rewrite(Place(str(folder)), decide, reason="test", by="test", now=1.8e9, keep_old=sys.argv[3] == "keep")
+    rewrite(Place(str(folder)), decide, Cause("test", "test", 1.8e9, keeps_old=sys.argv[3] == "keep"))
 
 
 print(die_at_every_step(Path(sys.argv[1]), Path(sys.argv[2]), work))
