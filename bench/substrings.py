@@ -15,7 +15,7 @@ from pathlib import Path
 
 import orjson
 
-from crawler.commands import _batch as commands
+from crawler.commands.operations import substrings as commands
 from crawler.config import from_mapping
 from crawler.dataset import substrings
 from crawler.document import Document

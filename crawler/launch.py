@@ -1,6 +1,6 @@
 """Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
 
-`prepare` is what `scrapy crawl` calls before the reactor starts; `verdict_of` turns a finished crawl into an exit code.
+`prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """
 
 from __future__ import annotations

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands import _sample
-from crawler.config import ConfigError, LaunchError
-from crawler.pool.pool import PoolError
-from crawler.runtime import load
-from crawler.storage.files.errors import StorageError
+from crawler.commands import live_sample
+from crawler.commands.command import ProjectCommand, expected_errors, problems_of
 
 if TYPE_CHECKING:
     from crawler.observe.diagnose.diagnosis import Diagnosis
@@ -24,10 +21,11 @@ if TYPE_CHECKING:
 SAMPLE = 200
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where there is a diagnosis; 1 where there is none, with the reason."""
 
-    requires_project = True
+    requires_crawler_process = True
+    example = "diagnose corpus"
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -37,16 +35,15 @@ class Command(ScrapyCommand):
         """One line for `scrapy -h`."""
         return "Show why documents are not kept, score by score, and which threshold bites"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
+    def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where the documents come from, how many, and how the answer is shown."""
-        super().add_options(parser)
         parser.add_argument("--archive", metavar="GLOB_OR_URL", help="judge a sample of archived pages; no network")
         parser.add_argument(
             "--live", action="append", metavar="NAME=VALUE", default=[],
             help="crawl a sample: url=, sitemap=, seeds= or allowlist= as in scrapy crawl corpus -a",
         )  # fmt: skip
         parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all")
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="another seed, another choice; 0")
+        parser.add_argument("--seed", type=int, metavar="S", help="another seed, another choice; 0")
         parser.add_argument("--examples", type=int, default=2, metavar="N", help="passages of each reason; 2")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--html", metavar="FILE", help="write a page for a browser")
@@ -57,34 +54,34 @@ class Command(ScrapyCommand):
             raise UsageError("expected one of: CORPUS_DIR, --archive GLOB_OR_URL, --live url=URL")
         if opts.sample < 0 or opts.examples < 0 or (opts.live and opts.sample == 0):
             raise UsageError("expected --sample N from 0 up (from 1 up with --live) and --examples N from 0 up")
+        if opts.seed is not None and (opts.live or opts.sample == 0):
+            raise UsageError("--seed chooses among documents: it goes with --sample N of a corpus or an archive")
         try:
             found = self._diagnosis(args, opts)
             if found.total:
                 self._show(found, opts)
             else:
-                self._complain([f"{found.source}: no document; nothing can be said"])
-        except (ConfigError, LaunchError) as error:
-            self._complain(error.problems)
-        except (StorageError, PoolError) as error:
-            self._complain([str(error)])
+                self.complain([f"{found.source}: no document; nothing can be said"])
+        except expected_errors() as error:
+            self.complain(problems_of(error))
         except OSError as error:
-            self._complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+            self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
         from crawler.observe.diagnose.diagnosis import diagnose
         from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 
         assert self.settings is not None
-        choice = Choice(opts.sample, opts.seed)
+        choice = Choice(opts.sample, opts.seed or 0)
         with ExitStack() as stack:
             if opts.live:
                 source = "a live sample of " + ", ".join(opts.live)
-                sampled, config = _sample.live(self.settings, self.crawler_process, opts.live, opts.sample, stack)
+                sampled, config = live_sample.live(self.settings, self.crawler_process, opts.live, opts.sample, stack)
             elif opts.archive:
-                config, source = _sample.checked(self.settings), opts.archive
+                config, source = live_sample.checked(self.settings), opts.archive
                 sampled = from_archive(opts.archive, choice, config)
             else:
-                config, source = load(self.settings), args[0]
+                config, source = self.load(), args[0]
                 sampled = from_corpus(args[0], choice)
             found = diagnose(sampled.records, config, source=source, examples=opts.examples)
             found.notes += sampled.notes
@@ -104,7 +101,3 @@ class Command(ScrapyCommand):
         view.show(found, console)
         if opts.html:
             console.print(f"written: {opts.html}", soft_wrap=True)
-
-    def _complain(self, problems: list[str]) -> None:
-        sys.stderr.writelines(f"error: {problem}\n" for problem in problems)
-        self.exitcode = 1

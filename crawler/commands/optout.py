@@ -13,6 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import __version__
+from crawler.commands.command import ProjectCommand
 from crawler.config import LaunchError
 from crawler.launch import check_identity
 from crawler.policy.explain import Answer, moment
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from crawler.config import Config
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0: every URL may be fetched and kept. 1: one may not, or not now. 2: the question was no question."""
 
-    requires_project = True
+    requires_crawler_process = True
+    example = "optout https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -36,9 +38,8 @@ class Command(ScrapyCommand):
         """One line for `scrapy -h`."""
         return "Explain whether a page may be fetched and kept: files read, signals seen, the rule that decided"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
+    def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --domain and --json."""
-        super().add_options(parser)
         parser.add_argument(
             "--domain", metavar="D", help="what a host says, without fetching a page; https, unless given as http://D"
         )
@@ -54,8 +55,7 @@ class Command(ScrapyCommand):
             inquiry = inquiry_about(args, opts.domain)
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
         except LaunchError as error:
-            sys.stderr.writelines(f"error: {problem}\n" for problem in error.problems)
-            self.exitcode = 2
+            self.complain(error.problems, exitcode=2)
             return
         from rich.console import Console
 
@@ -71,8 +71,7 @@ class Command(ScrapyCommand):
 
         given = [item.answer for item in inquiry.surveys] + [item.answer for item in inquiry.explanations]
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
-            sys.stderr.write("error: not every question was answered; what is above says why\n")
-            self.exitcode = 2
+            self.complain(["not every question was answered; what is above says why"], exitcode=2)
         else:
             self.exitcode = int(any(answer is not Answer.YES for answer in given))
         agent = user_agent(config.crawl.product_token, __version__, config.crawl.contact)

@@ -8,20 +8,17 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.config import ConfigError
+from crawler.commands.command import ProjectCommand, expected_errors, problems_of
 from crawler.frontier.client import Frontier
-from crawler.frontier.operate import with_frontier
+from crawler.frontier.operate import ActionError, with_frontier
 from crawler.pipelines.yields import rule_of
 from crawler.quarantine.history import SharedYields
-from crawler.runtime import load
-from crawler.server.errors import FrontierError
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where the list was read, or the domain was released."""
 
-    requires_project = True
-    requires_crawler_process = False
+    example = "quarantine -s CORPUS_DIR=corpus"
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -31,18 +28,16 @@ class Command(ScrapyCommand):
         """One line for `scrapy -h`."""
         return "Show domains whose pages suddenly give little text; release one by hand"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
+    def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""
-        super().add_options(parser)
         parser.add_argument("--release", metavar="DOMAIN", help="what it gives from now on is what is usual")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the list, or what was released."""
-        assert self.settings is not None
         if args:
             raise UsageError(f"expected nothing but --release DOMAIN, got {args[0]!r}")
         try:
-            config = load(self.settings)
+            config = self.load()
             rule = rule_of(config.extraction)
 
             async def work(frontier: Frontier) -> str:
@@ -50,18 +45,14 @@ class Command(ScrapyCommand):
                 return await _release(yields, opts.release) if opts.release else _listed(await yields.quarantined())
 
             sys.stdout.write(with_frontier(config, work) + "\n")
-        except ConfigError as error:
-            sys.stderr.writelines(f"error: {problem}\n" for problem in error.problems)
-            self.exitcode = 1
-        except (FrontierError, LookupError) as error:
-            sys.stderr.write(f"error: {error}\n")
-            self.exitcode = 1
+        except expected_errors() as error:
+            self.complain(problems_of(error))
 
 
 async def _release(yields: SharedYields, domain: str) -> str:
-    """Raises: LookupError where the domain has no history."""
+    """Raises: ActionError where the domain has no history."""
     if not await yields.release(domain):
-        raise LookupError(f"{domain!r} has no history here; `scrapy quarantine` lists the domains that are set aside")
+        raise ActionError(f"{domain!r} has no history here; `scrapy quarantine` lists the domains that are set aside")
     return f"{domain} is released; replay the archive, or crawl again, for the pages that were set aside"
 
 

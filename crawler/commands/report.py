@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler import runtime
-from crawler.config import ConfigError
-from crawler.storage.files.errors import StorageError
+from crawler.commands.command import ProjectCommand, expected_errors, problems_of
 
 if TYPE_CHECKING:
     from crawler.observe.report.duplicates import Bands
@@ -19,11 +16,10 @@ if TYPE_CHECKING:
 HTML_SAMPLES = 10
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand, ScrapyCommand):
     """Prints the summary, with `--samples` some documents; `--html` writes report.html and stats.json."""
 
-    requires_project = True
-    requires_crawler_process = False
+    example = "report --html corpus"
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -33,9 +29,8 @@ class Command(ScrapyCommand):
         """One line for `scrapy -h`."""
         return "Show what is in a corpus: kept, rejected and why, domains, languages, samples"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --html and --samples."""
-        super().add_options(parser)
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Declare --html, --eu and --samples."""
         parser.add_argument("--html", action="store_true", help="write report.html and stats.json into CORPUS_DIR")
         parser.add_argument(
             "--eu", action="store_true", help="write eu_summary, croissant.json and a dataset card, too"
@@ -55,9 +50,8 @@ class Command(ScrapyCommand):
             found = report.read(args[0], samples=samples, bands=self._bands())
             written = report.write(found) if opts.html else []
             written += report.write_provenance(args[0]) if opts.eu else []
-        except (StorageError, ConfigError) as error:
-            sys.stderr.write(f"error: {error}\n")
-            self.exitcode = 1
+        except expected_errors() as error:
+            self.complain(problems_of(error))
             return
         console = Console(soft_wrap=False)
         terminal.show(found.summary, console, duplicates.sections(found.duplicates))
@@ -70,6 +64,5 @@ class Command(ScrapyCommand):
         """The banding of the settings as they are now. Raises: ConfigError."""
         from crawler.observe.report.duplicates import Bands
 
-        assert self.settings is not None
-        dedup = runtime.load(self.settings).dedup
+        dedup = self.load().dedup
         return Bands(dedup.bands, dedup.rows, dedup.threshold)

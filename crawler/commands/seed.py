@@ -8,19 +8,14 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.config import ConfigError
+from crawler.commands.command import ProjectCommand, expected_errors, problems_of
 from crawler.frontier.seeding import sow_arguments
-from crawler.runtime import load
-from crawler.seeds.scope import ScopeError
-from crawler.seeds.seed_file import SeedError
-from crawler.server.errors import FrontierError
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 only where every seed is in the frontier, now or before."""
 
-    requires_project = True
-    requires_crawler_process = False
+    example = "seed -a url=https://example.org/ -s CORPUS_DIR=corpus"
 
     def syntax(self) -> str:
         """Shown by `scrapy seed -h`."""
@@ -30,29 +25,24 @@ class Command(ScrapyCommand):
         """One line for `scrapy -h`."""
         return "Put seeds, sitemaps or an allowlist into a shared frontier"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
+    def declare(self, parser: argparse.ArgumentParser) -> None:
         """`-a` as in `scrapy crawl`."""
-        super().add_options(parser)
-        parser.add_argument("-a", dest="arguments", action="append", default=[], metavar="NAME=VALUE")
+        parser.add_argument(
+            "-a", dest="arguments", action="append", default=[], metavar="NAME=VALUE",
+            help="url=, sitemap=, seeds=, allowlist= or discovery=, as in scrapy crawl corpus -a",
+        )  # fmt: skip
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print what was added, known and refused."""
-        assert self.settings is not None
         if args:
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         try:
             given = dict(item.partition("=")[::2] for item in opts.arguments)
-            sown, warnings = sow_arguments(load(self.settings), given)
-        except (SeedError, ConfigError) as error:
-            self._complain(error.problems)
-        except (ScopeError, FrontierError) as error:
-            self._complain([str(error)])
+            sown, warnings = sow_arguments(self.load(), given)
+        except expected_errors() as error:
+            self.complain(problems_of(error))
         else:
             sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
             sys.stdout.write(f"{sown}\n")
             if sown.refused:
-                self._complain(sown.examples)
-
-    def _complain(self, problems: list[str]) -> None:
-        sys.stderr.writelines(f"error: {problem}\n" for problem in problems)
-        self.exitcode = 1
+                self.complain(sown.examples)

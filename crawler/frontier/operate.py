@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ACTIONS = ("status", "pause", "resume", "drain", "requeue", "purge")
 REQUEUE = ("held", "later", "dead")
 _MODES = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}
 _SAID = {
@@ -40,49 +39,31 @@ class ActionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One action as a person gave it, checked by `check` before anything is opened."""
+    """One action as a person gave it; `crawler/commands` accepts no other combination."""
 
-    action: str
+    action: str  # pause, resume, drain, requeue, purge
     what: str = ""  # of requeue: held, later, dead
     domain: str = ""
     reason: str = ""
     yes: bool = False
-    looks: bool = False  # how the status is shown was said
-
-    def check(self) -> None:
-        """Raises: ActionError."""
-        if self.action not in ACTIONS:
-            raise ActionError(f"{printable(self.action)}: expected one of {', '.join(ACTIONS)}")
-        if self.action == "requeue" and self.what not in REQUEUE:
-            raise ActionError(f"requeue {self.what or '(nothing)'}: expected requeue {'|'.join(REQUEUE)}")
-        if self.action != "requeue" and self.what:
-            raise ActionError(f"{self.action} {printable(self.what)}: expected nothing after {self.action}")
-        if self.reason and self.action != "requeue":
-            raise ActionError("--reason goes with requeue")
-        if self.looks and self.action != "status":
-            raise ActionError("--json and --top go with status")
-        if self.domain and self.action == "drain":
-            raise ActionError("drain is for the whole crawl: pause --domain leaves one domain alone")
-        if self.action == "purge" and not self.domain:
-            raise ActionError("purge: which domain? Give --domain DOMAIN")
 
 
 def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> str:
-    """What `scrapy frontier status` prints. Raises: ActionError, FrontierError, LookupError."""
+    """What `scrapy frontier status` prints; `top` domains, 0 = all. Raises: ActionError, FrontierError."""
     rows = top if top is not None else 0 if as_json else ROWS
-    if rows < 0:
-        raise ActionError("--top: expected a number of rows, 0 = all")
 
     async def look(frontier: Frontier) -> Overview:
-        return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=rows)
+        try:
+            return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=rows)
+        except LookupError as error:
+            raise ActionError(error.args[0]) from None
 
     view = with_frontier(config, look)
     return json.dumps(view.as_json()) if as_json else render(view)
 
 
 async def act(frontier: Frontier, order: Order) -> str:
-    """Do everything but `status`; returns the sentence that says what was done. Raises: ActionError."""
-    order.check()
+    """Do everything but `status`; returns the sentence that says what was done. Raises: ActionError, KeyError."""
     scope = scope_named(frontier, order.domain) if order.domain else ""
     if order.action == "requeue":
         moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)

@@ -1,4 +1,4 @@
-"""Second text stage: the main text of the page, from the tree the parse stage made.
+"""The extraction stage finds the main text of the page in the tree that the parse stage made.
 
 The chain, every step named in `extractor`:
 
@@ -8,7 +8,7 @@ The chain, every step named in `extractor`:
    60 % of it, or where it alone has lines.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
-Whichever step wins, lines that only point elsewhere ("Read more: …") go (`_signposts.py`). Plain text keeps its lines
+Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines
 and is named `plain`.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from resiliparse.extract.html2text import extract_plain_text
-from trafilatura.core import bare_extraction
+from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason

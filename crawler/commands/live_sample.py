@@ -1,0 +1,87 @@
+"""`scrapy diagnose --live`: a small crawl into a folder that vanishes, with the crawl's own code and manners."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+
+from crawler.config import Config, LaunchError
+from crawler.launch import failure_of, misspelt_settings, prepare
+from crawler.runtime import load
+from crawler.spiders.arguments import read_arguments
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawler.observe.diagnose.sources import Sampled
+
+OUTCOMES = (signals.item_scraped, signals.item_dropped, signals.item_error)
+_ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_URL": None, "RECRAWL": False}
+"""A sample has a frontier and a duplicate index of its own: it neither joins nor disturbs a crawl that runs."""
+
+
+def checked(settings: BaseSettings) -> Config:
+    """The configuration, with the models and sets it names. Raises: ConfigError, LaunchError with every problem."""
+    from crawler.stages.contamination.stage import check_eval_sets
+    from crawler.stages.pii.stage import check_models
+
+    config = load(settings)
+    problems = [*misspelt_settings(settings), *check_models(config.pii), *check_eval_sets(config)]
+    if problems:
+        raise LaunchError(problems)
+    return config
+
+
+def live(
+    settings: BaseSettings, process: Any, given: list[str], limit: int, stack: ExitStack
+) -> tuple[Sampled, Config]:
+    """Crawl until `limit` documents have an outcome; pages in flight then are finished. `stack` removes the folder.
+
+    Raises: LaunchError where the crawl cannot start, or fetched nothing.
+    """
+    from crawler.observe.diagnose.sources import Choice, from_corpus
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="diagnose-"))
+    for name, value in {**_ASIDE, "CORPUS_DIR": folder}.items():
+        settings.set(name, value, priority="cmdline")
+    arguments = _arguments(given)
+    with ExitStack() as server:
+        config = prepare(settings, arguments, read_arguments, server)
+        crawler = process.create_crawler("corpus")
+        _stop_after(crawler, limit)
+        process.crawl(crawler, **arguments)
+        process.start()
+        failure = failure_of(crawler.stats.get_stats() if crawler.stats else {}, process.bootstrap_failed)
+    if failure:
+        raise LaunchError([failure])
+    return from_corpus(folder, Choice(0)), config
+
+
+def _arguments(given: list[str]) -> dict[str, str]:
+    pairs = [item.partition("=") for item in given]
+    wrong = [
+        f"--live {name}: expected NAME=VALUE, such as url=https://example.org/" for name, sign, _ in pairs if not sign
+    ]
+    if wrong:
+        raise LaunchError(wrong)
+    return {name: value for name, _, value in pairs}
+
+
+def _stop_after(crawler: Crawler, limit: int) -> None:
+    """Close the spider, as SIGTERM would, once so many documents have an outcome."""
+    seen = 0
+
+    def count(**_: Any) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == limit and crawler.engine is not None:
+            task = asyncio.ensure_future(crawler.engine.close_spider_async(reason="shutdown"))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    for signal in OUTCOMES:
+        crawler.signals.connect(count, signal, weak=False)

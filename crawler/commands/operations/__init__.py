@@ -1,0 +1,1 @@
+"""One module an operation of `scrapy dataset` and `scrapy frontier`: options in, sentences out."""

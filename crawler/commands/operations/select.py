@@ -1,0 +1,63 @@
+"""`scrapy dataset select CORPUS_DIR --out DIR`: a subset with a manifest of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from scrapy.exceptions import UsageError
+
+from crawler.commands.operation import Load, Operation
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, the new folder, and the conditions, all of which have to hold."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+    parser.add_argument("--out", metavar="DIR", required=True, help="a new folder for the subset")
+    parser.add_argument(
+        "--where", action="append", default=[], metavar="FIELD=VALUE", help="also != >= <= > <; repeatable"
+    )
+    parser.add_argument("--language", metavar="L[,L]", default="", help="ISO 639-1 codes")
+    parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="license_tag of the record")
+    parser.add_argument("--domain", metavar="D[,D]", default="", help="these domains with their subdomains")
+    parser.add_argument("--min-quality", type=float, metavar="Q", help="least quality_score")
+    parser.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
+
+
+def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
+    from crawler.dataset.select import Selection, condition_of, select
+    from crawler.storage.files.place import Place
+
+    config = load(CORPUS_DIR=opts.corpus)
+    place = Place(opts.corpus, config.storage.spool_dir)
+    try:
+        conditions = tuple(condition_of(text) for text in opts.where)
+        selection = Selection(_set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions)
+        target = Place(opts.out, config.storage.spool_dir)
+        run = select(
+            place,
+            target,
+            selection,
+            max_bytes=config.storage.shard_max_bytes,
+            now=time.time(),
+            all_versions=opts.all_versions,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    chosen = run["selected_from"]
+    sys.stdout.write(f"{chosen['selected']:,} of {chosen['read']:,} documents are in {opts.out}\n")
+    return []
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(item.strip() for item in text.split(",") if item.strip())
+
+
+OPERATION = Operation(
+    "a subset with a manifest of its own",
+    "select --language en --min-quality 0.5 --out english corpus",
+    declare,
+    select_subset,
+)

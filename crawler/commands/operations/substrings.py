@@ -1,0 +1,88 @@
+"""`scrapy dataset substrings CORPUS_DIR`: passages that stand more than once, listed or cut out."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from crawler.commands.operation import Load, Operation
+from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show
+from crawler.dataset.rewrite import corpus_place
+
+if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
+    from crawler.dataset.substrings import Findings, Found
+    from crawler.storage.files.place import Place
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, what a passage is, what the search may take, what is done with the findings."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+    parser.add_argument("--min-tokens", type=int, default=50, metavar="N", help="words of a passage (50)")
+    parser.add_argument("--memory", type=size, default="4G", metavar="SIZE", help="what one block may take (4G)")
+    declare_rewrite(parser)
+
+
+def size(text: str) -> int:
+    """Bytes of "500M" or "4G" (powers of 1,024). Raises: ArgumentTypeError."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise argparse.ArgumentTypeError(f"expected a size such as 500M or 4G, not {text!r}")
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def find_repetitions(opts: argparse.Namespace, load: Load) -> list[str]:
+    """List, or with --remove cut out. Raises: UsageError, ConfigError, StorageError."""
+    refuse_without_rewrite(opts)
+    least = load().extraction.min_words
+    with corpus_place(opts.corpus) as place:
+        return _report(place, opts, least)
+
+
+def _report(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
+    from crawler.dataset import substrings
+
+    found = substrings.find(place, min_tokens=opts.min_tokens, memory=opts.memory)
+    done = None
+    if opts.remove:
+        done = substrings.remove(place, found, min_words=least, now=time.time(), keep_old=not opts.drop_old)
+    show(found.as_dict(), done, substring_lines(found), as_json=opts.json)
+    return []
+
+
+def substring_lines(found: Findings) -> Iterator[str]:
+    """The report for people, line by line."""
+    words = max(1, found.words)
+    yield f"{found.documents:,} documents, {found.words:,} words; passages of {found.min_tokens} words or more:"
+    yield f"  {found.passages:,} passages stand more than once"
+    yield f"  {found.repeated:,} words ({found.repeated / words:.1%}) are part of one"
+    yield f"  {found.surplus:,} words ({found.surplus / words:.1%}) in {found.touched:,} documents stood before"
+    if found.blocks > 1:
+        yield f"  searched in {found.blocks} blocks: what is repeated only across two is not found; raise --memory"
+    for title, passages in (
+        ("Most words to save", found.widest),
+        ("Longest", found.longest),
+        ("Most frequent", found.most_frequent),
+    ):
+        if passages:
+            yield f"\n{title}"
+            yield from (line for passage in passages for line in _passage_lines(passage))
+
+
+def _passage_lines(found: Found) -> Iterator[str]:
+    domains = ", ".join(f"{name} {count:,}" for name, count in found.domains.items())
+    yield f"  {found.times:,} × {found.words:,} words in {found.documents:,} documents ({domains})"
+    yield f"    first in {found.first_url}"
+    yield f"    {found.example[:200]} …"
+
+
+OPERATION = Operation(
+    "find passages that stand more than once in the kept texts; --remove cuts them out",
+    "substrings --min-tokens 100 corpus",
+    declare,
+    find_repetitions,
+)

@@ -1,0 +1,72 @@
+"""The operations of `scrapy frontier`: what narrows an action, and its answer on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from scrapy.exceptions import UsageError
+
+from crawler.commands.operation import Load, Operation
+from crawler.frontier.operate import REQUEUE, Order, act, status, with_frontier
+
+
+def _nothing(parser: argparse.ArgumentParser) -> None:
+    """The whole crawl, and no choice."""
+
+
+def _one_domain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--domain", default="", metavar="D", help="this domain only; default: the whole crawl")
+
+
+def _looks(parser: argparse.ArgumentParser) -> None:
+    _one_domain(parser)
+    parser.add_argument("--top", type=int, metavar="N", help="domains with the longest queues; 0 = all")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def _which_urls(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=REQUEUE, help="URLs on hold, waiting for a later try, or given up")
+    _one_domain(parser)
+    parser.add_argument("--reason", default="", metavar="R", help="a part of the latest reason")
+
+
+def _what_goes(parser: argparse.ArgumentParser) -> None:
+    domain = parser.add_mutually_exclusive_group(required=True)
+    domain.add_argument("named", nargs="?", default="", metavar="DOMAIN", help="the domain to forget")
+    domain.add_argument("--domain", default="", metavar="D", help="the same")
+    parser.add_argument("--yes", action="store_true", help="yes, forget these URLs for good")
+
+
+def _status(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Raises: UsageError, ConfigError, FrontierError, ActionError."""
+    if (opts.top or 0) < 0:
+        raise UsageError("--top: expected a number of rows, 0 = all")
+    sys.stdout.write(status(load(), opts.domain, opts.top, as_json=opts.json) + "\n")
+    return []
+
+
+def _act(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Raises: ConfigError, FrontierError, ActionError."""
+    given = vars(opts)
+    domain = given.get("named") or given.get("domain") or ""
+    words = {name: given[name] for name in ("what", "reason", "yes") if name in given}
+    order = Order(opts.operation, domain=domain, **words)
+    sys.stdout.write(with_frontier(load(), lambda frontier: act(frontier, order)) + "\n")
+    return []
+
+
+OPERATIONS = {
+    "status": Operation(
+        "how far the crawl is: totals, rate, domains with the longest queues", "status --top 20", _looks, _status
+    ),
+    "pause": Operation("workers finish what they have and wait", "pause --domain example.org", _one_domain, _act),
+    "resume": Operation("what was paused goes on", "resume --domain example.org", _one_domain, _act),
+    "drain": Operation("workers finish what they have and end", "drain", _nothing, _act),
+    "requeue": Operation(
+        "URLs on hold, waiting or given up are tried again", "requeue dead --reason timeout", _which_urls, _act
+    ),
+    "purge": Operation(
+        "forget the queue of a domain and take nothing new of it", "purge example.org --yes", _what_goes, _act
+    ),
+}

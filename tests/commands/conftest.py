@@ -1,0 +1,80 @@
+"""A corpus and the commands that work on it: in this process where no crawler is needed, else in one of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.cmdline import execute
+
+from tests.support.corpus_folder import Folder, document, exchange, record_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Folder:
+    """`corpus` in the current folder: six documents of example.org, archived."""
+    folder = Folder(tmp_path / "corpus")
+    fill(folder)
+    return folder
+
+
+def fill(folder: Folder, **values: Any) -> None:
+    made = folder.opened()
+    for number in range(6):
+        found = made.archive(exchange(number))
+        place = {"warc_file": found.file, "warc_offset": found.offset, "warc_record_id": found.record_id}
+        made.keep(record_of(document(number, license_tag="CC0-1.0", **place, **values)))
+    made.close()
+
+
+@pytest.fixture
+def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs a command that needs no crawler, in this process and in `tmp_path`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+    monkeypatch.delenv("REDIS_URL", raising=False)
+
+    def run(*words: object) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", *map(str, words)])
+        out, err = capsys.readouterr()
+        return Done(int(ended.value.code or 0), out, err)
+
+    return run
+
+
+def process_environment(**more: str) -> dict[str, str]:
+    """For a command in a process of its own, whatever the current folder is."""
+    clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
+    return {**clean, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
+
+
+def scrapy_process(folder: Path, *words: object, timeout: float = 60, **more: str) -> Done:
+    """Runs any command; a hang is a failure."""
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *map(str, words)],
+        cwd=folder,
+        env=process_environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)

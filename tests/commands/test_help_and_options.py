@@ -1,0 +1,127 @@
+"""Every operation has its own options: its help shows them, its example works, and it refuses those of others."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import orjson
+import pytest
+
+from crawler.commands import dataset, diagnose, frontier, optout, quarantine, report, seed
+from tests.commands.conftest import fill
+from tests.support.corpus_folder import Folder
+
+WITH_OPERATIONS = (dataset, frontier)
+OPERATIONS = [
+    (module.__name__.rpartition(".")[2], name) for module in WITH_OPERATIONS for name in module.Command.operations
+]
+COMMANDS = (dataset, frontier, quarantine, optout, report, diagnose, seed)
+
+
+def options_of(help_text: str) -> set[str]:
+    """The long options that a help describes (one a line, indented)."""
+    return set(re.findall(r"^  (?:-\w, |-\w \S+, )?(--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
+
+
+def operation(command: str, name: str):
+    (module,) = (module for module in WITH_OPERATIONS if module.__name__.endswith(command))
+    return module.Command.operations[name]
+
+
+def examples(*commands: str) -> list[tuple[str, ...]]:
+    return [tuple(shlex.split(f"{c} {operation(c, n).example}")) for c, n in OPERATIONS if c in commands]
+
+
+@pytest.mark.parametrize(("command", "name"), OPERATIONS)
+def test_the_help_of_an_operation_is_its_own(scrapy, command, name):
+    shown = scrapy(command, name, "--help")
+    assert shown.code == 0
+    assert shown.out.startswith(f"usage: scrapy {command} {name} ")
+    assert f"Example: scrapy {command} {operation(command, name).example}" in " ".join(shown.out.split())
+    whole = " ".join(shown.out.split()).lower()
+    assert operation(command, name).summary.lower() in whole
+    theirs = {"--logfile", "--loglevel", "--nolog", "--profile", "--pidfile", "--set", "--pdb"}
+    assert not options_of(shown.out) & theirs
+
+
+@pytest.mark.parametrize("command", ["dataset", "frontier"])
+def test_an_option_of_another_operation_is_refused(scrapy, command):
+    names = [name for of, name in OPERATIONS if of == command]
+    own = {name: options_of(scrapy(command, name, "--help").out) for name in names}
+    everything = set().union(*own.values())
+    assert len(everything) > 3
+    for name in names:
+        words = shlex.split(f"{command} {operation(command, name).example}")
+        for option in everything - own[name]:
+            refused = scrapy(*words, option)
+            assert (refused.code, refused.out) == (2, "")
+            assert f"error: {option}: no option of {name}\n" in refused.err
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_the_help_of_a_command_says_what_it_is_for_and_gives_an_example(scrapy, module):
+    name = module.__name__.rpartition(".")[2]
+    shown = scrapy(name, "--help")
+    whole = " ".join(shown.out.split())
+    assert shown.code == 0
+    assert module.Command().short_desc() in whole
+    assert whole.endswith(f"Example: scrapy {module.Command.example}")
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_misspelt_option_is_a_wrong_call(scrapy, module):
+    name = module.__name__.rpartition(".")[2]
+    words = [name, "verify", "corpus"] if name == "dataset" else [name]
+    refused = scrapy(*words, "--htlm")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--htlm" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["dataset", "verify", "--remove", "--domain", "x", "corpus"], "--remove, --domain: no option of verify"),
+        (["dataset", "substrings", "--drop-old", "corpus"], "--drop-old goes with --remove"),
+        (["dataset", "contaminated", "--eval", "e", "--drop-old", "corpus"], "--drop-old goes with --remove"),
+        (["dataset", "expire", "--older-than", "1", "--dry-run", "--by", "me", "corpus"], "--dry-run writes none"),
+        (["dataset", "verify", "corpus", "another"], "unexpected 'another'"),
+        (["dataset", "verify"], "the following arguments are required: CORPUS_DIR"),
+        (["dataset", "select", "corpus"], "the following arguments are required: --out"),
+        (["dataset"], "the following arguments are required: OPERATION"),
+        (["dataset", "verfy", "corpus"], "invalid choice: 'verfy' (choose from 'verify', "),
+    ],
+)
+def test_what_would_do_nothing_is_refused(scrapy, corpus, words, message):
+    refused = scrapy(*words)
+    assert (refused.code, refused.out) == (2, "")
+    assert message in refused.err
+
+
+def test_settings_count_before_and_behind_the_operation(scrapy, corpus):
+    before = scrapy("dataset", "-s", "ARCHIVE_TTL_DAYS=100000", "expire", "corpus")
+    behind = scrapy("dataset", "expire", "-s", "ARCHIVE_TTL_DAYS=200000", "corpus")
+    both = scrapy("dataset", "-s", "ARCHIVE_TTL_DAYS=1", "expire", "corpus", "-s", "ARCHIVE_TTL_DAYS=300000")
+    assert [done.out for done in (before, behind, both)] == [
+        f"nothing is older than {days} days\n" for days in (100_000, 200_000, 300_000)
+    ]
+
+
+@pytest.mark.parametrize("words", examples("dataset"), ids=" ".join)
+def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
+    fill(Folder(tmp_path / "stricter"), text="another text")
+    (tmp_path / "evals.jsonl").write_bytes(
+        orjson.dumps({"question": " ".join("abcdefghijklmnopqrstuvw"[n:] for n in range(20))})
+    )
+    (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
+    done = scrapy(*words)
+    assert (done.code, done.err.replace("reading …", "").strip()) == (0, "")
+
+
+def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_there(scrapy, tmp_path):
+    seeded = scrapy(*shlex.split(seed.Command.example), "-a", "url=https://example.org/")
+    assert (seeded.code, seeded.out) == (0, "1 added, 0 known before, 0 refused\n"), seeded.err
+    for words in examples("frontier"):
+        done = scrapy(*words, "-s", "CORPUS_DIR=corpus")
+        assert (done.code, done.err) == (0, ""), words
+    assert scrapy(*shlex.split(quarantine.Command.example)).code == 0
