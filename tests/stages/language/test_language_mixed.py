@@ -22,8 +22,8 @@ GERMAN = (
 ENGLISH = (
     "The ferry leaves the island twice a day, in the morning before the market opens and in the evening when the last "
     "visitors have gone. In winter the crossing takes longer because the captain keeps to the sheltered side of the "
-    "bay. Tickets are sold on board, and bicycles travel free as long as there is room for them on the lower deck. Those "
-    "who miss the boat find a bed above the post office, where the keeper has three rooms and a stove. "
+    "bay. Tickets are sold on board, and bicycles travel free as long as there is room for them on the lower deck. "
+    "Those who miss the boat find a bed above the post office, where the keeper has three rooms and a stove. "
 )
 
 
