@@ -144,3 +144,16 @@ def test_edited_pairs_have_the_similarity_that_was_asked_for():
         for target in (0.5, 0.8, 0.95):
             made = edited(words, other, target, edit, rnd.randrange(100), 5)
             assert made is not None and made[1] == pytest.approx(target, abs=0.01)
+
+
+def test_the_defaults_find_nearly_all_at_a_similarity_of_80_percent_and_nothing_at_55():
+    made = []
+    for n in range(60):
+        words, other = (" ".join(prose(f"default {seed}", words=300)).split() for seed in (n, n + 1000))
+        for target, duplicate in ((0.55, False), (0.8, True)):
+            if copy := edited(words, other, target, EDITS[n % 3], n, 5):
+                made.append(LabelledPair(" ".join(words), copy[0], duplicate))
+    found = evaluate(made, DedupConfig(), []).current
+    before = evaluate(made, dataclasses.replace(DedupConfig(), bands=14, rows=8, threshold=0.77), []).current
+    assert found.found + found.missed >= 55 and found.false == 0
+    assert found.recall >= 0.9 > before.recall
