@@ -39,7 +39,7 @@ class ExtractionConfig:
     """What is the text of the page?"""
 
     extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
-    min_words: int = setting("EXTRACTION_MIN_WORDS", 150, "fewer words are too_short", minimum=0)
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "a domain whose latest pages give less than this share of the "
                                  "text it used to give is quarantined; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
     yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a domain before anything is said about it",
