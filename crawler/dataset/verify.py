@@ -22,7 +22,8 @@ from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import Record
-from crawler.storage.files.shards import Entry, read_lines, read_records, write_sealed
+from crawler.storage.files.shards import read_lines, read_records, write_sealed
+from crawler.storage.types import Entry
 
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
@@ -151,7 +152,8 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
 
 def is_final(reason: str | None) -> bool:
     """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
-    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
+    known = DropReason.of(reason) if reason is not None else None
+    return known is None or known.is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
@@ -201,7 +203,7 @@ def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
         new = f"{folder}/{writer}-{number:06d}.{name[len(writer) + 1 :].partition('.')[2]}"
         lines = read_lines(place.root / path)
         written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
-        ledger.add(new, written | {"made_by": makers_of([ledger.files[path]])})
+        ledger.add(new, written, makers_of([ledger.files[path]]))
     ledger.retire(path, removed=len(numbers), replaced_by=new)
     ledger.save()
     with disk(place.root / path):

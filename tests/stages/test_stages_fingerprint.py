@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages import fingerprint
-from crawler.stages.fingerprint import FingerprintStage, exact_id, hamming
+from crawler.stages.fingerprint import FingerprintStage, exact_id
 from crawler.stages.pii.stage import PiiStage
 
 ENGLISH = (
@@ -23,6 +23,11 @@ CHINESE = (
     "磨坊后面的草地每年割两次，六月割一次做干草，秋天再割一次，让嫩芽得到阳光。两次之间没有人走过那里，只"
     "有磨坊主的狗。雨水多的年份，小溪会漫过石头。"
 )
+
+
+def hamming(left: str, right: str) -> int:
+    """Bits in which two SimHash values differ, 0 to 64."""
+    return (int(left, 16) ^ int(right, 16)).bit_count()
 
 
 def word(number):

@@ -31,7 +31,7 @@ from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
-from crawler.stages.text.words import count_words
+from crawler.stages.text.words import count_words, recount
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
@@ -79,7 +79,8 @@ class ExtractionStage:
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
-        _count(doc)
+        recount(doc)
+        doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
         if not doc.text:
             doc.extractor = ""
             return Drop(self.name, DropReason.NO_TEXT, f"{len(doc.html)} bytes of {doc.content_type[:60] or 'HTML'}")
@@ -164,10 +165,3 @@ def resiliparse_text(doc: Document) -> str:
 def _plain(text: str) -> str:
     """Plain text as it stands: no trailing white space, at most one empty line in a row."""
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines()))
-
-
-def _count(doc: Document) -> None:
-    doc.word_count = count_words(doc.text)
-    doc.char_count = len(doc.text)
-    doc.token_estimate = -(-len(doc.text.encode("utf-8", "replace")) // 4)
-    doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None

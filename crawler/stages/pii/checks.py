@@ -10,11 +10,10 @@ import ipaddress
 import re
 
 import phonenumbers
-import tldextract
 
 from crawler.stages.pii.id_checks import luhn
+from crawler.urls.canonicalize import is_registrable
 
-_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
 _SPECIAL_TLDS = frozenset({"example", "local", "internal", "onion", "lan"})
 """Beside the public suffixes. `.test`, `.invalid` and `.localhost` are left out: no mail reaches them (RFC 2606)."""
 
@@ -100,15 +99,10 @@ def mail_domain(domain: str) -> str | None:
     labels = domain.rstrip(".-").split(".")
     while len(labels) > 1:
         name = ".".join(labels).lower()
-        if labels[-1].lower() in _SPECIAL_TLDS or _known(name):
+        if labels[-1].lower() in _SPECIAL_TLDS or (is_registrable(name) and len(name) <= 253):
             return ".".join(labels)
         labels.pop()
     return None
-
-
-def _known(name: str) -> bool:
-    parts = _SUFFIXES(name)
-    return bool(parts.domain and parts.suffix) and len(name) <= 253
 
 
 _MEXICAN_MOBILE = re.compile(r"\A\+52[ -]?1(?=[ -]?\d{2,3}[ -])")  # dialled with a 1 until 2019, written so still

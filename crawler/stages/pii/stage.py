@@ -16,6 +16,7 @@ from crawler.stages.pii.context_words import COVERED
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.text.words import recount
 
 
 class PiiStage:
@@ -34,7 +35,7 @@ class PiiStage:
         self._finders = {language: NameFinder(model) for language, model in models.items()}
 
     def __call__(self, doc: Document) -> Document | Drop:
-        """Redact in place. `pii_spans` are offsets of placeholders in the new text; `char_count` follows the text.
+        """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
         Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data; the
         document is redacted all the same, so a record of the rejection holds none of it.
@@ -48,7 +49,7 @@ class PiiStage:
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
         doc.pii_flag = bool(doc.pii_entity_types)
-        doc.char_count = len(doc.text)
+        recount(doc)
         doc.language_signals["pii_coverage"] = self._coverage(doc.language)
         if removed > self._config.max_density * before:
             share = removed / before

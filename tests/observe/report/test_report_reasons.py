@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.document import DropReason
-from crawler.observe.report.reasons import MEANING, markdown, meaning
+from crawler.observe.report.reasons import markdown, meaning
 from tests.support.places import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -11,7 +11,7 @@ DOCS = PROJECT / "docs"
 
 @pytest.mark.parametrize("reason", list(DropReason))
 def test_every_reason_has_a_sentence(reason):
-    assert MEANING[reason].endswith(".") and len(MEANING[reason]) > 15
+    assert reason.meaning.endswith(".") and len(reason.meaning) > 15
 
 
 def test_the_documentation_lists_exactly_the_reasons_that_exist():
