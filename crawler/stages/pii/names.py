@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crawler.stages.pii.page import Hit
@@ -58,10 +58,27 @@ class NameFinder:
                 continue
             yield from hits
 
+    def find_persons(self, text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Hit]:
+        """Persons with a given name and a surname in stretches of the text, read in one go."""
+        if not spans:
+            return
+        blocks = [text[start:end] for start, end in spans]
+        for (start, _end), read in zip(spans, self._model().pipe(blocks), strict=True):
+            for hit in self._hits(read, start):
+                if hit.entity == "PERSON" and _is_full(hit, text):
+                    yield hit
+
     def _read(self, block: str, offset: int) -> Iterator[Hit]:
+        return self._hits(self._model()(block), offset)
+
+    def _model(self) -> Any:
         if self._pipeline is None:
             self._pipeline = self._load()
-        for entity in self._pipeline(block).ents:
+        return self._pipeline
+
+    @staticmethod
+    def _hits(read: Any, offset: int) -> Iterator[Hit]:
+        for entity in read.ents:
             label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
             raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
             if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
@@ -77,9 +94,14 @@ class NameFinder:
         return spacy.load(name, exclude=_NEEDLESS)
 
 
+_STREET = re.compile(r"(?:rue|avenue|boulevard|place|quai|impasse|allée|chemin|square) (?:de |du |d['’])?\Z")
+
+
 def _is_full(hit: Hit, text: str) -> bool:
     if hit.entity != "PERSON":
         return True
+    if _STREET.search(text[max(0, hit.start - 16) : hit.start]):
+        return False  # a street that has somebody's name
     parts = text[hit.start : hit.end].split()
     return len(parts) >= 2 and all(p[0].isupper() or len(p) <= 3 or _INITIALS.match(p) for p in parts)
 

@@ -7,6 +7,7 @@ placeholders. Raw values exist in the input text and in this call; nothing here 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.context_words import COVERED
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
+from crawler.stages.pii.private_life import private_sentences
 from crawler.stages.pii.redact import Placeholders, redact, resolve
 from crawler.stages.text.words import recount
 
@@ -70,7 +72,8 @@ class PiiStage:
         names = [
             hit for start, end in _lines_with(text, structured) for hit in finder.find(text, start, end, strict=True)
         ]
-        return resolve([*structured, *names])
+        names += finder.find_persons(text, list(private_sentences(text, language or "")))
+        return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
         """Title and description like the text. A byline is a published name: it stays unless names must all go."""
@@ -103,6 +106,21 @@ def check_models(config: PiiConfig) -> list[str]:
         for language, model in model_table(config).items()
         if installed_name(model) is None
     ]
+
+
+_NOTICE_REACH = 200  # characters of a line on each side of a name in which a notice is looked for
+_NOTICE = re.compile(
+    r"©|\(c\)|(?<!\w)copyright|spdx-filecopyrighttext|all rights reserved|tous droits réservés|alle rechte vorbehalten",
+    re.IGNORECASE,
+)
+
+
+def _in_notice(text: str, hit: Hit) -> bool:
+    """A name on the line of a copyright notice: the holder, whom licences want named and left in place."""
+    line_start, line_end = text.rfind("\n", 0, hit.start) + 1, text.find("\n", hit.end)
+    start = max(line_start, hit.start - _NOTICE_REACH)
+    end = min(len(text) if line_end < 0 else line_end, hit.end + _NOTICE_REACH)
+    return bool(_NOTICE.search(text, start, end))
 
 
 def _lines_with(text: str, hits: Iterable[Hit]) -> list[tuple[int, int]]:
