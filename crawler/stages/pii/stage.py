@@ -14,6 +14,7 @@ from typing import ClassVar
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.private_life import private_sentences
@@ -39,13 +40,15 @@ class PiiStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
-        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data; the
-        document is redacted all the same, so a record of the rejection holds none of it.
+        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data (public
+        mailing lists do not count), or with PII_UNCOVERED where names are wanted out, no model reads the language and
+        `uncovered` is "quarantine". The document is redacted all the same, so a record of the rejection holds none of
+        what was found.
         """
         placeholders = Placeholders()
         before = len(doc.text)
         hits = self.hits(doc.text, doc.language)
-        removed = sum(hit.end - hit.start for hit in hits)
+        removed = sum(hit.end - hit.start for hit in hits if not is_mailing_list(hit))
         doc.text, doc.pii_spans = redact(doc.text, hits, placeholders)
         self._redact_metadata(doc, placeholders)
         doc.pii_span_count = len(doc.pii_spans)
@@ -56,6 +59,10 @@ class PiiStage:
         if removed > self._config.max_density * before:
             share = removed / before
             return Drop(self.name, DropReason.PII_DENSITY, f"{share:.1%} of the characters in {len(hits)} spans")
+        if self._config.person != "off" and doc.language not in self._finders:
+            doc.language_signals["pii_names"] = "uncovered"
+            if self._config.uncovered == "quarantine":
+                return Drop(self.name, DropReason.PII_UNCOVERED, f"no model of PII_MODELS for {doc.language!r}")
         return doc
 
     def _structured(self, text: str, language: str | None) -> list[Hit]:
