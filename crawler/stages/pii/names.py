@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crawler.stages.pii.page import Hit
@@ -39,6 +39,10 @@ def install_command(model: str) -> str:
     return f"python -m spacy download {model}"
 
 
+Span = tuple[int, int]
+"""Start and end of a stretch of the text, in characters."""
+
+
 class NameFinder:
     """Finds PERSON and NRP (nationality, religion, politics) in one language."""
 
@@ -46,44 +50,34 @@ class NameFinder:
         self.model = model
         self._pipeline: Any = None
 
-    def find(self, text: str, start: int, end: int, *, strict: bool) -> Iterator[Hit]:
-        """Names in `text[start:end]`.
-
-        strict: a person needs a given name and a surname (or initials), and nationality, religion or politics count
-        only in a block that also names a person.
-        """
-        for left, right in _blocks(text, start, end):
-            hits = [hit for hit in self._read(text[left:right], left) if not strict or _is_full(hit, text)]
-            if strict and not any(hit.entity == "PERSON" for hit in hits):
-                continue
+    def find_all(self, text: str) -> Iterator[Hit]:
+        """Every name the model sees."""
+        for hits in self._read(text, list(_blocks(text, 0, len(text)))):
             yield from hits
 
-    def find_persons(self, text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Hit]:
-        """Persons with a given name and a surname in stretches of the text, read in one go."""
+    def find_beside(self, text: str, lines: Iterable[Span], sentences: Iterable[Span]) -> Iterator[Hit]:
+        """Persons with a given name and a surname (or initials) in lines and in sentences of the text.
+
+        Nationality, religion and politics count in a line that also names a person.
+        """
+        blocks = [block for start, end in lines for block in _blocks(text, start, end)]
+        others = [span for span in sentences if not any(start <= span[0] < end for start, end in blocks)]
+        for place, hits in enumerate(self._read(text, [*blocks, *others])):
+            full = [hit for hit in hits if _is_full(hit, text)]
+            if any(hit.entity == "PERSON" for hit in full):
+                yield from (hit for hit in full if hit.entity == "PERSON" or place < len(blocks))
+
+    def _read(self, text: str, spans: list[Span]) -> Iterator[list[Hit]]:
+        """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        blocks = [text[start:end] for start, end in spans]
-        for (start, _end), read in zip(spans, self._model().pipe(blocks), strict=True):
-            for hit in self._hits(read, start):
-                if hit.entity == "PERSON" and _is_full(hit, text):
-                    yield hit
-
-    def _read(self, block: str, offset: int) -> Iterator[Hit]:
-        return self._hits(self._model()(block), offset)
+        for (start, _), read in zip(spans, self._model().pipe([text[a:b] for a, b in spans]), strict=True):
+            yield list(_hits(read, start))
 
     def _model(self) -> Any:
         if self._pipeline is None:
             self._pipeline = self._load()
         return self._pipeline
-
-    @staticmethod
-    def _hits(read: Any, offset: int) -> Iterator[Hit]:
-        for entity in read.ents:
-            label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
-            raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
-            if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
-                start = offset + entity.start_char
-                yield Hit(start, start + len(raw), label, " ".join(raw.lower().split()))
 
     def _load(self) -> Any:
         import spacy
@@ -92,6 +86,15 @@ class NameFinder:
         if name is None:
             raise RuntimeError(f"spaCy model {self.model} is missing: {install_command(self.model)}")
         return spacy.load(name, exclude=_NEEDLESS)
+
+
+def _hits(read: Any, offset: int) -> Iterator[Hit]:
+    for entity in read.ents:
+        label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
+        raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
+        if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
+            start = offset + entity.start_char
+            yield Hit(start, start + len(raw), label, " ".join(raw.lower().split()))
 
 
 _STREET = re.compile(r"(?:rue|avenue|boulevard|place|quai|impasse|allée|chemin|square) (?:de |du |d['’])?\Z")
@@ -106,7 +109,7 @@ def _is_full(hit: Hit, text: str) -> bool:
     return len(parts) >= 2 and all(p[0].isupper() or len(p) <= 3 or _INITIALS.match(p) for p in parts)
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     while end - start > _BLOCK:
         cut = text.rfind(" ", start, start + _BLOCK)
         cut = cut if cut > start else start + _BLOCK

@@ -67,7 +67,8 @@ _ENGLISH = _words(
     """,
     "Street Road Avenue Lane Drive Terrace Boulevard Crescent Rd Ave Ln Blvd",
     rf"""
-    salary|salaries|wages|payroll|severance pay|pension of|takes home|paid a bonus
+    (?:his|her|an?|annual|monthly|base|'s|’s) (?:\w+ )?(?:salary|wages)|(?:salary|wages) (?:of|was|were|is|rose|fell)
+    severance pay|pension of|takes home|paid a bonus
     (?:earns|earned|makes|is paid|was paid|receives) (?:(?:about|around|roughly|over|under|only) )?[£$€]?\d[\d,.]*
     (?:earns|earned) (?:less|more) than|[£$€] ?\d[\d,.]*k? (?:a|per) (?:year|month)
     [dD]isability benefits?|unemployment benefits?|housing benefits?
@@ -84,12 +85,12 @@ _ENGLISH = _words(
     convicted|sentenced (?:to|him|her|them)|charged with|pleaded guilty|found guilty|probation|on parole|imprisoned
     (?:was|were|been|police|officers) arrested|arrested (?:on|for|in|after|[A-Z]\w*)|(?:in|from|to|of) (?:prison|jail)
     indicted|criminal record|jailed
-    (?<!lived at )(?<!lived on )(?<!office at )(?<!located at ){_STREET}
+    \w[\w'’.-]* [A-Z][\w'’-]+, (?:of |at )?{_STREET}
     """,
     """
-    clinic hospital patient patients doctor therapy surgery treated disabled disability cancer pregnant insulin hiv wife
-    husband mother father married divorce employer employed employee works lives home pension income bonus prison theft
-    fraud assault felony guilty custody addiction benefits rent debt debts
+    clinic hospital patient therapy surgery treated disabled disability cancer pregnant insulin hiv wife husband mother
+    father married divorce employer employed salary wages payroll pension income bonus prison theft fraud assault felony
+    guilty custody addiction rent debt debts
     """,
 )
 

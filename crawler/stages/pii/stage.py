@@ -75,11 +75,8 @@ class PiiStage:
         if finder is None:
             return structured
         if self._config.person == "all":
-            return resolve([*structured, *finder.find(text, 0, len(text), strict=False)])
-        names = [
-            hit for start, end in _lines_with(text, structured) for hit in finder.find(text, start, end, strict=True)
-        ]
-        names += finder.find_persons(text, list(private_sentences(text, language or "")))
+            return resolve([*structured, *finder.find_all(text)])
+        names = finder.find_beside(text, _lines_with(text, structured), private_sentences(text, language or ""))
         return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
