@@ -196,6 +196,10 @@ class DropReason(StrEnum):
     )
     # --- personal data and duplicates --------------------------------------------------------------------------------
     PII_DENSITY = "pii_density", "More than PII_MAX_DENSITY of the text is personal data."
+    PII_UNCOVERED = (
+        "pii_uncovered",
+        "No model of PII_MODELS finds names in the page's language, and PII_UNCOVERED is quarantine.",
+    )
     CONTAMINATED = (
         "contaminated",
         "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",

@@ -72,7 +72,8 @@ class QualityConfig:
 class PiiConfig:
     """Personal data: what is redacted."""
 
-    person: str = setting("PII_PERSON", "contextual", "person names: only beside another identifier, all, or off",
+    person: str = setting("PII_PERSON", "contextual", "person names: beside another identifier or in a sentence on "
+                          "pay, health, family, home or convictions; all; or off",
                           choices=("contextual", "all", "off"))  # fmt: skip
     max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
@@ -80,6 +81,8 @@ class PiiConfig:
                                   check=_check_region)  # fmt: skip
     models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
                                       "language:model", check=_check_models)  # fmt: skip
+    uncovered: str = setting("PII_UNCOVERED", "keep", "pages in a language that no model of PII_MODELS reads: keep "
+                             "(counted) or quarantine (pii_uncovered)", choices=("keep", "quarantine"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
