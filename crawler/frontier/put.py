@@ -10,7 +10,7 @@ from typing import Any
 from crawler.frontier.model import PutStatus
 from crawler.frontier.packing import pack_parts, split_origin, url_hash
 from crawler.frontier.politeness import Politeness
-from crawler.urls.candidate import Candidate
+from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, Candidate
 
 _PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
 _MOST = 512  # candidates a call: the server answers nobody else while a script runs
@@ -63,7 +63,7 @@ class Put(Politeness):
             member = pack_parts(origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects)
             cap = min(c.cap, most) if c.cap and most else c.cap or most
             key = origin.shard, origin.scope, cap, int(c.kind == "page")
-            item = index, url_hash(c.url), max(-4096, min(4095, c.priority)), member
+            item = index, url_hash(c.url), max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority)), member
             if (group := groups.get(key)) is None:
                 groups[key] = [item]
             else:
