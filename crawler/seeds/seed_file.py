@@ -27,7 +27,7 @@ class SeedError(ValueError):
 
 
 class SeedLine(NamedTuple):
-    """One line with something on it. `url` is canonical, empty where it is none; `problem` says why it cannot be used."""
+    """One line with something on it. `url` is canonical or empty; `problem` says why the line cannot be used."""
 
     number: int
     url: str
