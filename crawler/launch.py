@@ -1,4 +1,4 @@
-"""Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
+"""A crawl checks every setting, argument, model, folder and server before its first request, and shows all problems.
 
 `prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """

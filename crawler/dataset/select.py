@@ -1,4 +1,4 @@
-"""A subset of a corpus as a corpus of its own: the records that meet every condition, with a manifest that says whence.
+"""A subset of a corpus is a corpus of its own; its manifest names the source and the conditions.
 
 Nothing is fetched or judged again, and the source is not changed. The archive stays where it is.
 """

@@ -1,4 +1,4 @@
-"""From the seed arguments into the frontier: what `scrapy seed` does, and how a worker joins the rules of a crawl."""
+"""Seed arguments are put into the frontier: `scrapy seed`, and a worker that joins the scope of a crawl."""
 
 from __future__ import annotations
 
