@@ -99,6 +99,12 @@ class DropReason(StrEnum):
         "",
         Weight.HOLD,
     )
+    HOLD_HOURS = (
+        "hold_hours",
+        "Its domain may not be crawled at this time of the day (`hours` of the allowlist): a later run tries again.",
+        "the allowlist lets this domain be crawled at other hours only",
+        Weight.HOLD,
+    )
     # --- fetch -------------------------------------------------------------------------------------------------------
     GONE = "gone", "404 or 410, or the page's own unavailable_after date has passed.", "the page is gone"
     HTTP_ERROR = (

@@ -111,10 +111,17 @@ def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     return None
 
 
+_SUCCESSES = frozenset(
+    {"finished", "shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")}
+)
+"""Ends that were asked for; Scrapy's other CLOSESPIDER_ limits watch for trouble."""
+
+
 def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     """Why a crawl that has ended did not do what was asked; None where it did.
 
-    A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
+    A graceful stop (SIGTERM, Ctrl-C once) is a success, and so is a limit that was asked for (CLOSESPIDER_PAGECOUNT,
+    _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
     if bootstrap_failed or "finish_reason" not in stats:
         return (
@@ -122,7 +129,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         )
     if error := stats.get(FATAL):
         return str(error)
-    if stats["finish_reason"] not in {"finished", "shutdown"}:
+    if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))

@@ -7,7 +7,11 @@ from datetime import date
 from typing import Any
 
 from crawler.seeds import patterns
+from crawler.seeds.hours import hours_of
 from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
+
+MOST_URGENT = 100
+"""The highest priority of a domain."""
 
 
 def _domain(text: str) -> str:
@@ -49,6 +53,26 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _priority(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_URGENT):
+        raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first")
+    return int(text)
+
+
+def _hours(text: str) -> str:
+    return str(hours_of(text))
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= 36_500:
+        raise ValueError("expected days after which a document is removed, above 0, at most 36500")
+    return days
+
+
 def _sitemap(text: str) -> str:
     url = canonicalize(text)
     if url is None:
@@ -87,6 +111,9 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "expires": _day,
     "delay": _delay,
     "max_pages": _count,
+    "priority": _priority,
+    "hours": _hours,
+    "ttl_days": _days,
     "js": _one_of("auto", "always", "never"),
     "wait_selector": _text,
     "discovery": _one_of("sitemap", "links"),

@@ -197,6 +197,7 @@ class Corpus:
             self.writer,
             shard_format=storage.shard_format,
             max_bytes=storage.shard_max_bytes,
+            max_documents=storage.shard_max_documents,
             first_number=self._next_number(folder),
             on_seal=self._sealed,
         )
