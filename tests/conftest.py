@@ -155,9 +155,9 @@ def prose() -> Callable[[int, int], str]:
     return syllables.prose
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> three_domains.Folder:
-    """Three domains under two licences."""
+@pytest.fixture(name="three_domains")
+def three_domains_fixture(tmp_path: Path) -> three_domains.Folder:
+    """A corpus of three domains under two licences."""
     three_domains.fill(tmp_path / "corpus")
     return three_domains.Folder(tmp_path / "corpus")
 

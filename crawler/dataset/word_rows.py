@@ -1,4 +1,4 @@
-"""`scrapy dataset substrings` reads documents as one sequence of numbers, one number a word.
+"""Word rows are documents as one row of numbers, one a word, and back (`dataset substrings`).
 
 A word is what stands between white space; in scripts without spaces, a character. Letter case and punctuation count.
 """

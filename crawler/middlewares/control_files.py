@@ -26,7 +26,6 @@ from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
 from crawler.middlewares.retry import describe
 from crawler.policy.robots import answer as robots_fetch
-from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Answer, Reader, Reading, RobotsRecord
 from crawler.policy.status import REDIRECTS
 
@@ -72,9 +71,6 @@ class FileKind(Generic[T]):
     name: str
     read: Reader
     parse: Callable[[bytes], T]
-
-
-ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
 
 class ControlFiles(Generic[T]):

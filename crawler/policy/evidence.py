@@ -1,4 +1,4 @@
-"""Evidence is what policy has seen of a request; it goes onto the document and its decision record."""
+"""Evidence is what policy has seen of a request so far; it goes onto the Document and into the decision record."""
 
 from __future__ import annotations
 

@@ -18,8 +18,10 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.urls.candidate import Candidate
-from tests.support.linked_web import DEADLINE, Web
+from tests.support.frontier_shorthand import ack, reserve
+from tests.support.linked_web import Web
 from tests.support.places import PROJECT
+from tests.support.serving import DEADLINE
 
 
 @pytest.fixture
@@ -187,7 +189,7 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
         for lease in (await frontier.lease(9)).leases:
             why = "http_error" if lease.scope == "a.example" else "download_failed"
             await frontier.nack(lease.token, None, why)
-            await frontier.ack([(lease.token, None)])
+            await ack(frontier, [(lease.token, None)])
         await frontier.close()
 
     asyncio.run(kill_three())
@@ -337,7 +339,7 @@ def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_
         await frontier.put([Candidate("https://a.example/1")])
         (lease,) = (await frontier.lease(1)).leases
         await frontier.pause("a.example")
-        at = await frontier.reserve("https://a.example/robots.txt")
+        at = await reserve(frontier, "https://a.example/robots.txt")
         await frontier.nack(lease.token, at, "", counted=False)
         await frontier.resume("a.example")
         clock.advance(2.0)

@@ -9,6 +9,7 @@ import sys
 import pytest
 import zstandard
 
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.dedup import loading
 from crawler.dedup.admin import clusters, forget, with_index
@@ -17,7 +18,7 @@ from crawler.document import Document
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.shards import read_lines
 from tests.support.places import PROJECT
-from tests.support.site import Site, prose
+from tests.support.site import Site
 
 
 @pytest.fixture

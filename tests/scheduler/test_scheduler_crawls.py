@@ -16,8 +16,9 @@ from pathlib import Path
 import redis
 
 from crawler.server.embedded import EmbeddedServer
-from tests.support.linked_web import DEADLINE, Gate, Web
+from tests.support.linked_web import Web
 from tests.support.places import PROJECT
+from tests.support.serving import DEADLINE, Gate
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""A diagnosis says from records alone why documents were not kept, and which threshold it was.
+"""A diagnosis says why documents were not kept, and which threshold it was: from records, whoever made them.
 
 One pass over any number of records; what is kept of each is a few numbers, a bounded list of near misses and a bounded
 number of examples.

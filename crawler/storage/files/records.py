@@ -1,4 +1,4 @@
-"""A `Document` becomes the JSON line of a kept or rejected record.
+"""Turns a `Document` into the JSON line that is written: kept records and rejected records.
 
 Pure: no files here. `docs/record.md` explains every field.
 """

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.observe.diagnose import view
+from crawler.observe.diagnose import view, webpage
 from crawler.observe.diagnose.diagnosis import diagnose
 from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 from crawler.storage.corpus.corpus import Corpus
@@ -95,7 +95,7 @@ def test_an_archive_is_judged_as_a_replay_judges_it(archive):
 
 def test_the_text_of_a_page_that_says_no_is_nowhere(archive):
     found = of_archive(archive)
-    everything = shown(found) + view.page(found) + json.dumps(found.as_dict())
+    everything = shown(found) + webpage.page(found) + json.dumps(found.as_dict())
     assert "optout" in everything
     assert SECRET not in everything
 
@@ -138,7 +138,7 @@ def test_a_reason_comes_with_its_meaning_its_share_and_passages_side_by_side(cor
     assert "33.3 %" in text
     line = next(line for line in text.splitlines() if line.count("Text number") == 2)
     assert line.index("Text number") < 80 < line.rindex("Text number")
-    browser = view.page(found)
+    browser = webpage.page(found)
     assert "A page that says it does not exist" in browser
     assert "<script" not in browser
 
@@ -146,7 +146,7 @@ def test_a_reason_comes_with_its_meaning_its_share_and_passages_side_by_side(cor
 def test_what_a_page_says_cannot_break_the_page_for_the_browser():
     doc = Document(url="https://a.test/<b>", text="<script>alert(1)</script>", text_allowed=True, done=["pii"])
     record = rejection_of(doc, Drop("quality", DropReason.SOFT_404, "<i>"))
-    browser = view.page(diagnose([record], from_mapping(), source="<u>"))
+    browser = webpage.page(diagnose([record], from_mapping(), source="<u>"))
     assert "<script>alert" not in browser
     assert "<b>" not in browser.replace("<b>https", "")
     assert "&lt;u&gt;" in browser
