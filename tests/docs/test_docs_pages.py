@@ -128,6 +128,7 @@ def test_every_test_that_a_page_names_exists(page: str) -> None:
     assert len(named_tests) > 10
     assert named_tests - there == set()
 
+
 def first_line(file: Path) -> str:
     return (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
 
