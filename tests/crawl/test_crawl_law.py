@@ -1,4 +1,4 @@
-"""Profile `law` in a real crawl: decisions are kept with their form, other pages of a court are not; a replay agrees."""
+"""Profile `law` in a crawl: decisions are kept with their form, other pages of a court are not; a replay agrees."""
 
 from __future__ import annotations
 
