@@ -353,7 +353,7 @@ class Document(Columns):
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
-    past_text: bytes = b""  # the same, and stays when that text has been let go of
+    past_text: bytes = b""  # the same, also after that text was released
     past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document
