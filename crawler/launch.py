@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.config import Config, ConfigError, LaunchError, declared
+from crawler.config.text import PROFILE_NAMES
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
@@ -51,6 +52,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += chain.problems(config)
+        problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
@@ -143,6 +145,19 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
+
+
+def _unknown_profiles(config: Config, plan: object) -> list[str]:
+    """Profiles that the allowlist asks for and nobody has defined: such pages would be judged by other thresholds."""
+    entries = plan.scope.entries if isinstance(plan, SeedPlan) else ()
+    wanted = {
+        e.profile: f"allowlist, line {e.line}, {e.domain}" for e in entries if e.profile not in (*PROFILE_NAMES, "auto")
+    }
+    if not wanted:
+        return []
+    from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
+
+    return check_profiles(config.quality, wanted)
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
+from crawler.config.text import PROFILE_NAME, PROFILE_NAMES
 from crawler.seeds import patterns
 from crawler.seeds.hours import hours_of
 from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
@@ -102,6 +103,12 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def _profile(text: str) -> str:
+    if not PROFILE_NAME.fullmatch(text):
+        raise ValueError(f"expected auto, {', '.join(PROFILE_NAMES)}, or a profile of QUALITY_PROFILES_FILE")
+    return text
+
+
 SCALARS: dict[str, Callable[[str], Any]] = {
     "domain": _domain,
     "tier": _one_of("A", "B"),
@@ -117,7 +124,7 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "js": _one_of("auto", "always", "never"),
     "wait_selector": _text,
     "discovery": _one_of("sitemap", "links"),
-    "profile": _one_of("auto", "prose", "legal", "technical"),
+    "profile": _profile,
 }
 """Keys with one value."""
 LISTS: dict[str, Callable[[str], str]] = {

@@ -150,7 +150,7 @@ class Corpus:
                 self._save()
 
     def close(self) -> None:
-        """Seal every file, end the run, write the manifest, let go of the lock. After a failure: only the last."""
+        """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
