@@ -177,6 +177,7 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
     manifest = source.manifest()
     runs = manifest["runs"]
     return {
+        "kind": "select",
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
         "started": rfc3339(now),

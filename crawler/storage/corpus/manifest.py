@@ -15,7 +15,19 @@ from crawler import __version__
 from crawler.policy.facts import PolicyFacts
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
-from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Lineage, Made, Manifest, Retired, Run, Sealed, Source
+from crawler.storage.types import (
+    Entry,
+    LedgerEntry,
+    LedgerFile,
+    Lineage,
+    Made,
+    Manifest,
+    Retired,
+    Run,
+    RunKind,
+    Sealed,
+    Source,
+)
 from crawler.times import rfc3339
 
 EXPIRY = "dataset expire"
@@ -72,10 +84,17 @@ class Ledger:
 
 
 def start_run(
-    started: float, *, crawl_id: str, worker_id: str, config_digest: str, policy: PolicyFacts | None = None
+    started: float,
+    *,
+    crawl_id: str,
+    worker_id: str,
+    config_digest: str,
+    policy: PolicyFacts | None = None,
+    kind: RunKind = "crawl",
 ) -> Run:
     """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
+        "kind": kind,
         "crawl_id": crawl_id,
         "worker_id": worker_id,
         "started": rfc3339(started),
