@@ -35,7 +35,7 @@ from crawler.stages.language.stage import check_identifier
 from crawler.stages.pii.stage import check_models
 from crawler.stages.quality.stage import check_segmenters
 from crawler.storage.archive.reader import expand
-from crawler.storage.corpus.manifest import versions
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 
 MAX_UNREAD = 1_000
