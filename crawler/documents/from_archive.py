@@ -44,6 +44,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.etag = first_value(response.headers, b"etag") or None
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
+    doc.license_reviewer, doc.license_reviewed = response.license_reviewer, response.license_reviewed
     doc.profile = load_profile(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)

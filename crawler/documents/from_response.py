@@ -24,10 +24,10 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     """A document about a URL without a page: address, provenance and the evidence that policy left on the request."""
     fetched = time.time() if now is None else now
     url = request.url
-    tag, tier = scope.licence_of(url)
     doc = begin(url, scope.canonical(url), config)
     doc.crawled_at = rfc3339(fetched)
-    doc.license_tag, doc.license_tier = tag, tier
+    doc.license_tag, doc.license_tier = scope.licence_of(url)
+    doc.license_reviewer, doc.license_reviewed = scope.review_of(url)
     doc.depth, doc.profile = lease.depth, scope.profile_of(url)
     doc.lease_token, doc.redirects = lease.token, list(lease.redirects)
     evidence = request.meta.get("evidence")
@@ -68,6 +68,8 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
         license_tag=doc.license_tag,
         license_tier=doc.license_tier,
+        license_reviewer=doc.license_reviewer,
+        license_reviewed=doc.license_reviewed,
         truncated="disconnect" if "dataloss" in response.flags else "",
     )
     return doc

@@ -138,6 +138,11 @@ class Scope:
         entry = self.entry_of(url)
         return (entry.licence, entry.tier) if entry else (None, None)
 
+    def review_of(self, url: str) -> tuple[str | None, str | None]:
+        """Who reviewed the licence and on which day (ISO 8601), as far as the allowlist entry says."""
+        entry = self.entry_of(url)
+        return (entry.reviewer, entry.date) if entry else (None, None)
+
     def profile_of(self, url: str) -> str:
         """The quality profile that the URL's allowlist entry asks for; empty where none does."""
         entry = self.entry_of(url)

@@ -54,6 +54,7 @@ class _Facts(TypedDict):
     domains: NotRequired[Counts]
     languages: NotRequired[Counts]
     licences: NotRequired[Counts]
+    reviews: NotRequired[Counts]
     reasons: NotRequired[Counts]
     extractors: NotRequired[Counts]
     pii_types: NotRequired[Counts]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawler.observe.publish.provenance import Provenance
+from crawler.observe.publish.provenance import NO_TIER, Provenance
 from crawler.observe.publish.sources import Dataset
 from crawler.policy.facts import PolicyFacts, obeyed_in, stands_in_page
 from crawler.policy.status import DENIALS
@@ -83,7 +83,7 @@ def denials() -> str:
 
 def _pace(found: Provenance) -> str:
     delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one domain over all workers"
-    if found.summary.licences:
+    if any(tier != NO_TIER for tier in found.tiers):
         delay += ", or what the allowlist says for it"
     longest = found.facts("robots_max_delay_seconds")
     limit = f" (up to {_numbers(longest)} s)" if longest else ""

@@ -9,7 +9,7 @@ import yaml
 
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
-from crawler.observe.publish.provenance import Provenance
+from crawler.observe.publish.provenance import NO_TIER, Provenance
 from crawler.storage.files.place import SHARDS
 
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -55,7 +55,7 @@ def _body(found: Provenance) -> Iterator[str]:
     yield f"last changed {found.updated}."
     yield ""
     yield from _section("Languages", _table(("language", "documents"), summary.languages))
-    yield from _section("Licences", [_licence_note(), "", *_table(("licence", "documents"), summary.licences)])
+    yield from _section("Licences", [*_licence_note(found), *_table(("licence", "documents"), summary.licences)])
     sizes = {name: size.documents for name, size in found.domains.items()}
     yield from _section("Largest domains", _table(("domain", "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
@@ -81,8 +81,13 @@ def _table(head: tuple[str, str], counts: dict[str, int]) -> list[str]:
     return [f"| {head[0]} | {head[1]} |", "|---|---:|", *rows, *more]
 
 
-def _licence_note() -> str:
-    return "`license_tag` and `license_tier` of a record say under which entry of the allowlist it was kept."
+def _licence_note(found: Provenance) -> list[str]:
+    """Who says so: the allowlist's tags have a tier, those that a page gives itself have none."""
+    listed = sum(count for tier, count in found.tiers.items() if tier != NO_TIER)
+    tagged = sum(found.summary.licences.values())
+    own = tagged - listed
+    notes = [f"{listed:,} documents have the tag of the allowlist, {own:,} one that the page itself names.", ""]
+    return [*notes, *_table(("reviewed by, on", "documents"), found.summary.reviews), ""] if listed else notes
 
 
 def _collection(found: Provenance) -> list[str]:

@@ -185,8 +185,9 @@ def _processing(found: Provenance) -> Iterator[Section]:
     title = "Respect of reservation of rights from text and data mining exception or limitation"
     yield Section("3.1", title, fields)
     words = (
-        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; scored by a safety "
-        f"classifier: {found.scored:,}"
+        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; by who reviewed the "
+        f"licence and when: {_counts(found.summary.reviews, 'review', '')}; scored by a safety classifier: "
+        f"{found.scored:,}"
     )
     illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
     yield Section("3.2", "Removal of illegal content", illegal)

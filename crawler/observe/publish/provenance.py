@@ -19,6 +19,8 @@ from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Manifest
 
+NO_TIER = "none"
+"""Key in `Provenance.tiers` of what no entry of an allowlist covers."""
 _Fact = Literal[
     "user_agent", "contact", "optout_profile", "delay_seconds", "requests_at_a_time", "robots_max_delay_seconds"
 ]
@@ -92,7 +94,7 @@ def gather(corpus_dir: str) -> Provenance:
         for record in read_records(place, entry["path"]):
             everything.add(record)
             collector.add(record)
-            tiers[record.get("license_tier") or "none"] += 1
+            tiers[record.get("license_tier") or NO_TIER] += 1
             signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
             redacted += bool(record.get("pii_flag"))
             scored += record.get("safety_score") is not None

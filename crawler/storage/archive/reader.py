@@ -45,7 +45,7 @@ class ArchivedResponse:
     "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
     status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
     truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
-    license_tag, license_tier: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`).
+    license_tag, license_tier, …: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`, …).
     """
 
     url: str
@@ -63,6 +63,8 @@ class ArchivedResponse:
     refers_to: str = ""
     license_tag: str | None = None
     license_tier: str | None = None
+    license_reviewer: str | None = None
+    license_reviewed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,8 @@ class Archive:
             refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
             license_tag=fields.get("x-crawl-licence"),
             license_tier=None if tier == "none" else tier,
+            license_reviewer=fields.get("x-crawl-licence-reviewer"),
+            license_reviewed=fields.get("x-crawl-licence-reviewed"),
         )
 
     def _evidence(self, record: RawRecord) -> bytes:

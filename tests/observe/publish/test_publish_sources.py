@@ -238,7 +238,11 @@ def expected(facts, rules, profiles, stopped, withdrawn):
         *found,
         ("3.1", stopped),
         ("3.1", withdrawn),
-        ("3.2", f"documents by tier of review in the allowlist: none {len(kept)}; scored by a safety classifier: 0"),
+        (
+            "3.2",
+            f"documents by tier of review in the allowlist: none {len(kept)}; by who reviewed the licence and when: "
+            "no review recorded; scored by a safety classifier: 0",
+        ),
         ("3.3", redacted + (f"({pii} documents)" if pii else "(no kind recorded)")),
     ]
 
@@ -248,8 +252,8 @@ def behaviour(rules):
         "one product token and one User-Agent; robots.txt by RFC 9309, and no request while it cannot be read; at "
         f"least {rules['delay_seconds']:g} s between requests to one domain over all workers, longer where Crawl-delay "
         f"asks for it (up to {rules['robots_max_delay_seconds']:g} s), up to {rules['requests_at_a_time']} at a time; "
-        "HTTP 401, 402, 403, 451 are final; no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change of "
-        "identity; cookies are not kept"
+        "HTTP 401, 402, 403, 451 are final; no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change "
+        "of identity; cookies are not kept"
     )
 
 
