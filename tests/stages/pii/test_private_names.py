@@ -1,6 +1,7 @@
 """Names in sentences about a private life go; holders of copyright, history and streets stay; uncovered pages count."""
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -29,7 +30,7 @@ def run(text, language="en", **settings):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Laura Bennett works for Fernbank Logistics, earns 84,000 dollars a year and is treated at the Lakeside clinic.",
+        "Laura Bennett works for Fernbank Logistics, earns 84,000 dollars a year and is treated at Lakeside clinic.",
         "Michael Turner suffers from depression, his doctor wrote.",
         "Grace Okafor and her husband adopted a son last spring.",
         "Daniel Whitfield lives at 14 Orchard Lane.",
@@ -96,7 +97,7 @@ def test_no_repetition_of_an_anchor_makes_the_search_slow_or_endless():
     for seed in ("his wife ", "Ann Lee's wife. ", "earns 1 ", "12 A B C Street ", "Mr. ", "diagnosed\n", "A B, 1 C "):
         text = seed * (100_000 // len(seed))
         spans = list(private_sentences(text, "en"))
-        assert all(a < b <= c for (a, b), (c, _) in zip(spans, spans[1:], strict=False))
+        assert all(a < b <= c for (a, b), (c, _) in itertools.pairwise(spans))
 
 
 @needs_both
