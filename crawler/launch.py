@@ -19,7 +19,7 @@ from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
-from crawler.runtime import load
+from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
@@ -44,6 +44,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
 
     Raises: LaunchError with every problem that could be found at once.
     """
+    apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
