@@ -18,6 +18,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
+from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
@@ -98,6 +99,7 @@ async def _knock(config: Config, url: str) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
+        await join_rules(frontier, config)
     finally:
         await frontier.close()
 
