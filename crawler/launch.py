@@ -28,6 +28,7 @@ from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, has_begun, judged
 from crawler.storage.files.errors import StorageError
@@ -59,7 +60,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         raise LaunchError(problems)
     _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, stack))
+        _collect(problems, lambda: _reach_server(config, arguments, plan.scope, stack))
     if problems:
         raise LaunchError(problems)
     return config
@@ -80,7 +81,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
+def _reach_server(config: Config, arguments: Mapping[str, Any], scope: Scope, stack: ExitStack) -> None:
     """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
     url = config.crawl.redis_url
     folder = frontier_folder(config)
@@ -90,16 +91,17 @@ def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack
         url = stack.enter_context(EmbeddedServer(folder))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
-        loop.run_until_complete(_knock(config, url))
+        loop.run_until_complete(_knock(config, url, scope))
     finally:
         loop.close()
 
 
-async def _knock(config: Config, url: str) -> None:
+async def _knock(config: Config, url: str, scope: Scope) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
         await join_rules(frontier, config)
+        await rebuild_if_lost(frontier, config, url, scope)
     finally:
         await frontier.close()
 
