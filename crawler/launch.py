@@ -26,7 +26,7 @@ from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
+from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
@@ -61,6 +61,8 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
         _collect(problems, lambda: _reach_server(config, arguments, plan.scope, stack))
+    if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
+        _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
         raise LaunchError(problems)
     return config

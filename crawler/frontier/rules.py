@@ -48,6 +48,8 @@ LAYOUT: Mapping[str, str] = {"POLITENESS_SCOPE": "scope_by", "FRONTIER_SHARDS": 
 """How the frontier is laid out; another value would not find what is there."""
 
 
+OWN = frozenset({"RETRY_TIMES"})
+"""What each worker may have for itself although the digest has it: what one gives up early, a later run tries again."""
 _FIELDS = {name: field for name, (field, _) in STRICTEST.items()} | dict(LAYOUT)
 
 
@@ -143,7 +145,7 @@ def _replaced(stored: Values, mine: Values, crawl: str) -> Values:
 
 def _differences(stored: Values, mine: Values) -> list[str]:
     """One phrase for each setting that has to be the same and is not."""
-    names = sorted((stored.keys() & mine.keys()) - STRICTEST.keys())
+    names = sorted((stored.keys() & mine.keys()) - STRICTEST.keys() - OWN)
     return [
         f"{name}: the crawl has {_shown(stored[name])}, this worker {_shown(mine[name])}"
         for name in names

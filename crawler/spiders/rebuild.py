@@ -84,12 +84,12 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
 
     if await frontier.scope_get() is None and not (scope.link_hosts or scope.listed_hosts or scope.entries):
         raise LostFrontierError(
-            f"{place.url} holds documents of crawl {config.crawl.crawl_id!r}, but its frontier was emptied or lost, "
-            "and with it what the crawl may fetch: give the seeds again (-a url=…, -a seeds=FILE, …)"
+            f"{place.url} holds documents of crawl {config.crawl.crawl_id!r} that its frontier does not know (was it "
+            "emptied or lost?), and nothing says what the crawl may fetch: give the seeds again (-a url=…, …)"
         )
     log.warning(
-        "%s holds documents of crawl %r, but its frontier was emptied or lost: it is made again from the records and "
-        "the archive",
+        "%s holds documents of crawl %r that its frontier does not know (was it emptied or lost?): it is made again "
+        "from the records and the archive",
         place.url,
         config.crawl.crawl_id,
     )

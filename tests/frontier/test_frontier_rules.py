@@ -123,8 +123,8 @@ def test_how_queues_are_laid_out_is_not_replaced_either(worker, name, value):
 
 def test_settings_of_the_worker_alone_may_differ(worker):
     async def scenario(join):
-        await join(WORKER_ID="one", CONCURRENT_REQUESTS=4, STAGE_WORKERS=1, RECRAWL=False)
-        await join(WORKER_ID="two", CONCURRENT_REQUESTS=9, STAGE_WORKERS=2, RECRAWL=True)
+        await join(WORKER_ID="one", CONCURRENT_REQUESTS=4, STAGE_WORKERS=1, RECRAWL=False, RETRY_TIMES=3)
+        await join(WORKER_ID="two", CONCURRENT_REQUESTS=9, STAGE_WORKERS=2, RECRAWL=True, RETRY_TIMES=0)
 
     worker(scenario)
 
