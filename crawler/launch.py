@@ -1,4 +1,4 @@
-"""Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
+"""A crawl checks every setting, argument, model, folder and server before its first request, and shows all problems.
 
 `prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.config import Config, ConfigError, LaunchError, declared
+from crawler.config.text import PROFILE_NAMES
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
@@ -54,6 +55,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += chain.problems(config)
+        problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
@@ -118,10 +120,17 @@ def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     return None
 
 
+_SUCCESSES = frozenset(
+    {"finished", "shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")}
+)
+"""Ends that were asked for; Scrapy's other CLOSESPIDER_ limits watch for trouble."""
+
+
 def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     """Why a crawl that has ended did not do what was asked; None where it did.
 
-    A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
+    A graceful stop (SIGTERM, Ctrl-C once) is a success, and so is a limit that was asked for (CLOSESPIDER_PAGECOUNT,
+    _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
     if bootstrap_failed or "finish_reason" not in stats:
         return (
@@ -129,7 +138,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         )
     if error := stats.get(FATAL):
         return str(error)
-    if stats["finish_reason"] not in {"finished", "shutdown"}:
+    if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
@@ -143,6 +152,19 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
+
+
+def _unknown_profiles(config: Config, plan: object) -> list[str]:
+    """Profiles that the allowlist asks for and nobody has defined: such pages would be judged by other thresholds."""
+    entries = plan.scope.entries if isinstance(plan, SeedPlan) else ()
+    wanted = {
+        e.profile: f"allowlist, line {e.line}, {e.domain}" for e in entries if e.profile not in (*PROFILE_NAMES, "auto")
+    }
+    if not wanted:
+        return []
+    from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
+
+    return check_profiles(config.quality, wanted)
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

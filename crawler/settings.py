@@ -54,7 +54,7 @@ SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: 
 ITEM_PIPELINES = {
     "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # domains and licences withdrawn from this corpus
     "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
-    "crawler.pipelines.yields.YieldPipeline": 90,  # domains whose text has dried up
+    "crawler.pipelines.yields.YieldPipeline": 90,  # domains that suddenly give little text
     "crawler.pipelines.extraction.ExtractionPipeline": 100,  # main text and metadata
     "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not
     "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets

@@ -10,6 +10,7 @@ from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
     contaminated,
     diff,
+    duplicates,
     exclude,
     expire,
     index,
@@ -34,6 +35,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "substrings": substrings.OPERATION,
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
+        "duplicates": duplicates.OPERATION,
     }
 
     def short_desc(self) -> str:

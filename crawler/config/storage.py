@@ -15,13 +15,13 @@ class DedupConfig:
     scope: str = setting("DEDUP_SCOPE", "crawl", "what a new document is compared with", choices=("crawl", "all"))
     redis_url: str | None = setting("DEDUP_REDIS_URL", None, "its own server; unset = the frontier's",
                                     check=check_redis_url, digest=False)  # fmt: skip
-    threshold: float = setting("NEARDUP_THRESHOLD", 0.77, "estimated Jaccard similarity from which a page is a near "
+    threshold: float = setting("NEARDUP_THRESHOLD", 0.73, "estimated Jaccard similarity from which a page is a near "
                                "duplicate", minimum=0.5, maximum=1.0)  # fmt: skip
     short_threshold: float = setting("NEARDUP_SHORT_THRESHOLD", 0.9, "the same for short texts, where one word makes "
                                      "the difference", minimum=0.5, maximum=1.0)  # fmt: skip
     short_shingles: int = setting("NEARDUP_SHORT_SHINGLES", 50, "a text of fewer shingles is short", minimum=0)
-    bands: int = setting("NEARDUP_BANDS", 14, "LSH bands", minimum=1)
-    rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
+    bands: int = setting("NEARDUP_BANDS", 20, "LSH bands", minimum=1)
+    rows: int = setting("NEARDUP_ROWS", 6, "LSH rows a band", minimum=1)
     shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
     min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
 
@@ -32,6 +32,8 @@ class StorageConfig:
 
     shard_max_bytes: int = setting("SHARD_MAX_BYTES", 512 * 2**20, "uncompressed bytes a shard", minimum=1024,
                                    digest=False)  # fmt: skip
+    shard_max_documents: int = setting("SHARD_MAX_DOCUMENTS", 0, "records a shard, where SHARD_MAX_BYTES does not end it "
+                                       "first; 0 = any number", minimum=0, digest=False)  # fmt: skip
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
                                 choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)

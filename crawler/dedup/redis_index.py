@@ -1,4 +1,4 @@
-"""Behind the stages: the duplicate index in Redis or Valkey; one Lua script answers all questions that wait.
+"""The duplicate index in Redis or Valkey; one Lua script answers all questions that wait.
 
 Keys start with `{dedup:crawl:<CRAWL_ID>}` or, with `DEDUP_SCOPE=all`, `{dedup:all}`: one hash tag, and nothing outside
 it is read, written or flushed. `lua/check.lua` says how they are laid out: digests and bands in small hashes that are

@@ -1,4 +1,4 @@
-"""Beside the duplicate steps: a page that changed, moved or went lets go of the text it was in the corpus with.
+"""A page that changed, moved or disappeared releases its claim on its earlier text.
 
 Otherwise another page with that text would be called the duplicate of something that is no longer there.
 """

@@ -1,4 +1,4 @@
-"""From a Scrapy response to a `Document`: what was fetched, when, under which permission."""
+"""A Scrapy response becomes a `Document`: what was fetched, when, under which permission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On every connection: Scrapy's HTTP/1.1 handler, which drops one to a forbidden address before a byte is sent.
+"""The download handler closes a connection to a forbidden address before a byte is sent.
 
 The resolver has checked the address already; this is the second lock, on what the socket is really connected to. The
 same place bounds the head of a response, which Twisted reads without a limit, and sees to it that a request is sent

@@ -1,4 +1,4 @@
-"""Between the frontier's methods and its scripts: which shard, which arguments, answers in the caller's order."""
+"""A script call chooses the shard and its arguments, and returns answers in the caller's order."""
 
 from __future__ import annotations
 

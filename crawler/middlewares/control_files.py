@@ -1,4 +1,4 @@
-"""Under the robots middleware: control files, fetched once for all workers and kept for as long as they say.
+"""Control files such as robots.txt are fetched once for all workers and cached for as long as they say.
 
 A fetch goes through the same downloader, guard and resolver as a page, waits for the host's turn, and follows up to
 five redirects hop by hop. The answer is judged by `crawler.policy.robots.answer` and shared through the frontier.

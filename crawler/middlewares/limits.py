@@ -1,4 +1,4 @@
-"""On headers and body: only text, only so much of it, also after decompression.
+"""Only text is read, and only up to the size limits, also after decompression.
 
 Scrapy's handler enforces DOWNLOAD_MAXSIZE on the bytes of the wire and DOWNLOAD_TIMEOUT on the whole exchange; this
 module bounds what the bytes become, and stops bodies that no stage could read before they are fetched.

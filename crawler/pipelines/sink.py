@@ -1,4 +1,4 @@
-"""From the pipelines to the disk: the asyncio side of the corpus, with group commit in one writer thread.
+"""The sink writes what the pipelines hand over, with group commit in one writer thread.
 
 `await sink.keep(record)` returns after the fsync that covers the record; many waiters share one fsync. Compression and
 disk work happen in the thread and never hold up the reactor.

@@ -1,4 +1,4 @@
-"""Behind every refusal: the statistics keys under which it is counted, and whether it was a block.
+"""Refusals are counted under these statistics keys; some of them are blocks.
 
 policy/denied/<protocol>     robots, ai-bots, content-signal, …, unavailable-after, http, network
 policy/held/<reason>         cannot be judged now

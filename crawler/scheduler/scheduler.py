@@ -1,4 +1,4 @@
-"""Between the frontier and Scrapy's engine: leases in, requests out, outcomes back.
+"""The scheduler gives Scrapy's engine leased requests and settles their outcomes with the frontier.
 
 `next_request()` does no I/O: a task keeps a short local queue filled and wakes the engine when something arrives or
 becomes due. Everything that goes to the server goes in batches. Every lease handed out ends in exactly one of: settled,

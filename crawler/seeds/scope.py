@@ -136,6 +136,13 @@ class Scope:
         admission = self.admits_sitemap(url) if kind == "sitemap" else self.admits(url, via="seed")
         return None if admission.ok or admission.entry is None else admission
 
+    def opens_at(self, url: str) -> tuple[float, str]:
+        """When the URL's domain may be crawled again, 0 = now, and the hours of its allowlist entry."""
+        entry = self.entry_of(url)
+        if entry is None or entry.hours is None:
+            return 0.0, ""
+        return entry.opens_at(self.clock()), entry.hours
+
     def canonical(self, url: str, base: str | None = None) -> str | None:
         """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
         return canonicalize(url, base, policy=self._policy)
@@ -242,7 +249,12 @@ class Scope:
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
 _LISTS = ("sitemaps", "include", "exclude", "tracking")
-_NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
+_NUMBERS: dict[str, tuple[type, ...]] = {
+    "delay": (int, float),
+    "max_pages": (int,),
+    "priority": (int,),
+    "ttl_days": (int, float),
+}
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's
 
 
@@ -278,5 +290,5 @@ def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
         expected = (tuple,) if name in _LISTS else _NUMBERS.get(name, (str,))
         if type(value) not in expected and not (value is None and declared.default is None):
             raise TypeError(f"{name} has the wrong type")
-    _ = entry.expires_at  # a date that cannot be read is found here, not at the first page
+    _ = entry.expires_at, entry.opens_at(0.0)  # what cannot be read is found here, not at the first page
     return entry

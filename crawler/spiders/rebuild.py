@@ -73,8 +73,9 @@ async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
 
 def _has_records(config: Config, place: Place) -> bool:
     from crawler.dataset.verify import finish_dead_writers
+    from crawler.storage.files.place import LEDGERS, MANIFEST
 
-    if place.is_claimed() or place.listing("manifest.d"):
+    if place.load_json(MANIFEST) is not None or place.listing(LEDGERS):
         finish_dead_writers(place)
     return next(_records(config, place), None) is not None
 

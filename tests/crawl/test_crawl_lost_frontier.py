@@ -11,7 +11,7 @@ from collections import Counter
 import redis
 
 from crawler.frontier.client import Frontier
-from tests.support.linked_web import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate
 
 
 def pages(site) -> Counter[str]:

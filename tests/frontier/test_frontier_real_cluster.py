@@ -26,8 +26,8 @@ from crawler.urls.candidate import Candidate
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine
-from tests.scheduler.test_scheduler_crawls import Worker
 from tests.support.linked_web import Web
+from tests.support.worker import Worker
 
 SLOTS = 16384
 OF_ONE_SERVER = {

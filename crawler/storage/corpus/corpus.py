@@ -17,13 +17,14 @@ from crawler.document import Exchange
 from crawler.policy.facts import facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
-from crawler.storage.corpus.manifest import Ledger, Run, merge, start_run
+from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.storage.files.shards import ShardWriter
+from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
 CHECKPOINT_SECONDS = 60.0
@@ -77,7 +78,7 @@ class Corpus:
         self._ledger = Ledger(self.place, self.writer)
         found = recover_writer(self.place, self._ledger)
         crawl = self._config.crawl
-        self._run: Run = start_run(
+        self._run = start_run(
             self._clock(),
             crawl_id=crawl.crawl_id,
             worker_id=crawl.worker_id,
@@ -149,7 +150,7 @@ class Corpus:
                 self._save()
 
     def close(self) -> None:
-        """Seal every file, end the run, write the manifest, let go of the lock. After a failure: only the last."""
+        """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
@@ -179,7 +180,7 @@ class Corpus:
         self._ledger.save()
         self._checkpoint = self._clock()
 
-    def _sealed(self, path: Path, entry: Entry) -> None:
+    def _sealed(self, path: Path, entry: Sealed) -> None:
         relative = f"{path.parent.name}/{path.name}"
         for name in with_index(relative):
             self.place.publish(name)
@@ -196,6 +197,7 @@ class Corpus:
             self.writer,
             shard_format=storage.shard_format,
             max_bytes=storage.shard_max_bytes,
+            max_documents=storage.shard_max_documents,
             first_number=self._next_number(folder),
             on_seal=self._sealed,
         )
