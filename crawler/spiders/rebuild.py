@@ -66,7 +66,9 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
 
 async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
-    if await frontier.get_blob(_UNFINISHED) is None and (await frontier.counts()).seen > 0:
+    counts = await frontier.counts()
+    works = counts.done + counts.dead > 0 or await frontier.has_been_swept()
+    if works and await frontier.get_blob(_UNFINISHED) is None:
         return False
     return await asyncio.to_thread(_has_records, config, place)
 

@@ -10,7 +10,9 @@ from collections import Counter
 
 import redis
 
+from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
+from crawler.frontier.seeding import seed_arguments
 from tests.support.serving import DEADLINE, Gate
 
 
@@ -85,6 +87,21 @@ def test_two_workers_on_a_server_that_was_emptied_keep_nothing_twice(crawl, make
     logs = [worker.communicate(timeout=DEADLINE)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], logs
     assert sum("the frontier is made again" in log for log in logs) == 1
+    assert crawl.urls() == kept
+    assert set(pages(site).values()) == {1}
+
+
+def test_seeds_that_were_put_into_the_empty_frontier_first_hide_nothing(crawl, make_site, redis_url):
+    site = make_site(pages=6)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    assert crawl.run({"url": site.url(0)}, **common).returncode == 0
+    kept = crawl.urls()
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
+        server.flushall()
+    seeded, _ = seed_arguments(from_mapping({"REDIS_URL": redis_url}), {"url": site.url(0)})
+    assert seeded.added == 1
+    again = crawl.run({}, **common)
+    assert again.returncode == 0, again.stderr
     assert crawl.urls() == kept
     assert set(pages(site).values()) == {1}
 
