@@ -19,15 +19,17 @@ from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
+from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
-from crawler.runtime import load
+from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
+from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, has_begun, judged
 from crawler.storage.files.errors import StorageError
@@ -45,6 +47,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
 
     Raises: LaunchError with every problem that could be found at once.
     """
+    apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
@@ -59,7 +62,9 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         raise LaunchError(problems)
     _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, stack))
+        _collect(problems, lambda: _reach_server(config, arguments, plan.scope, stack))
+    if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
+        _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
         raise LaunchError(problems)
     return config
@@ -80,7 +85,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
+def _reach_server(config: Config, arguments: Mapping[str, Any], scope: Scope, stack: ExitStack) -> None:
     """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
     url = config.crawl.redis_url
     folder = frontier_folder(config)
@@ -90,15 +95,17 @@ def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack
         url = stack.enter_context(EmbeddedServer(folder))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
-        loop.run_until_complete(_knock(config, url))
+        loop.run_until_complete(_knock(config, url, scope))
     finally:
         loop.close()
 
 
-async def _knock(config: Config, url: str) -> None:
+async def _knock(config: Config, url: str, scope: Scope) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
+        await join_rules(frontier, config)
+        await rebuild_if_lost(frontier, config, url, scope)
     finally:
         await frontier.close()
 

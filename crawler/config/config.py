@@ -48,7 +48,8 @@ class Config:
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self._digest())  # every record carries it: computed once
 
-    def _digest(self) -> str:
+    def deciding(self) -> dict[str, Any]:
+        """Every setting that can change a verdict or a text, by name; of the evaluation sets their digest."""
         values = {
             f.metadata["name"]: getattr(section, f.name)
             for section in (getattr(self, name) for name in SECTIONS)
@@ -59,7 +60,10 @@ class Config:
             values["EVAL_SETS"] = self.eval_digest
         if self.profiles_digest:
             values["QUALITY_PROFILES_FILE"] = self.profiles_digest
-        blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
+        return values
+
+    def _digest(self) -> str:
+        blob = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"), default=list)
         return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
 
 

@@ -28,6 +28,10 @@ class FrontierConfig:
                                "together", minimum=1, digest=False)  # fmt: skip
     scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
                             choices=("domain", "host"), digest=False)  # fmt: skip
+    crawl_rules: str = setting("CRAWL_RULES", "keep", "settings that belong to the whole crawl and differ from those it "
+                               "works by: keep = of delay and concurrency the strictest holds, anything that decides "
+                               "verdicts is refused; replace = this worker's hold from now on",
+                               choices=("keep", "replace"), digest=False)  # fmt: skip
     lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
                                    minimum=1.0, digest=False)  # fmt: skip
     idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after so long with nothing to do; 0 = never",

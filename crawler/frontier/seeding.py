@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import PutStatus
 from crawler.frontier.politeness import ALLOWLIST
+from crawler.frontier.rules import adopt_rules
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import judged, plan_of
 from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
@@ -138,6 +139,7 @@ async def _seed_server(config: Config, plan: SeedPlan) -> SeedResult:
         frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
         try:
             await frontier.open()
+            await adopt_rules(frontier)
             return await seed_frontier(frontier, plan)
         finally:
             await frontier.close()
