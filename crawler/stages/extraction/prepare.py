@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from crawler.stages.extraction.consent import drop_consent
 from crawler.stages.extraction.frame import mark_frame
 from crawler.stages.extraction.render import protect_preformatted
 from crawler.stages.extraction.roles import forget_slugs, name_admonitions
@@ -110,6 +111,7 @@ def _flatten(table: Any) -> None:
 
 
 PASSES: tuple[Callable[[Any], object], ...] = (
+    drop_consent,
     drop_line_numbers,
     drop_steps,
     protect_preformatted,

@@ -28,6 +28,7 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.metadata import read_metadata
+from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import code_chars, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
@@ -112,6 +113,11 @@ class ExtractionStage:
         if self._extractor == "resiliparse" or doc.html.count(b"<") > self._chain.most_tags:
             return resiliparse_text(doc), "resiliparse"
         prepare(tree)
+        lists = lists_of_links(tree)
+        text, step = self._best_text(doc, tree)
+        return without_orphans(text, lists), step
+
+    def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         text = trafilatura_text(tree, doc.url, fast=True)
         if self._is_most_of(text, tree):
             return text, "trafilatura-fast"

@@ -118,7 +118,7 @@ def test_the_text_of_layout_tables_stands_there_once():
 
 def test_blocks_of_a_table_of_one_column_do_not_run_into_each_other():
     rows = "".join(
-        f'<tr><td class="func_table_entry"><p class="func_signature"><code>{name}</code> ( <code>wood</code> ) → spoon</p>'
+        f'<tr><td class="entry"><p class="signature"><code>{name}</code> ( <code>wood</code> ) → spoon</p>'
         f"<p>Makes a spoon by {name}.</p><p><code>{name}(birch)</code></p></td></tr>"
         for name in ("carve", "whittle")
     )
