@@ -161,8 +161,10 @@ def find(place: Place, wish: Wish) -> Concerned:
     return found
 
 
-def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude") -> Withdrawn:
     """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
+
+    `operation` names it in the lineage.
 
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
@@ -170,7 +172,7 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    cause = Cause("dataset exclude", wish.reason, now, keeps_old=False)
+    cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
     removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)

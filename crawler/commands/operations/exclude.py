@@ -55,7 +55,7 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     done = withdraw(place, wish, now=time.time())
     problems = []
     try:
-        notes = _forget_elsewhere(config, crawls, done, entries)
+        notes = forget_elsewhere(config, crawls, done, entries)
     except (FrontierError, DedupError) as error:
         notes = []
         problems = [f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"]
@@ -63,9 +63,10 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     return problems
 
 
-def _forget_elsewhere(
+def forget_elsewhere(
     config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
 ) -> list[str]:
+    """Drop what waits in the frontier and free claims in the duplicate index. Raises: FrontierError, DedupError."""
     from crawler.dedup.admin import forget
     from crawler.frontier.exclusion import block
 
