@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "how-to.md"
 HOSTS = {"example.org": ("127.0.0.21", "almanac"), "example.net": ("127.0.0.22", "library")}
 """Name in the recipes → loopback address, and the site of the demo web whose texts it shows."""
 SHORT = "/short"
-"""A page of less than EXTRACTION_MIN_WORDS words."""
+"""A page of fewer than EXTRACTION_MIN_WORDS words, and more than the rules of Gopher ask for."""
 
 
 class Block(NamedTuple):
@@ -54,8 +54,8 @@ class SmallWeb:
                 path: _html(page.title, page.body, following)
                 for path, page, following in zip(paths, pages, [*paths[1:], SHORT], strict=True)
             }
-            sentences = pages[0].body.split(". ")
-            self.pages[name][SHORT] = _html(f"A short page of {name}", ". ".join(sentences[:5]) + ".", "/one")
+            words = pages[0].body.split()[:75]
+            self.pages[name][SHORT] = _html(f"A short page of {name}", " ".join(words) + ".", "/one")
             server = ThreadingHTTPServer((address, 0), self._handler(name))
             server.daemon_threads = True
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

@@ -29,6 +29,7 @@ def test_a_list_of_urls_is_crawled_with_the_links_of_its_hosts(desk: Desk) -> No
     everything = desk.web.urls("example.org") | desk.web.urls("example.net")
     assert set(desk.urls("corpus")) == everything
     assert f"{len(everything)}" in report
+    assert {"report.html", "stats.json", "manifest.json"} <= {path.name for path in (desk.folder / "corpus").iterdir()}
     assert set(desk.urls("listed")) == {url for url in everything if url.endswith("/one")}
 
 
@@ -48,7 +49,9 @@ def test_a_domain_is_gone_from_corpus_and_copy_and_stays_away(with_corpus: Desk)
     desk.run("Remove a domain everywhere")
     for corpus in ("corpus", "copy-of-corpus"):
         assert set(desk.urls(corpus)) == desk.web.urls("example.net")
-        assert desk.web.bases["example.org"] in (desk.folder / corpus / "withdrawals.jsonl").read_text()
+        log = (desk.folder / corpus / "withdrawals.jsonl").read_text()
+        assert desk.web.bases["example.org"] in log
+        assert "A. Owner" in log
     before = len(desk.web.hits)
     desk.block(*recipes()["Crawl a list of URLs"][0])
     assert not [hit for hit in desk.web.hits[before:] if desk.web.bases["example.org"] in hit]
