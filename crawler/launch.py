@@ -54,9 +54,12 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
             problems.append(problem)
     if problems or config is None:
         raise LaunchError(problems)
-    _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+    if check is read_arguments and not arguments and config.crawl.redis_url is None:
+        _collect(problems, lambda: _frontier_to_continue(config))
+    if not problems:
+        _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, stack))
+        _collect(problems, lambda: _reach_server(config, stack))
     if problems:
         raise LaunchError(problems)
     return config
@@ -77,14 +80,17 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
-    """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
-    url = config.crawl.redis_url
-    folder = frontier_folder(config)
-    if url is None and not arguments and not folder.exists():
+def _frontier_to_continue(config: Config) -> None:
+    """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
+    if not frontier_folder(config).exists():
         raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
+
+
+def _reach_server(config: Config, stack: ExitStack) -> None:
+    """Raises: FrontierError where no usable server answers."""
+    url = config.crawl.redis_url
     if url is None:
-        url = stack.enter_context(EmbeddedServer(folder))
+        url = stack.enter_context(EmbeddedServer(frontier_folder(config)))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
         loop.run_until_complete(_knock(config, url))

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import live_sample
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of
+from crawler.commands.command import ProjectCommand
 
 if TYPE_CHECKING:
     from crawler.observe.diagnose.diagnosis import Diagnosis
@@ -48,7 +48,7 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--html", metavar="FILE", help="write a page for a browser")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Gather the records, read them, show what they say."""
         if len(args) + bool(opts.archive) + bool(opts.live) != 1:
             raise UsageError("expected one of: CORPUS_DIR, --archive GLOB_OR_URL, --live url=URL")
@@ -56,16 +56,11 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("expected --sample N from 0 up (from 1 up with --live) and --examples N from 0 up")
         if opts.seed is not None and (opts.live or opts.sample == 0):
             raise UsageError("--seed chooses among documents: it goes with --sample N of a corpus or an archive")
-        try:
-            found = self._diagnosis(args, opts)
-            if found.total:
-                self._show(found, opts)
-            else:
-                self.complain([f"{found.source}: no document; nothing can be said"])
-        except expected_errors() as error:
-            self.complain(problems_of(error))
-        except OSError as error:
-            self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+        found = self._diagnosis(args, opts)
+        if not found.total:
+            self.complain([f"{found.source}: no document; nothing can be said"])
+            return
+        self._show(found, opts)
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
         from crawler.observe.diagnose.diagnosis import diagnose
@@ -93,7 +88,11 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.diagnose import view
 
         if opts.html:
-            Path(opts.html).write_text(view.page(found), encoding="utf-8")
+            try:
+                Path(opts.html).write_text(view.page(found), encoding="utf-8")
+            except OSError as error:
+                self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+                return
         if opts.json:
             sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
             return
