@@ -27,7 +27,7 @@ from bench._rules_report import agreement, by_language, by_rules, deviations, re
 
 FLOORS = {"exact": 0.995, "fast": 0.98}
 """Shares of verdicts with the oracle's first reason; `make eval` fails below them."""
-GOLDEN = ROOT / "tests" / "stages_text" / "golden" / "datatrove-0.10.1.json"
+GOLDEN = ROOT / "tests" / "stages" / "quality" / "golden" / "datatrove-0.10.1.json"
 PAGE = ROOT / "docs" / "rules.md"
 START, END = "<!-- bench/eval_rules.py writes from here -->", "<!-- to here -->"
 

@@ -131,7 +131,7 @@ CANDIDATES: dict[str, Extract] = {
 STEPS: dict[str, Extract] = {
     "the whole chain": ours("trafilatura"),
     "without `signposts`": without(extraction, "without_signposts", lambda text: (text, 0)),
-    "without the frame": without(prepare, "mark_frame", lambda _: False),
+    "without the frame": without(prepare, "PASSES", tuple(p for p in prepare.PASSES if p is not prepare.mark_frame)),
     "without all of `prepare`": without(extraction, "prepare", prepare.protect_preformatted),
     "fast alone": ours("trafilatura", Chain(0.0, 0.0, 10**9)),
     "full wins from 40 % on": ours("trafilatura", Chain(0.4, 0.4)),

@@ -21,11 +21,12 @@ from pathlib import Path
 import scrapy
 from scrapy.crawler import AsyncCrawlerProcess
 
-from tests.policy_wire.policy_cases import CASES, PROFILES, SECTIONS, Case
-from tests.policy_wire.policy_crawl import ROOT, CorpusCrawl, crawl
-from tests.policy_wire.policy_web import PolicyWeb
+from tests.middlewares.wire.policy_cases import CASES, PROFILES, SECTIONS, Case
+from tests.support.corpus_crawl import CorpusCrawl, crawl
+from tests.support.loopback_web import PolicyWeb
+from tests.support.places import PROJECT
 
-PAGE = ROOT / "docs" / "policy-table.md"
+PAGE = PROJECT / "docs" / "policy-table.md"
 TIMEOUT_SECONDS = 3.0
 COLUMNS = ("the site says", *PROFILES, "Scrapy 2.19")
 
@@ -66,7 +67,7 @@ def measure_stock() -> dict[str, str]:
         urls = {case: case.declare(web) for case in CASES}
         command = [sys.executable, "-m", "bench.optout_table", "--stock"]
         done = subprocess.run(
-            command, cwd=ROOT, input=json.dumps(list(urls.values())), capture_output=True, text=True, check=True
+            command, cwd=PROJECT, input=json.dumps(list(urls.values())), capture_output=True, text=True, check=True
         )
         kept = set(json.loads(done.stdout.splitlines()[-1]))
         return {key_of(case): _stock_cell(case, url in kept, web) for case, url in urls.items()}
@@ -164,8 +165,8 @@ INTRODUCTION = """# Policy on the wire, measured
 
 Written by `python -m bench.optout_table`; do not edit. One site on a loopback address for each line ({cases} of them),
 one page on it, crawled for real by `scrapy crawl corpus` under each profile and by a plain Scrapy 2.19 spider with
-ROBOTSTXT_OBEY. What was requested is read from the server's log. `tests/policy_wire` crawls the same web and holds this
-crawler to every cell, to the decision records behind them, and to this: of a page that was stopped, no word stands
+ROBOTSTXT_OBEY. What was requested is read from the server's log. `tests/middlewares/wire` crawls the same web and holds
+this crawler to every cell, to the decision records behind them, and to this: of a page that was stopped, no word stands
 anywhere in CORPUS_DIR (archives and shards unpacked, the frontier's files included) or in the log at level DEBUG.
 
 - *not requested*: the page was never asked for. *Stopped on the headers*: the connection was closed before the body was

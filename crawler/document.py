@@ -9,105 +9,220 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from enum import Enum, StrEnum, auto
+from typing import Any, Self
+
+
+class Weight(Enum):
+    """What a verdict says about the page itself, and so what becomes of the verdict of an earlier visit."""
+
+    FINAL = auto()  # about the page: it replaces what an earlier visit found
+    WEAK = auto()  # an outage, a failure of ours, or a page as it was: what an earlier visit found still holds
+    HOLD = auto()  # nobody knows now: the URL stays in the frontier and a later run tries again
 
 
 class DropReason(StrEnum):
-    """Why a URL that was seen is not in the corpus. Each member is documented in `docs/reasons.md` and tested."""
+    """Why a URL that was seen is not in the corpus: value, the sentence for people, a clause, weight.
+
+    A new reason is one member: the report, `docs/reasons.md` and `scrapy optout` take their words from here. Members
+    stand in the order of a page's way. The clause is what `scrapy optout` answers about one URL; without one it names
+    the reason.
+    """
+
+    meaning: str
+    clause: str
+    weight: Weight
+
+    def __new__(cls, value: str, meaning: str = "", clause: str = "", weight: Weight = Weight.FINAL) -> Self:
+        """Make a member; `DropReason(value)` finds one."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning, member.clause, member.weight = meaning, clause, weight
+        return member
 
     # --- frontier: which URL next? -----------------------------------------------------------------------------------
-    OFF_SCOPE = "off_scope"  # a redirect left the seeds or the allowlist
-    REDIRECTED = "redirected"  # the URL only points to another URL, which has its own entry
-    TOO_MANY_REDIRECTS = "too_many_redirects"
+    OFF_SCOPE = "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
+    REDIRECTED = "redirected", "The URL only points to another URL, which has its own entry."
+    TOO_MANY_REDIRECTS = (
+        "too_many_redirects",
+        "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
+        "it redirects too often",
+        Weight.WEAK,
+    )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
-    ROBOTS_DISALLOWED = "robots_disallowed"  # RFC 9309 rule, or robots.txt answered 401/403/429/451
-    OPTOUT = "optout"  # an AI opt-out signal said no; the detail names protocol and carrier
-    ACCESS_DENIED = "access_denied"  # 401, 402, 403, 451: a denial is an answer
-    NETWORK_FORBIDDEN = "network_forbidden"  # address, port or scheme the network guard refuses
-    LICENCE_EXPIRED = "licence_expired"  # the allowlist entry is past its date
-    WITHDRAWN = "withdrawn"  # `scrapy dataset exclude` took the domain out of this corpus, for good
-    HOLD_ROBOTS_UNREACHABLE = "hold_robots_unreachable"  # doubt means no, for now: stays in the frontier
-    HOLD_RATE_LIMITED = "hold_rate_limited"  # 429/503 with Retry-After beyond the end of this run
-    HOLD_CONTROL_FILE = "hold_control_file"  # an unreadable opt-out file
-    HOLD_PAUSED = "hold_paused"  # its domain was paused by hand
+    ROBOTS_DISALLOWED = (
+        "robots_disallowed",
+        "robots.txt disallows the URL (RFC 9309), or its server denied access to robots.txt.",
+    )
+    OPTOUT = "optout", "An AI opt-out signal says no; the detail names the protocol and where it stood."
+    ACCESS_DENIED = (
+        "access_denied",
+        "The server answered 401, 402, 403 or 451: a denial is an answer.",
+        "the server denies access, and a denial is never worked around",
+    )
+    NETWORK_FORBIDDEN = (
+        "network_forbidden",
+        "The network guard refuses the address, port or scheme.",
+        "the network guard refuses this address",
+    )
+    LICENCE_EXPIRED = (
+        "licence_expired",
+        "The allowlist entry of the domain is past its date.",
+        "the allowlist no longer grants it",
+    )
+    WITHDRAWN = (
+        "withdrawn",
+        "The domain was withdrawn from this corpus (`scrapy dataset exclude`) and is not asked again.",
+        "its pages were withdrawn, and nothing is asked of it again",
+    )
+    HOLD_ROBOTS_UNREACHABLE = (
+        "hold_robots_unreachable",
+        "robots.txt cannot be fetched. Doubt means no, for now: a later run tries again.",
+        "robots.txt cannot be read, so nothing of this host is fetched for now",
+        Weight.HOLD,
+    )
+    HOLD_RATE_LIMITED = (
+        "hold_rate_limited",
+        "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
+        "the server asks to be left alone for now",
+        Weight.HOLD,
+    )
+    HOLD_CONTROL_FILE = (
+        "hold_control_file",
+        "An opt-out file cannot be read: a later run tries again.",
+        "a file that may hold an opt-out cannot be read, so nothing is fetched for now",
+        Weight.HOLD,
+    )
+    HOLD_PAUSED = (
+        "hold_paused",
+        "Its domain was paused by hand (`scrapy frontier pause --domain`) until it is resumed.",
+        "",
+        Weight.HOLD,
+    )
     # --- fetch -------------------------------------------------------------------------------------------------------
-    GONE = "gone"  # 404, 410, or past X-Robots-Tag unavailable_after
-    HTTP_ERROR = "http_error"  # any other status that is not 2xx, after the last try
-    DOWNLOAD_FAILED = "download_failed"  # network, TLS, time-out, after the last try
-    TOO_LARGE = "too_large"  # body beyond DOWNLOAD_MAXSIZE, also after decompression
-    NOT_TEXT = "not_text"  # a content type the stages cannot read
-    BROKEN_RECORD = "broken_record"  # replay: what the archive holds there cannot be read
-    UNCHANGED = "unchanged"  # second run: 304 or same content hash
-    MOVED = "moved"  # second run: a page that was kept now redirects to a generic one
-    DECAYED = "decayed"  # second run: far below what the page was when it was kept
+    GONE = "gone", "404 or 410, or the page's own unavailable_after date has passed.", "the page is gone"
+    HTTP_ERROR = (
+        "http_error",
+        "Any other status that is not 2xx, after the last try.",
+        "the server answered with an error",
+        Weight.WEAK,
+    )
+    DOWNLOAD_FAILED = (
+        "download_failed",
+        "Network, TLS or time-out, after the last try.",
+        "the page could not be fetched",
+        Weight.WEAK,
+    )
+    TOO_LARGE = (
+        "too_large",
+        "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.",
+        "the page is too large",
+    )
+    NOT_TEXT = "not_text", "A content type that the stages do not read.", "the answer is no text"
+    BROKEN_RECORD = (
+        "broken_record",
+        "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
+    )
+    UNCHANGED = "unchanged", "The page is as it was in an earlier run (304 or the same content hash).", "", Weight.WEAK
+    MOVED = "moved", "A page that was kept redirects to its site's root, its section, or where many others redirect to."
+    DECAYED = "decayed", "A page that was kept is far below what it was: little text left, low quality, a wall."
     # --- parsing and extraction --------------------------------------------------------------------------------------
-    HOSTILE_HTML = "hostile_html"  # pre-scan: a tag too large, too many attributes, nesting too deep
-    UNDECODABLE = "undecodable"  # no character set reads the bytes
-    NO_TEXT = "no_text"
-    TOO_SHORT = "too_short"
-    YIELD_QUARANTINE = "yield_quarantine"  # its domain gives far less text than it used to, and so does the page
-    STAGE_TIMEOUT = "stage_timeout"  # the stage pool's limit of CPU time, or a hang
-    STAGE_CRASHED = "stage_crashed"  # the worker process died on this document
-    STAGE_ERROR = "stage_error"  # an exception in a stage, pipeline or callback: our bug, recorded
+    HOSTILE_HTML = (
+        "hostile_html",
+        "A tag too large, too many attributes, or nesting too deep to be a page for people.",
+        "the HTML is not meant for people",
+    )
+    UNDECODABLE = "undecodable", "No character set reads the bytes.", "the bytes cannot be read as text"
+    NO_TEXT = "no_text", "Extraction found no main text."
+    TOO_SHORT = "too_short", "Fewer words than EXTRACTION_MIN_WORDS."
+    YIELD_QUARANTINE = (
+        "yield_quarantine",
+        "The domain gives under YIELD_MIN_SHARE of the text it used to, and so does the page.",
+    )
+    STAGE_TIMEOUT = (
+        "stage_timeout",
+        "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long.",
+        "",
+        Weight.WEAK,
+    )
+    STAGE_CRASHED = "stage_crashed", "The worker process died on this document.", "", Weight.WEAK
+    STAGE_ERROR = (
+        "stage_error",
+        "An exception in a stage, pipeline or callback: a mistake of this project, recorded.",
+        "",
+        Weight.WEAK,
+    )
     # --- language ----------------------------------------------------------------------------------------------------
-    LANGUAGE_UNKNOWN = "language_unknown"
-    LANGUAGE_NOT_WANTED = "language_not_wanted"
-    LANGUAGE_LOW_SCORE = "language_low_score"
+    LANGUAGE_UNKNOWN = "language_unknown", "Too little text, or no identifier has an answer."
+    LANGUAGE_NOT_WANTED = "language_not_wanted", "A language that is not in LANGUAGES."
+    LANGUAGE_LOW_SCORE = "language_low_score", "The identifiers are less sure than LANGUAGE_MIN_SCORE."
     # --- quality: names as in datatrove where it has one -------------------------------------------------------------
-    LOW_QUALITY = "low_quality"
-    PLACEHOLDER = "placeholder"
-    SOFT_404 = "soft_404"
-    LOGIN_WALL = "login_wall"
-    ERROR_PAGE = "error_page"
-    GOPHER_SHORT_DOC = "gopher_short_doc"
-    GOPHER_LONG_DOC = "gopher_long_doc"
-    GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold"
-    GOPHER_ABOVE_AVG_THRESHOLD = "gopher_above_avg_threshold"
-    GOPHER_TOO_MANY_HASHES = "gopher_too_many_hashes"
-    GOPHER_TOO_MANY_ELLIPSIS = "gopher_too_many_ellipsis"
-    GOPHER_TOO_MANY_BULLETS = "gopher_too_many_bullets"
-    GOPHER_TOO_MANY_END_ELLIPSIS = "gopher_too_many_end_ellipsis"
-    GOPHER_BELOW_ALPHA_THRESHOLD = "gopher_below_alpha_threshold"
-    GOPHER_ENOUGH_STOP_WORDS = "gopher_enough_stop_words"
-    DUP_LINE_FRAC = "dup_line_frac"
-    DUP_PARA_FRAC = "dup_para_frac"
-    DUP_LINE_CHAR_FRAC = "dup_line_char_frac"
-    DUP_PARA_CHAR_FRAC = "dup_para_char_frac"
-    TOP_N_GRAM = "top_n_gram"  # detail: n
-    DUP_N_GRAM = "dup_n_gram"  # detail: n
-    C4_LOREM_IPSUM = "c4_lorem_ipsum"
-    C4_CURLY_BRACKET = "c4_curly_bracket"
-    C4_TOO_FEW_SENTENCES = "c4_too_few_sentences"
-    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs"
-    FINEWEB_EMPTY = "fineweb_empty"
-    FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio"
-    FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio"
-    FINEWEB_CHAR_DUP_RATIO = "fineweb_char_dup_ratio"
-    FINEWEB_LIST_RATIO = "fineweb_list_ratio"
-    REFINEDWEB_LINES = "refinedweb_lines"
+    LOW_QUALITY = "low_quality", "quality_score is below QUALITY_MIN_SCORE."
+    PLACEHOLDER = "placeholder", "The text of a page that has no content yet."
+    SOFT_404 = "soft_404", "A page that says it does not exist, with status 200."
+    LOGIN_WALL = "login_wall", "A page that asks to log in or to subscribe instead of showing its text."
+    ERROR_PAGE = "error_page", "A server's error or a gate for robots, with status 200."
+    GOPHER_SHORT_DOC = "gopher_short_doc", "Gopher: too few words."
+    GOPHER_LONG_DOC = "gopher_long_doc", "Gopher: too many words."
+    GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold", "Gopher: words are too short on average."
+    GOPHER_ABOVE_AVG_THRESHOLD = "gopher_above_avg_threshold", "Gopher: words are too long on average."
+    GOPHER_TOO_MANY_HASHES = "gopher_too_many_hashes", "Gopher: too many # for the number of words."
+    GOPHER_TOO_MANY_ELLIPSIS = "gopher_too_many_ellipsis", "Gopher: too many ellipses for the number of words."
+    GOPHER_TOO_MANY_BULLETS = "gopher_too_many_bullets", "Gopher: too many lines start with a bullet."
+    GOPHER_TOO_MANY_END_ELLIPSIS = "gopher_too_many_end_ellipsis", "Gopher: too many lines end with an ellipsis."
+    GOPHER_BELOW_ALPHA_THRESHOLD = "gopher_below_alpha_threshold", "Gopher: too few words contain a letter."
+    GOPHER_ENOUGH_STOP_WORDS = "gopher_enough_stop_words", "Gopher: too few stop words for running text."
+    DUP_LINE_FRAC = "dup_line_frac", "Gopher repetition: too many lines are repeated."
+    DUP_PARA_FRAC = "dup_para_frac", "Gopher repetition: too many paragraphs are repeated."
+    DUP_LINE_CHAR_FRAC = "dup_line_char_frac", "Gopher repetition: repeated lines hold too many of the characters."
+    DUP_PARA_CHAR_FRAC = "dup_para_char_frac", "Gopher repetition: repeated paragraphs hold too many of the characters."
+    TOP_N_GRAM = (
+        "top_n_gram",
+        "Gopher repetition: the most frequent n-gram holds too many of the characters; the detail has n.",
+    )
+    DUP_N_GRAM = "dup_n_gram", "Gopher repetition: repeated n-grams hold too many of the characters; the detail has n."
+    C4_LOREM_IPSUM = "c4_lorem_ipsum", "C4: contains lorem ipsum."
+    C4_CURLY_BRACKET = "c4_curly_bracket", "C4: contains a curly bracket."
+    C4_TOO_FEW_SENTENCES = "c4_too_few_sentences", "C4: too few sentences."
+    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs", "mC4: too few long lines."
+    FINEWEB_EMPTY = "fineweb_empty", "FineWeb: no lines."
+    FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio", "FineWeb: too few lines end with punctuation."
+    FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio", "FineWeb: too many short lines."
+    FINEWEB_CHAR_DUP_RATIO = "fineweb_char_dup_ratio", "FineWeb: duplicated lines hold too many of the characters."
+    FINEWEB_LIST_RATIO = "fineweb_list_ratio", "FineWeb: too many line breaks for the number of words."
+    REFINEDWEB_LINES = (
+        "refinedweb_lines",
+        "RefinedWeb: too much of the page consists of lines that look like navigation.",
+    )
     # --- personal data and duplicates --------------------------------------------------------------------------------
-    PII_DENSITY = "pii_density"
-    CONTAMINATED = "contaminated"  # repeats an evaluation set; the detail names the set and the place in the text
-    EXACT_DUPLICATE = "exact_duplicate"
-    NEAR_DUPLICATE = "near_duplicate"
+    PII_DENSITY = "pii_density", "More than PII_MAX_DENSITY of the text is personal data."
+    CONTAMINATED = (
+        "contaminated",
+        "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
+    )
+    EXACT_DUPLICATE = "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
+    NEAR_DUPLICATE = (
+        "near_duplicate",
+        "Almost the same text is in the corpus already; dup_of and dup_similarity say which, how close.",
+    )
+
+    @classmethod
+    def of(cls, text: str) -> Self | None:
+        """The member with this value; None for one that this version does not know."""
+        try:
+            return cls(text)
+        except ValueError:
+            return None
 
     @property
     def is_hold(self) -> bool:
         """True where the URL stays in the frontier and a later run tries again."""
-        return self.value.startswith("hold_")
+        return self.weight is Weight.HOLD
 
     @property
     def is_final(self) -> bool:
         """False where the verdict says nothing about the page: what an earlier visit found still holds."""
-        return not self.is_hold and self.value not in _SAYS_NOTHING
-
-
-_SAYS_NOTHING = frozenset(
-    {"unchanged", "download_failed", "http_error", "too_many_redirects"}
-    | {"stage_timeout", "stage_crashed", "stage_error"}
-)
-"""An outage, a failure of ours, or a page as it was."""
+        return self.weight is Weight.FINAL
 
 
 @dataclass(slots=True, frozen=True)
@@ -151,7 +266,6 @@ class Exchange:
     protocol: str = "HTTP/1.1"
     ip_address: str | None = None
     fetched_at: float = 0.0  # seconds since the epoch, UTC
-    elapsed: float = 0.0  # seconds
     evidence: bytes = b""  # what policy had read before the request (crawler.policy.evidence), for the archive
     fetch: dict[str, Any] = field(default_factory=dict)  # lease, attempt and times of the fetch, for the archive
     license_tag: str | None = None
@@ -160,11 +274,8 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Document:
-    """One page on its way to the corpus. Names are those of the record (`docs/record.md`).
-
-    The fields below "on the way" never reach a shard: they carry bytes and book-keeping between rooms.
-    """
+class Columns:
+    """What is written of a page: every field here, and no other, is a column of the record (`docs/record.md`)."""
 
     url: str
     canonical_url: str = ""
@@ -192,12 +303,12 @@ class Document:
     simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
-    method_used: str = "fast"  # "fast" | "js"
+    method_used: str = "fast"  # "fast" | "js": kept for readers of records, a browser tier would write the other one
     pii_flag: bool = False
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
     pii_spans: list[tuple[int, int, str]] = field(default_factory=list)
-    safety_score: float | None = None
+    safety_score: float | None = None  # null until somebody scores: the column stands so that joins need no change
     dup_of: str | None = None  # canonical URL of the owner, on rejected duplicates
     dup_similarity: float | None = None
     # --- how it was fetched ------------------------------------------------------------------------------------------
@@ -222,7 +333,15 @@ class Document:
     worker_id: str = ""
     pipeline_version: str = ""
     config_digest: str = ""
-    # --- on the way (never written) ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Document(Columns):
+    """One page on its way to the corpus: the columns of its record, and what the rooms hand on about it.
+
+    The fields here never reach a shard: they carry bytes and book-keeping from room to room.
+    """
+
     depth: int = 0
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
@@ -252,25 +371,5 @@ class Document:
         return f"<Document {self.url[:200]!r} verdict={self.verdict.reason if self.verdict else None}>"
 
 
-ON_THE_WAY = frozenset(
-    {
-        "depth",
-        "profile",
-        "lease_token",
-        "former_text",
-        "past_text",
-        "past",
-        "verdict",
-        "done",
-        "html",
-        "charset",
-        "metas",
-        "rel_links",
-        "html_lang",
-        "nofollow",
-    }
-    | {"links", "links_too_long", "signature", "shingle_count", "body_bytes", "text_allowed", "timings", "tree"}
-    | {"exchange"}
-)
-RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Document) if f.name not in ON_THE_WAY)
+RECORD_FIELDS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Columns))
 """Names of the record, in the order they are written."""

@@ -1,4 +1,4 @@
-"""Settings of the language stage: which language is it in? Part of `config.py`."""
+"""Settings of the language stage: which language is it in?"""
 
 from __future__ import annotations
 

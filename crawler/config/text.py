@@ -21,6 +21,7 @@ def _check_models(value: tuple[str, ...]) -> str | None:
 
 
 RULE_SET_NAMES = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs", "refinedweb_lines")
+"""The rule sets by the name of their class in `crawler/stages/quality/rules/`, in the same order."""
 
 
 def _check_rules(value: tuple[str, ...]) -> str | None:
@@ -54,8 +55,7 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     "the order they decide: gopher_repetition, gopher_quality, fineweb, c4, "
-                                     "c4_paragraphs, refinedweb_lines", check=_check_rules)  # fmt: skip
+                                     f"the order they decide: {', '.join(RULE_SET_NAMES)}", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
     profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "

@@ -8,7 +8,7 @@ from crawler.dataset.word_rows import spans
 from crawler.document import Drop
 from crawler.stages.fingerprint import SIMHASH_WORDS, exact_id, shingles, simhash
 from crawler.stages.text.units import tokens
-from crawler.stages.text.words import count_words
+from crawler.stages.text.words import counts
 from crawler.storage.files.records import TEXT_FIELDS, Record
 
 Span = tuple[int, int]
@@ -21,16 +21,14 @@ def without(record: Record, cuts: Iterable[Span]) -> Record:
     new, moves = _joined(text, kept)
     units, joiner, factor = tokens(new)
     found = _moved(record.get("pii_spans") or [], moves)
-    return record | {
+    changed = {
         "doc_id": exact_id(new),
         "text": new,
         "simhash": simhash(shingles(units, joiner, SIMHASH_WORDS * factor)),
-        "word_count": count_words(new),
-        "char_count": len(new),
-        "token_estimate": -(-len(new.encode("utf-8", "replace")) // 4),
         "pii_spans": found,
         "pii_span_count": len(found),
     }
+    return record | changed | counts(new)
 
 
 def rejection(record: Record, verdict: Drop) -> Record:

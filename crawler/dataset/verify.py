@@ -151,7 +151,8 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
 
 def is_final(reason: str | None) -> bool:
     """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
-    return reason is None or reason not in DropReason._value2member_map_ or DropReason(reason).is_final
+    known = DropReason.of(reason) if reason is not None else None
+    return known is None or known.is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:

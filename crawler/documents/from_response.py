@@ -64,7 +64,6 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         protocol=response.protocol or "HTTP/1.1",
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
-        elapsed=float(request.meta.get("download_latency") or 0.0),
         evidence=request.meta["evidence"].dump(doc.profile) if "evidence" in request.meta else b"",
         fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
         license_tag=doc.license_tag,

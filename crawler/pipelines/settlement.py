@@ -271,6 +271,6 @@ def hold_reason(why: str) -> tuple[DropReason, str]:
     """
     for line in reversed(why.splitlines()):
         reason, _, cause = line.partition(": ")
-        if reason.startswith("hold_") and reason in DropReason._value2member_map_:
-            return DropReason(reason), cause
+        if (known := DropReason.of(reason)) is not None and known.is_hold:
+            return known, cause
     return DropReason.HOLD_RATE_LIMITED, ""

@@ -72,25 +72,6 @@ REFUSALS = {
 }
 """What a refusal of each detector means, in words."""
 
-_REASONS = {
-    DropReason.HOLD_ROBOTS_UNREACHABLE: "robots.txt cannot be read, so nothing of this host is fetched for now",
-    DropReason.HOLD_CONTROL_FILE: "a file that may hold an opt-out cannot be read, so nothing is fetched for now",
-    DropReason.HOLD_RATE_LIMITED: "the server asks to be left alone for now",
-    DropReason.WITHDRAWN: "its pages were withdrawn, and nothing is asked of it again",
-    DropReason.LICENCE_EXPIRED: "the allowlist no longer grants it",
-    DropReason.NETWORK_FORBIDDEN: "the network guard refuses this address",
-    DropReason.ACCESS_DENIED: "the server denies access, and a denial is never worked around",
-    DropReason.GONE: "the page is gone",
-    DropReason.HTTP_ERROR: "the server answered with an error",
-    DropReason.DOWNLOAD_FAILED: "the page could not be fetched",
-    DropReason.NOT_TEXT: "the answer is no text",
-    DropReason.TOO_LARGE: "the page is too large",
-    DropReason.TOO_MANY_REDIRECTS: "it redirects too often",
-    DropReason.OFF_SCOPE: "it redirects to something that is no URL",
-    DropReason.UNDECODABLE: "the bytes cannot be read as text",
-    DropReason.HOSTILE_HTML: "the HTML is not meant for people",
-}
-
 
 def file_read(name: str, url: str, record: RobotsRecord) -> FileRead:
     """How a control file was read, from the record that all workers share."""
@@ -147,7 +128,7 @@ def because(drop: Drop | None, signals: Iterable[Signal], robots_says: str, prof
         return [robots_says]
     if drop.reason is DropReason.OPTOUT:
         return [_refusal(drop, signals), robots_says]
-    words = _REASONS.get(drop.reason, f"it would be rejected as {drop.reason.value}")
+    words = drop.reason.clause or f"it would be rejected as {drop.reason.value}"
     return [f"{words}: {drop.detail}" if drop.detail else words]
 
 

@@ -1,4 +1,4 @@
-"""Between two visits of a URL: is what came back still the page that was kept, or only what is left of it?
+"""Decay: is what came back at a later visit still the page that was kept, or only what is left of it?
 
 Pure: no server, no Scrapy. A tombstone (`gone`, `moved`, `decayed`) is a verdict that only the page's own history can
 give; `crawler/dataset/supersede.py` takes the older document out of the corpus for it. `docs/recrawl.md` has the rules.

@@ -1,4 +1,4 @@
-"""Between two visits of a URL: what is remembered of the last one, whether the page changed, when it is worth another.
+"""A visit of a URL: what is remembered of it, whether the page changed since, when it is worth another.
 
 Pure: no server, no Scrapy. `visits.py` keeps the `Visit` in the frontier, `crawler/middlewares/conditional.py` sends
 its validators, `docs/recrawl.md` tells the whole story.

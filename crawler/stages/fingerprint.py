@@ -91,8 +91,3 @@ def simhash(pieces: list[bytes]) -> str:
 def _blocks(pieces: list[bytes]) -> Iterator[list[bytes]]:
     for start in range(0, len(pieces), _BATCH):
         yield pieces[start : start + _BATCH]
-
-
-def hamming(left: str, right: str) -> int:
-    """Bits in which two SimHash values differ, 0 to 64."""
-    return (int(left, 16) ^ int(right, 16)).bit_count()

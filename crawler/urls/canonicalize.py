@@ -90,6 +90,12 @@ def is_public_suffix(host: str) -> bool:
     return found.suffix == host and not found.domain
 
 
+def is_registrable(name: str) -> bool:
+    """True for a name below a suffix of the registries (`example.co.uk`, `github.io`), which one can buy."""
+    found = _suffixes().extract_str(name, include_psl_private_domains=False)
+    return bool(found.domain and found.suffix)
+
+
 def authority(url: str) -> str:
     """`scheme://host[:port]`, the port only where it is not the default: what one robots.txt speaks for (RFC 9309 2.3).
 

@@ -1,4 +1,4 @@
-"""On headers and head: which page this one names as its original (`rel=canonical`, RFC 6596). A claim, not an identity.
+"""Headers and head say which page this one names as its original (`rel=canonical`, RFC 6596). A claim, not an identity.
 
 Claims count within one registrable domain only: nobody names a page of somebody else.
 """

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from scrapy.cmdline import execute
 
-from tests.storage.conftest import Folder, document, exchange, record_of
+from tests.support.corpus_folder import Folder, document, exchange, record_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.commands import dataset, diagnose, frontier, optout, quarantine, report, seed
 from tests.commands.conftest import fill
-from tests.storage.conftest import Folder
+from tests.support.corpus_folder import Folder
 
 WITH_OPERATIONS = (dataset, frontier)
 OPERATIONS = [

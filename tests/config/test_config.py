@@ -2,13 +2,11 @@
 
 import dataclasses
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from crawler.config import ConfigError, declared, from_mapping
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import PROJECT
 
 
 def test_all_problems_are_reported_together_with_setting_value_and_fix():
@@ -67,7 +65,7 @@ def test_no_setting_is_declared_twice():
 
 
 def test_the_settings_page_lists_what_the_code_declares():
-    spec = importlib.util.spec_from_file_location("settings_table", ROOT / "scripts" / "settings_table.py")
+    spec = importlib.util.spec_from_file_location("settings_table", PROJECT / "scripts" / "settings_table.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == module.render()
+    assert (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8") == module.render()

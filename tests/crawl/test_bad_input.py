@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from crawler.server.embedded import EmbeddedServer
-from tests.crawl.conftest import read_until
-from tests.frontier.web import DEADLINE, Gate
+from tests.support.crawl import read_until
+from tests.support.linked_web import DEADLINE, Gate
 
 
 def fails(done, *words):

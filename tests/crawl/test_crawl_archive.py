@@ -9,7 +9,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
-from tests.crawl.conftest import ROOT
+from tests.support.crawl import PROJECT
 
 
 def archived(crawl, ending="gz"):
@@ -24,7 +24,7 @@ def archived(crawl, ending="gz"):
 
 def scrapy(*arguments):
     command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
 
 
 def test_a_crawl_archives_who_answered_when_to_whom_and_under_which_licence(crawl, make_site, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crawl.changing_site import ChangingSite, Page, article
+from tests.support.changing_site import ChangingSite, Page, article
 
 CLAIMS = {  # page → (its text, what it names, is that linked from the start page as well?)
     "/chain/a": ("chain", "/chain/b"),
@@ -39,7 +39,7 @@ def page(path: str) -> Page:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
-    from tests.crawl.conftest import Crawl
+    from tests.support.crawl import Crawl
 
     site = ChangingSite({path: page(path) for path in CLAIMS})
     site.pages["/"] = Page(article("start", links=tuple(LINKED)))

@@ -11,8 +11,8 @@ import pytest
 import redis
 
 from crawler.server.embedded import EmbeddedServer
-from tests.crawl.conftest import read_until
-from tests.frontier.web import DEADLINE, Gate
+from tests.support.crawl import read_until
+from tests.support.linked_web import DEADLINE, Gate
 
 
 @pytest.mark.parametrize("noticed", [False, True])

@@ -12,7 +12,7 @@ from crawler.frontier.seeding import join_scope
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
 from crawler.urls.candidate import Candidate
-from tests.crawl.site import prose
+from tests.support.site import prose
 
 
 @pytest.fixture

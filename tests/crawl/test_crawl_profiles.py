@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.crawl.conftest import Crawl
+from tests.support.crawl import Crawl
 
 
 def test_a_domain_is_judged_by_the_profile_of_its_allowlist_entry_and_so_is_its_replay(crawl, make_site, tmp_path):

@@ -17,7 +17,7 @@ from crawler import settings as project
 from crawler.seeds.seed_file import SeedError
 from crawler.spiders.arguments import read_replay_arguments
 from crawler.storage.files.shards import read_lines
-from tests.crawl.foreign import Writer, page
+from tests.support.foreign import Writer, page
 
 PAGES = 60
 DAMAGED = 4

@@ -7,16 +7,15 @@ import os
 import subprocess
 import sys
 from contextlib import aclosing
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from crawler.spiders.replay import WINDOW, WINDOW_BYTES, ReplaySpider, Step
 from crawler.storage.corpus.bookmarks import Bookmark
-from tests.crawl.foreign import Writer, page
+from tests.support.foreign import Writer, page
+from tests.support.places import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[2]
 WITHOUT_HEARTBEAT = """
 from scrapy.core.engine import ExecutionEngine
 ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 3600.0

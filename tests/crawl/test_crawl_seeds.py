@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from crawler.observe.report.summary import summarise
-from tests.crawl.site import prose
+from tests.support.site import prose
 
 NEWS = "http://www.google.com/schemas/sitemap-news/0.9"
 

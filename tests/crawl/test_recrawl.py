@@ -20,9 +20,9 @@ import redis
 
 from crawler.server.embedded import EmbeddedServer
 from crawler.storage.files.shards import read_lines
-from tests.crawl.changing_site import Asked, ChangingSite, Page, article
-from tests.crawl.conftest import Crawl
-from tests.frontier.web import Gate
+from tests.support.changing_site import Asked, ChangingSite, Page, article
+from tests.support.crawl import Crawl
+from tests.support.linked_web import Gate
 
 NOON = "Sun, 01 Mar 2026 12:00:00 GMT"
 ODD = "Sunday, 01-Mar-26 12:00:00 GMT"  # an obsolete form: to be sent back as it came

@@ -17,8 +17,8 @@ import pytest
 
 from crawler.dataset.supersede import read_all_versions
 from crawler.storage.files.place import Place
-from tests.crawl.changing_site import ChangingSite, Page, article
-from tests.crawl.conftest import ROOT, Crawl
+from tests.support.changing_site import ChangingSite, Page, article
+from tests.support.crawl import PROJECT, Crawl
 
 AGAIN = {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0, "RETRY_TIMES": 0}
 NAMES = ("/steady", "/plain", "/changes", "/dies", "/to-root", "/part/page", "/soft", "/wall", "/shrinks", "/outage",
@@ -69,7 +69,7 @@ def run_once(site: ChangingSite, crawl: Crawl, arguments: dict[str, str], **sett
         rejected.setdefault(short(site, record["url"]), []).append(record)
     verified = subprocess.run(
         [sys.executable, "-m", "scrapy", "dataset", "verify", str(crawl.folder)],
-        cwd=ROOT,
+        cwd=PROJECT,
         capture_output=True,
         check=False,
     )

@@ -17,7 +17,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
-from crawler.frontier.script_source import SCRIPTS
+from crawler.frontier.script_source import SCRIPTS, script_source
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit
 from crawler.server.connection import Connection
@@ -26,8 +26,8 @@ from crawler.urls.candidate import Candidate
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine
-from tests.frontier.test_frontier_scheduler import Worker
-from tests.frontier.web import Web
+from tests.scheduler.test_scheduler_crawls import Worker
+from tests.support.linked_web import Web
 
 SLOTS = 16384
 OF_ONE_SERVER = {
@@ -136,9 +136,9 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
 
     monkeypatch.setattr(Connection, "script", noted)
     asyncio.run(scenario())
-    scripts = SCRIPTS
     shared = {"head", "tally", "common", "visits", "lazy", "requests"}
-    assert ran == {path.stem for path in scripts.glob("*.lua")} - shared
+    names = {path.stem for path in SCRIPTS.glob("*.lua")} - shared
+    assert ran == {script_source(name) for name in names}
 
 
 def test_the_state_machine_runs_on_the_cluster(valkey_url):

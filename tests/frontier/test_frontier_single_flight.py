@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from pathlib import Path
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
+from tests.support.places import PROJECT
 
-ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import asyncio, sys
 from crawler.frontier.client import Frontier
@@ -29,7 +28,11 @@ asyncio.run(hold(sys.argv[1]))
 
 def test_a_worker_killed_in_flight_is_waited_for_no_longer_than_for_its_leases(valkey_url):
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, valkey_url], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, valkey_url],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert holder.stdout is not None
     assert holder.stdout.readline().strip() == "True"

@@ -13,8 +13,8 @@ from typing import Any
 import brotli
 import zstandard
 
-from tests.crawl.site import prose
-from tests.policy_wire.policy_web import Answer, Route
+from tests.support.loopback_web import Answer, Route
+from tests.support.site import prose
 
 MEBIBYTE = 2**20
 BOMB_BYTES = 256 * MEBIBYTE

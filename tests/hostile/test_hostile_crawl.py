@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.hostile_pages import CASES, MEBIBYTE, article, html, page
-from tests.policy_wire.policy_crawl import finished, start_crawl
-from tests.policy_wire.policy_web import PolicyWeb
+from tests.support.corpus_crawl import finished, start_crawl
+from tests.support.loopback_web import PolicyWeb
 
 MAX_PROCESS_MEMORY = 640 * MEBIBYTE
 """Stated in docs/network.md: peak resident memory of any process of the crawl (the language models of a worker alone

@@ -7,15 +7,15 @@ import itertools
 import re
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from crawler import config
+from tests.support.places import PROJECT
 
-FOLDER = Path(__file__).resolve().parents[2] / "k8s"
+FOLDER = PROJECT / "k8s"
 SCRAPY_SETTINGS: set[str] = set()  # settings of Scrapy's own that the manifests use, next to config.declared()
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import PROJECT
 
 
 @dataclass
@@ -131,8 +131,8 @@ def crawl(web: Web) -> Callable[..., dict[str, Any]]:
             input=json.dumps(job),
             capture_output=True,
             text=True,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": ""},
+            cwd=PROJECT,
+            env=os.environ | {"PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": ""},
             timeout=120,
             check=False,
         )

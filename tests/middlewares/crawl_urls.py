@@ -168,8 +168,8 @@ def main() -> None:
     if JOB.get("trusting_resolver"):  # the first lock is broken: every address leaves the resolver
         GuardedResolver._filtered = lambda _self, _host, addresses: addresses
     settings = {
-        "SCHEDULER": MemoryScheduler,
         **{name: value for name, value in vars(project).items() if name.isupper() and name not in FLOW},
+        "SCHEDULER": MemoryScheduler,
         "LOG_LEVEL": "INFO",
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,

@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import PROJECT
+
 PAGE = b"<html><head><title>t</title></head><body><p>One short page.</p>%s</body></html>"
 
 
@@ -42,8 +42,8 @@ def test_crawl_delay_of_robots_txt_slows_down_everything_sent_to_the_host(web, t
     arguments = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"url={base}/", *arguments],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": str(PROJECT)},
         capture_output=True,
         text=True,
         timeout=120,

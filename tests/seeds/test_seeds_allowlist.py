@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
 from crawler.seeds.plan import plan_seeds
+from tests.support.places import PROJECT
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "allowlist.yaml"
+EXAMPLE = PROJECT / "docs" / "examples" / "allowlist.yaml"
 
 
 def problems(text: str) -> list[str]:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import PROJECT
+
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "atheris"}  # imported where it is used; its tests skip with a reason
@@ -23,7 +24,7 @@ LATER = {"compression"}  # in the standard library from Python 3.14 on
 
 def requirements(name: str) -> dict[str, str]:
     """Distribution name in normal form → the whole line."""
-    lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
+    lines = [line for line in (PROJECT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
     return {normal(re.split(r"[<>=;\[ ]", line)[0]): line for line in lines}
 
 
@@ -34,7 +35,7 @@ def normal(name: str) -> str:
 def imports(*folders: str) -> set[str]:
     """Third-party top-level modules that Python files below the folders import."""
     names: set[str] = set()
-    for file in (f for folder in folders for f in (ROOT / folder).rglob("*.py")):
+    for file in (f for folder in folders for f in (PROJECT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
@@ -67,17 +68,19 @@ def test_every_requirement_has_a_reason(name: str) -> None:
 
 
 def test_every_command_of_the_readme_is_a_target() -> None:
-    makefile = (ROOT / "Makefile").read_text()
+    makefile = (PROJECT / "Makefile").read_text()
     for document in ("README.md", "CONTRIBUTING.md"):
-        for target in re.findall(r"^(?:`?make) (\w+)|`make (\w+)", (ROOT / document).read_text(), flags=re.MULTILINE):
+        for target in re.findall(
+            r"^(?:`?make) (\w+)|`make (\w+)", (PROJECT / document).read_text(), flags=re.MULTILINE
+        ):
             name = target[0] or target[1]
             assert re.search(rf"^{name}:", makefile, flags=re.MULTILINE), f"{document}: make {name}"
 
 
 def test_links_of_the_documentation_point_to_files() -> None:
     broken = [
-        f"{page.relative_to(ROOT)}: {link}"
-        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "demo" / "README.md"]
+        f"{page.relative_to(PROJECT)}: {link}"
+        for page in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md"), PROJECT / "demo" / "README.md"]
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
         if not (page.parent / link).exists()
     ]
@@ -86,13 +89,13 @@ def test_links_of_the_documentation_point_to_files() -> None:
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 def test_make_alone_says_what_it_can_do() -> None:
-    done = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(["make", "-s"], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert "make demo" in done.stdout
     assert "make test" in done.stdout
 
 
 def find_python(**environment: str) -> subprocess.CompletedProcess[str]:
-    script = ROOT / "scripts" / "find-python.sh"
+    script = PROJECT / "scripts" / "find-python.sh"
     return subprocess.run([str(script)], env=environment, capture_output=True, text=True, check=False)
 
 
@@ -117,13 +120,13 @@ def test_a_python_without_venv_is_named_with_the_package_that_is_missing(tmp_pat
 
 
 def test_continuous_integration_runs_make_test() -> None:
-    script = ROOT / ".ci" / "run"
+    script = PROJECT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert "make --no-print-directory test" in script.read_text()
 
 
 def test_the_image_holds_the_product_and_starts_scrapy() -> None:
-    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    lines = (PROJECT / "Dockerfile").read_text().splitlines()
     assert "COPY crawler crawler" in lines
     assert 'ENTRYPOINT ["scrapy"]' in lines
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)

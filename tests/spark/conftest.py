@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from crawler.storage.files.shards import read_lines
+from tests.support.places import PROJECT
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"PII_PERSON": "off", "WORKER_ID": "w"}
 
 Records = list[dict[str, object]]
@@ -59,10 +59,10 @@ def submit_job(spark_installed: None) -> Callable[..., Outcome]:
         import pyspark
 
         code = folder.with_name("code")
-        shutil.make_archive(str(code / "crawler"), "zip", ROOT, "crawler")
+        shutil.make_archive(str(code / "crawler"), "zip", PROJECT, "crawler")
         home = Path(pyspark.__file__).parent
         command = [str(home / "bin" / "spark-submit"), "--master", master, "--conf", "spark.ui.enabled=false"]
-        command += ["--py-files", str(code / "crawler.zip"), str(ROOT / "crawler" / "spark" / "job.py")]
+        command += ["--py-files", str(code / "crawler.zip"), str(PROJECT / "crawler" / "spark" / "job.py")]
         command += ["--archive", archive, "--output", str(folder), *_pairs("--set", SETTINGS)]
         paths = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(home.parent)}
         done = _run(command, code, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **paths)
@@ -82,7 +82,7 @@ def run_replay() -> Callable[..., Outcome]:
     return run
 
 
-def _run(command: list[str], cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], cwd: Path = PROJECT, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "120", "SPARK_LOCAL_IP": "127.0.0.1", **variables}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=240, check=False)
 

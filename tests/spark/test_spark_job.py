@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.spark.spark_archives import exchange, html, two_archives, write
+from tests.support.archives import exchange, html, two_archives, write
+from tests.support.places import PROJECT
 
-ROOT = Path(__file__).resolve().parents[2]
 POISON = Path(__file__).parent / "poison"
 TWO = ("--master", "local[2]")
 
@@ -84,7 +84,7 @@ def test_a_page_that_kills_its_process_costs_itself_alone(run_job, tmp_path):
     archive = write(
         tmp_path / "a.warc.gz", [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
     )
-    job = run_job(str(archive), tmp_path / "job", "--master", "local[1,2]", path=f"{POISON}{os.pathsep}{ROOT}")
+    job = run_job(str(archive), tmp_path / "job", "--master", "local[1,2]", path=f"{POISON}{os.pathsep}{PROJECT}")
     assert job.done.returncode == 0, job.done.stderr
     assert [record["url"] for record in job.kept] == ["https://e.org/one", "https://e.org/two"]
     (poison,) = job.rejected
@@ -115,6 +115,6 @@ def test_without_java_the_error_says_what_to_install(spark_installed, tmp_path):
     command = [sys.executable, "-m", "crawler.spark.job", "--archive", str(archive), "--output", str(tmp_path / "job")]
     variables = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tmp_path)}
     command += ["--set", "PII_PERSON=off"]
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=PROJECT, env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("error: no Java was found")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import orjson
 import pytest
@@ -26,9 +25,9 @@ from crawler.spark.partition import Judged, Unread, claim_of, finish, is_candida
 from crawler.stages.chain import Chain
 from crawler.storage.archive.reader import ArchivedResponse, read_archive
 from crawler.storage.files.records import encode, record_of
-from tests.spark.spark_archives import EPOCH, exchange, html, two_archives, write
+from tests.support.archives import EPOCH, exchange, html, two_archives, write
+from tests.support.places import PROJECT
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = from_mapping({"PII_PERSON": "off", "WORKER_ID": "w"})
 
 
@@ -231,7 +230,7 @@ def test_an_executor_loads_neither_scrapy_nor_spark():
         "from crawler.config import from_mapping; Chain(from_mapping({'PII_PERSON': 'off'}));"
         "print([m for m in ('scrapy', 'twisted', 'pyspark') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
@@ -245,7 +244,7 @@ def test_every_problem_with_the_settings_is_shown_at_once():
 def test_wrong_settings_end_the_command_before_spark_starts(tmp_path):
     command = [sys.executable, "-m", "crawler.spark.job", "--archive", "x.warc.gz", "--output", str(tmp_path / "o")]
     command += ["--set", "QUALITY_MIN_SCORE=2"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error: QUALITY_MIN_SCORE='2'")
     assert not (tmp_path / "o").exists()

@@ -2,11 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 from bench._torn import audit, corpus_of, write_pages
-
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.support.places import PROJECT
 
 
 def written(folder):

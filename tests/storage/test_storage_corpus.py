@@ -20,12 +20,13 @@ from crawler.storage.corpus.manifest import merged
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
+from tests.support.places import PROJECT
 
 WRITER = Path(__file__).with_name("writer_process.py")
 
 
 def start_writer(folder, worker="killed", **options):
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     command = [sys.executable, str(WRITER), str(folder.path), worker]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options

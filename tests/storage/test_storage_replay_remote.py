@@ -15,7 +15,7 @@ import pytest
 from crawler.storage.archive.reader import Archive
 from crawler.storage.archive.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
 from crawler.storage.files.errors import StorageError
-from tests.crawl.foreign import Writer
+from tests.support.foreign import Writer
 
 
 @pytest.fixture(scope="module")

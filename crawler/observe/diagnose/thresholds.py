@@ -1,4 +1,4 @@
-"""Beside `scrapy diagnose`: every threshold that decides on a text, and which of them a record misses.
+"""`scrapy diagnose` asks here: every threshold that decides on a text, and which of them a record misses.
 
 Works on stored records alone: the stages leave what they measured in `quality_signals` and beside it, so the decision
 can be taken again with other limits. Texts are not needed, and nothing is fetched or extracted again.
@@ -13,6 +13,7 @@ from typing import Any
 from crawler.config import Config
 from crawler.document import DropReason
 from crawler.stages.language.identifiers import normal_code
+from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 
 Record = Mapping[str, Any]
@@ -53,38 +54,6 @@ class Miss:
     limit: Limit
     value: float
 
-
-_FIELDS: dict[str, tuple[tuple[str, str, bool, DropReason], ...]] = {
-    "gopher_repetition": (
-        ("max_duplicate_paragraphs", "dup_para_frac", True, R.DUP_PARA_FRAC),
-        ("max_duplicate_paragraph_chars", "dup_para_char_frac", True, R.DUP_PARA_CHAR_FRAC),
-        ("max_duplicate_lines", "dup_line_frac", True, R.DUP_LINE_FRAC),
-        ("max_duplicate_line_chars", "dup_line_char_frac", True, R.DUP_LINE_CHAR_FRAC),
-    ),
-    "gopher_quality": (
-        ("min_words", "gopher_words", False, R.GOPHER_SHORT_DOC),
-        ("max_words", "gopher_words", True, R.GOPHER_LONG_DOC),
-        ("min_mean_word_length", "gopher_mean_word_length", False, R.GOPHER_BELOW_AVG_THRESHOLD),
-        ("max_mean_word_length", "gopher_mean_word_length", True, R.GOPHER_ABOVE_AVG_THRESHOLD),
-        ("max_symbols_a_token", "gopher_hashes", True, R.GOPHER_TOO_MANY_HASHES),
-        ("max_symbols_a_token", "gopher_ellipses", True, R.GOPHER_TOO_MANY_ELLIPSIS),
-        ("max_bullet_lines", "gopher_bullet_lines", True, R.GOPHER_TOO_MANY_BULLETS),
-        ("max_ellipsis_lines", "gopher_ellipsis_lines", True, R.GOPHER_TOO_MANY_END_ELLIPSIS),
-        ("min_alphabetic_tokens", "gopher_alphabetic_tokens", False, R.GOPHER_BELOW_ALPHA_THRESHOLD),
-        ("min_stop_words", "gopher_stop_words", False, R.GOPHER_ENOUGH_STOP_WORDS),
-    ),
-    "fineweb": (
-        ("min_punctuated_lines", "fineweb_punctuated_lines", False, R.FINEWEB_LINE_PUNCT_RATIO),
-        ("max_short_lines", "fineweb_short_lines", True, R.FINEWEB_SHORT_LINE_RATIO),
-        ("max_duplicate_line_chars", "fineweb_duplicate_line_chars", True, R.FINEWEB_CHAR_DUP_RATIO),
-        ("max_newlines_a_token", "fineweb_newlines_a_token", True, R.FINEWEB_LIST_RATIO),
-    ),
-    "c4": (("min_sentences", "c4_sentences", False, R.C4_TOO_FEW_SENTENCES),),
-    "refinedweb_lines": (("max_removed", "refinedweb_removed_words", True, R.REFINEDWEB_LINES),),
-}
-"""Field of the rule set, name of the value it judges, direction, reason: in the order the rule set decides."""
-
-_N_GRAMS = (("top_n_grams", "top", R.TOP_N_GRAM), ("duplicate_n_grams", "dup", R.DUP_N_GRAM))
 
 DUPLICATE_REASONS = frozenset({R.EXACT_DUPLICATE, R.NEAR_DUPLICATE})
 _NO_CONTENT: frozenset[str] = frozenset(
@@ -143,11 +112,8 @@ def _missed(limits: list[Limit], values: Record) -> list[Miss]:
 
 
 def _rule_limits(profile: str, names: tuple[str, ...]) -> Iterator[Limit]:
+    """The limits that the rule sets declare, without those that are off."""
     for name, rules in rules_for(profile, names).items():
-        for field, value, above, reason in _FIELDS[name]:
-            if (limit := getattr(rules, field)) is not None:
-                yield Limit(f"{name}.{field}", value, above, limit, reason, profile)
-        if name == "gopher_repetition":
-            for field, prefix, reason in _N_GRAMS:
-                for n, limit in getattr(rules, field):
-                    yield Limit(f"{name}.{field}[{n}]", f"{prefix}_{n}_gram", True, limit, reason, profile)
+        for bound in limits_of(rules):
+            if bound.value is not None:
+                yield Limit(f"{name}.{bound.field}", bound.signal, bound.above, bound.value, bound.reason, profile)

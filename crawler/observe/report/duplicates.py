@@ -15,6 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from crawler.dedup.index import candidate_probability
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.place import REJECTED, Place
 from crawler.storage.files.shards import read_records
@@ -45,7 +46,7 @@ class Bands:
 
     def seen(self, similarity: float) -> float:
         """Chance that two texts of this Jaccard similarity are compared at all: 1 − (1 − s^rows)^bands."""
-        return float(1 - (1 - similarity**self.rows) ** self.bands)
+        return candidate_probability(similarity, self.bands, self.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Behind decontamination: the n-grams of the evaluation sets, in one sorted file that all processes map.
+"""Decontamination searches this index: the n-grams of the evaluation sets, in one sorted file that all processes map.
 
 Built once for a content (`digest_of`), then only mapped: two rows of 64-bit numbers, 16 bytes an n-gram. Row 0 holds
 the sorted hashes, row 1 for each its first example (set number × 2^40 + example number).

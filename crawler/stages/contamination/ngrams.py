@@ -1,4 +1,4 @@
-"""Shared by the decontamination stage and its index: hashes of the n-grams of a text, all at once."""
+"""The decontamination stage and its index hash the n-grams of a text here, all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Behind decontamination: the texts of an evaluation set, example by example, whatever its format."""
+"""Decontamination reads the texts of an evaluation set here, example by example, whatever its format."""
 
 from __future__ import annotations
 

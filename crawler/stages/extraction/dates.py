@@ -1,4 +1,4 @@
-"""Inside the extraction stage: when a page says it was published, from places made for saying so.
+"""The publication date is what a page says about itself in places made for saying so.
 
 htmldate's readers in htmldate's order, without those that search running text: on documentation these find the dates of
 code examples, of footnotes and of other people's works. No date is better than a wrong one.
@@ -6,23 +6,15 @@ code examples, of footnotes and of other people's works. No date is better than 
 
 from __future__ import annotations
 
+import logging
 from copy import deepcopy
+from functools import cache
+from types import ModuleType
 from typing import Any
 
-from htmldate.core import (
-    CLEANING_LIST,
-    Extractor,
-    date_candidates,
-    discard_unwanted,
-    examine_abbr_elements,
-    examine_elements,
-    examine_header,
-    examine_time_elements,
-    json_search,
-)
-from htmldate.extractors import extract_url_date
-from htmldate.utils import clean_html
-from htmldate.validators import get_max_date, get_min_date
+from htmldate import find_date
+
+logger = logging.getLogger(__name__)
 
 _FORMAT = "%Y-%m-%d"
 
@@ -31,21 +23,45 @@ def read_date(tree: Any, url: str, max_date: str | None = None) -> str | None:
     """ISO 8601 date of the page, or None.
 
     In this order: `<meta>` elements, JSON-LD, the URL, `<abbr>` and elements whose class, id or property speaks of a
-    date or a by-line, `<time>`. Dates after `max_date` (ISO 8601) count as mistakes. Raises: whatever broken markup
-    makes htmldate raise.
+    date or a by-line, `<time>`. Dates after `max_date` (ISO 8601) count as mistakes. Where the installed htmldate has
+    other inner parts than these, its own `find_date` answers, without its search through running text. Raises: whatever
+    broken markup makes htmldate raise.
     """
-    options = Extractor(False, get_max_date(max_date), get_min_date(None), True, _FORMAT)
-    stated = examine_header(tree, options) or json_search(tree, options) or extract_url_date(url, options)
-    return stated or examine_abbr_elements(tree, options) or _of_elements(tree, options)
+    readers = _readers()
+    if readers is None:
+        found: str | None = find_date(
+            deepcopy(tree),
+            extensive_search=False,
+            original_date=True,
+            outputformat=_FORMAT,
+            url=url,
+            max_date=max_date,
+        )
+        return found
+    options = readers.Extractor(False, readers.get_max_date(max_date), readers.get_min_date(None), True, _FORMAT)
+    stated = readers.examine_header(tree, options) or readers.json_search(tree, options)
+    stated = stated or readers.extract_url_date(url, options)
+    return stated or readers.examine_abbr_elements(tree, options) or _of_elements(tree, options, readers)
 
 
-def _of_elements(tree: Any, options: Any) -> str | None:
-    """Of the page without comments, related articles and the like; a page without any place is not copied for it."""
-    if tree.find(".//time") is None and not date_candidates(tree, False):
+@cache
+def _readers() -> ModuleType | None:
+    """htmldate's inner parts; None, with one warning, where the installed version has others."""
+    try:
+        from crawler.stages.extraction import date_readers
+    except ImportError as error:
+        logger.warning("htmldate has changed inside (%s): publication dates come from its public find_date", error)
         return None
-    searched = discard_unwanted(clean_html(deepcopy(tree), CLEANING_LIST))
+    return date_readers
+
+
+def _of_elements(tree: Any, options: Any, readers: ModuleType) -> str | None:
+    """Of the page without comments, related articles and the like; a page without any place is not copied for it."""
+    if tree.find(".//time") is None and not readers.date_candidates(tree, False):
+        return None
+    searched = readers.discard_unwanted(readers.clean_html(deepcopy(tree), readers.CLEANING_LIST))
     for code in list(searched.iter("pre", "code")):
         code.drop_tree()
-    found = examine_elements(date_candidates(searched, False), options)
-    found = found or examine_time_elements(searched, options)
+    found = readers.examine_elements(readers.date_candidates(searched, False), options)
+    found = found or readers.examine_time_elements(searched, options)
     return str(found) if found else None

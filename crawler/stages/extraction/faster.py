@@ -1,187 +1,54 @@
-"""Beside the extractor: trafilatura's discard rules and body paths, looked up instead of searched for, same result.
+"""The extractor's slow parts give way to faster ones with the same result, for all of the process, or stay as they are.
 
-They are half of its time on documentation pages; `_selectors.py` says how they are answered faster. Beside them stand
-parts of it, and of justext behind it, that ask the same small questions again and again.
-`tests/stages_text` compares both ways on real pages; `bench/stages.py` shows what it saves.
+Ten names of trafilatura and justext are replaced, each library's all together and only where `originals.py` recognises
+what they replace. A library that it does not know keeps its own, which is slower and as right; a warning says so once.
 """
 
 from __future__ import annotations
 
+import logging
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from justext import core as justext
-from justext.core import PathInfo
-from justext.paragraph import Paragraph
-from lxml.etree import XPath
-from trafilatura import core, external, htmlprocessing, main_extractor, metadata
-from trafilatura.settings import BASIC_CLEAN_XPATH
-from trafilatura.xpaths import (
-    BODY_XPATH,
-    DISCARD_IMAGE_ELEMENTS,
-    OVERALL_DISCARD_XPATH,
-    TEASER_DISCARD_XPATH,
-    TITLE_XPATHS,
-)
+from trafilatura import main_extractor
 
-from crawler.stages.extraction.selectors import Rule, Together, rule_of
+from crawler.stages.extraction.originals import problem_of
 
-__all__ = ["Rule", "body_of", "install", "prune_unwanted_nodes", "uninstall"]
+logger = logging.getLogger(__name__)
+
+LIBRARIES = ("trafilatura", "justext")
+
+_theirs: list[tuple[Any, str, Any]] = []
 
 
-def prune_unwanted_nodes(tree: Any, nodelist: list[Any], with_backup: bool = False) -> Any:
-    """What `trafilatura.htmlprocessing.prune_unwanted_nodes` does, with compiled and remembered rules."""
-    if not with_backup:
-        for expression in nodelist:
-            for element in _selected(expression, tree):
-                htmlprocessing.delete_element(element)
-        return tree
-    matches = dict.fromkeys(element for expression in nodelist for element in _selected(expression, tree))
-    outer = [element for element in matches if not any(a in matches for a in element.iterancestors())]
-    length = len(tree.text_content())
-    if length - sum(len(element.text_content()) for element in outer) > length / 7:  # else it would remove too much
-        for element in outer:
-            htmlprocessing.delete_element(element)
-    return tree
+def install() -> None:
+    """Let trafilatura and justext use the faster parts; once per process, harmless when repeated."""
+    if _theirs:
+        return
+    for library in LIBRARIES:
+        for module, name, ours in _replacements(library):
+            _theirs.append((module, name, getattr(module, name)))
+            setattr(module, name, ours)
 
 
-class _Walk:
-    """The last walk of the rules that trafilatura asks one after the other about one tree, only deleting between them.
-
-    An element that was deleted since is deleted once more, from a branch that is gone: that changes nothing.
-    """
-
-    def __init__(self, expressions: list[Any]) -> None:
-        self.first = expressions[0]
-        self._expressions = [expression for expression in expressions if rule_of(expression).plain]
-        self._together = Together([rule_of(expression) for expression in self._expressions])
-        self._tree: Any = None
-        self._found: dict[int, list[Any]] = {}
-
-    def begin(self, tree: Any) -> None:
-        """Ask all of them about `tree`."""
-        self._tree = tree
-        self._found = dict(zip(map(id, self._expressions), self._together.select(tree), strict=True))
-
-    def answer(self, expression: Any, tree: Any) -> list[Any] | None:
-        """What the walk over `tree` found for an expression, once; None where there was no such walk."""
-        return self._found.pop(id(expression), None) if tree is self._tree else None
+def uninstall() -> None:
+    """Give the libraries their own parts back: for the comparison in tests and benches."""
+    while _theirs:
+        setattr(*_theirs.pop())
 
 
-_WALK = _Walk([*OVERALL_DISCARD_XPATH, *DISCARD_IMAGE_ELEMENTS, *TEASER_DISCARD_XPATH])
-
-
-def _selected(expression: Any, tree: Any) -> list[Any]:
-    if expression is _WALK.first:
-        _WALK.begin(tree)
-    found = _WALK.answer(expression, tree)
-    return rule_of(expression).select(tree) if found is None else found
-
-
-class BodyPath:
-    """One of trafilatura's paths to the main text; called as it calls them, it answers the first element alone."""
-
-    def __init__(self, expression: Any) -> None:
-        self._expression, self._rule = expression, rule_of(expression)
-
-    def __call__(self, tree: Any) -> list[Any]:
-        """At most one element: trafilatura takes the first."""
-        first = self._rule.first(tree)
-        return [] if first is None else [first]
-
-    def __str__(self) -> str:
-        """As trafilatura logs it."""
-        return str(self._expression)
-
-
-_BODY_PATHS = [BodyPath(expression) for expression in BODY_XPATH]
+@cache
+def _replacements(library: str) -> tuple[tuple[Any, str, Any], ...]:
+    """What replaces what; nothing where the originals are not those that were compared. Asked once, so warned once."""
+    if problem := problem_of(library):
+        logger.warning("%s: extraction uses the library as it is, which is slower; texts may differ", problem)
+        return ()
+    replacements: tuple[tuple[Any, str, Any], ...] = import_module(f"{__package__}.faster_{library}").REPLACEMENTS
+    return replacements
 
 
 def body_of(tree: Any) -> Any:
     """The element that one of trafilatura's body paths leads to, in its order; None where none does."""
-    return next((found[0] for path in _BODY_PATHS if (found := path(tree))), None)
-
-
-def _without_regex(expression: Any) -> tuple[Any, ...]:
-    """A union as two callables where its last term asks regular expressions about every element."""
-    names = {"re": "http://exslt.org/regular-expressions"}
-    first, mark, last = expression.path.rpartition("|.//*[")
-    return (
-        (XPath(first, namespaces=names), Rule(XPath(".//*[" + last, namespaces=names)).select)
-        if mark
-        else (expression,)
-    )
-
-
-_BASIC = _without_regex(BASIC_CLEAN_XPATH)
-
-
-def basic_cleaning(tree: Any) -> Any:
-    """What `trafilatura.baseline.basic_cleaning` does."""
-    for element in [element for part in _BASIC for element in part(tree)]:
-        htmlprocessing.delete_element(element)
-    return tree
-
-
-def collect_link_info(links: list[Any]) -> tuple[int, int, int, list[str]]:
-    """What `trafilatura.htmlprocessing.collect_link_info` does; most links have no elements in them."""
-    texts = [e for e in (" ".join((_text_of(link) or "").split()) for link in links) if e]
-    lengths = list(map(len, texts))
-    return sum(lengths), len(texts), sum(length < _SHORT_LINK for length in lengths), texts
-
-
-_SHORT_LINK = 10
-
-
-def _text_of(element: Any) -> str | None:
-    text: str | None = element.text_content() if len(element) else element.text
-    return text
-
-
-class _Path(PathInfo):  # type: ignore[misc]  # justext has no types
-    """Where justext stands in the page; nobody asks its paragraphs for their XPath, which costs more than the rest."""
-
-    xpath = ""
-
-
-class _Paragraph(Paragraph):  # type: ignore[misc]  # justext has no types
-    """A paragraph of justext's that joins its text once, not at each of ten questions about it."""
-
-    _text: str | None = None
-
-    @property
-    def text(self) -> str:
-        """All text so far, white space collapsed."""
-        if self._text is None:
-            self._text = str(super().text)
-        return self._text
-
-    def append_text(self, text: str) -> str:
-        """As justext does it; answers what was added."""
-        self._text = None
-        return str(super().append_text(text))
-
-
-_BASELINE = import_module("trafilatura.baseline")  # the package has a function of that name
-_OURS: tuple[tuple[Any, str, Any], ...] = (
-    *((module, "prune_unwanted_nodes", prune_unwanted_nodes) for module in (core, external, main_extractor)),
-    *((module, "basic_cleaning", basic_cleaning) for module in (_BASELINE, external)),
-    (htmlprocessing, "collect_link_info", collect_link_info),
-    (main_extractor, "BODY_XPATH", _BODY_PATHS),
-    (metadata, "TITLE_XPATHS", [rule_of(expression).select for expression in TITLE_XPATHS]),
-    (justext, "PathInfo", _Path),
-    (justext, "Paragraph", _Paragraph),
-)
-_THEIRS = tuple((module, name, getattr(module, name)) for module, name, _ in _OURS)
-
-
-def install() -> None:
-    """Let trafilatura's extractor use these; once per process, harmless when repeated."""
-    for module, name, ours in _OURS:
-        setattr(module, name, ours)
-
-
-def uninstall() -> None:
-    """Give trafilatura its own back: for the comparison in tests and benches."""
-    for module, name, theirs in _THEIRS:
-        setattr(module, name, theirs)
+    paths = getattr(main_extractor, "BODY_XPATH", ())  # whichever are installed
+    return next((found[0] for path in paths if (found := path(tree))), None)

@@ -1,4 +1,4 @@
-"""Inside the extraction stage: where on the page the text stands, for pages that do not say so in a way that is known.
+"""The frame is the element around the text of a page that does not name it in a way that trafilatura knows.
 
 trafilatura looks for the names that news sites and blogs give to the element around their text. Where it finds none it
 collects paragraphs, code and tables from all over the page and leaves headings, lists and terms behind: on pages made

@@ -1,6 +1,6 @@
-"""Inside the extraction stage: who wrote the page, when, under which licence. Cheap, and never an error.
+"""Metadata say who wrote the page, when and under which licence; to read them is cheap and never an error.
 
-trafilatura's parts without tag lists; the date has a module of its own (`_dates.py`).
+trafilatura's parts without tag lists; the date has a module of its own (`dates.py`).
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""Inside the extraction stage: small corrections of the tree before any extractor reads it."""
+"""The preparation corrects the tree of a page, before any extractor reads it, by small passes one after the other.
+
+Each pass takes the tree, changes it in place and knows nothing of the others; `PASSES` is their order.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from crawler.stages.extraction.frame import mark_frame
 from crawler.stages.extraction.render import protect_preformatted
 
 _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
-"""What DocBook and Publican call a paragraph that they write as <div>: without this, half of such a page is lost."""
 _ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
-
-
 _LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", re.IGNORECASE)
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
 _STEP_KEYS = frozenset("npuh")
 _MIN_STEPS = 2
 _LONGEST_BAR = 400
 """Characters; whatever is longer holds more than steps."""
-
 _CODE = ("pre", "code", "tt", "kbd", "samp")
 
 
@@ -30,35 +30,12 @@ def code_chars(tree: Any) -> int:
 
 
 def prepare(tree: Any) -> None:
-    """Mark preformatted text, unwrap inline code, make <p> of DocBook's <div class="para">, drop heading anchors.
-
-    Line numbers of code and bars of "Next, Previous, Up" go, the frame of the text is marked. In place. trafilatura
-    saves <code> out of sections it drops, which tears sentences apart.
-    """
-    _drop_line_numbers(tree)
-    _drop_steps(tree)
-    protect_preformatted(tree)
-    for code in list(tree.iter(*_CODE[1:])):
-        if _is_inline(code):
-            code.drop_tag()
-    for div in tree.iter("div"):
-        if not _PARAGRAPH_CLASSES.isdisjoint((div.get("class") or "").split()) and div.find(".//div") is None:
-            div.tag = "p"
-    for anchor in list(tree.iter("a")):
-        if anchor.get("href") is None:
-            anchor.drop_tag()  # it leads nowhere: to count it as a link costs headings
-        elif anchor.get("href").startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
-            anchor.text = None
-    for table in list(tree.iter("table")):
-        if (
-            next(table.iterancestors("li", "dd"), None) is not None
-            and next(table.iter("pre", "ul", "dl"), None) is None
-        ):
-            _flatten(table)
-    mark_frame(tree)
+    """Every pass over the tree, in place."""
+    for each in PASSES:
+        each(tree)
 
 
-def _drop_line_numbers(tree: Any) -> None:
+def drop_line_numbers(tree: Any) -> None:
     """Line numbers that the page shows beside code: 14 of "14namespace"."""
     for element in list(tree.iter("span", "td", "a", "div")):
         if element.get("class") and _LINE_NUMBERS.search(element.get("class")):
@@ -67,7 +44,7 @@ def _drop_line_numbers(tree: Any) -> None:
                 element.drop_tree()
 
 
-def _drop_steps(tree: Any) -> None:
+def drop_steps(tree: Any) -> None:
     """Bars of links to the next, the previous and the upper page, as the links' own rel or accesskey says."""
     links = dict.fromkeys(a for a in tree.iter("a") if a.get("accesskey") in _STEP_KEYS or a.get("rel") in _STEPS)
     bars = dict.fromkeys(next(a.iterancestors("table", "ul", "p", "div"), None) for a in links)  # in page order
@@ -78,8 +55,46 @@ def _drop_steps(tree: Any) -> None:
             bar.drop_tree()
 
 
+def unwrap_inline_code(tree: Any) -> None:
+    """Code in a sentence becomes its text: trafilatura saves <code> out of sections it drops, which tears sentences."""
+    for code in list(tree.iter(*_CODE[1:])):
+        if _is_inline(code):
+            code.drop_tag()
+
+
+def _is_inline(code: Any) -> bool:
+    """True for code inside a sentence: one line, not in <pre>."""
+    if any("\n" in text.strip() for text in code.itertext()) or code.find(".//br") is not None:
+        return False
+    return next(code.iterancestors("pre"), None) is None
+
+
+def name_paragraphs(tree: Any) -> None:
+    """DocBook's and Publican's <div class="para"> becomes <p>: without this, half of such a page is lost."""
+    for div in tree.iter("div"):
+        if not _PARAGRAPH_CLASSES.isdisjoint((div.get("class") or "").split()) and div.find(".//div") is None:
+            div.tag = "p"
+
+
+def empty_anchors(tree: Any) -> None:
+    """Anchors that lead nowhere or only to where they stand are no links: to count them costs headings."""
+    for anchor in list(tree.iter("a")):
+        href = anchor.get("href")
+        if href is None:
+            anchor.drop_tag()
+        elif href.startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
+            anchor.text = None
+
+
+def flatten_tables_in_lists(tree: Any) -> None:
+    """A table in a list item becomes lines of cells: the extractor would run its cells into each other."""
+    for table in list(tree.iter("table")):
+        in_list = next(table.iterancestors("li", "dd"), None) is not None
+        if in_list and next(table.iter("pre", "ul", "dl"), None) is None:
+            _flatten(table)
+
+
 def _flatten(table: Any) -> None:
-    """A table in a list becomes lines of cells: the extractor would run its cells into each other."""
     rows = (
         " | ".join(" ".join(cell.text_content().split()) for cell in row.iter("td", "th")) for row in table.iter("tr")
     )
@@ -92,8 +107,14 @@ def _flatten(table: Any) -> None:
     table.getparent().replace(table, span)
 
 
-def _is_inline(code: Any) -> bool:
-    """True for code inside a sentence: one line, not in <pre>."""
-    if any("\n" in text.strip() for text in code.itertext()) or code.find(".//br") is not None:
-        return False
-    return next(code.iterancestors("pre"), None) is None
+PASSES: tuple[Callable[[Any], object], ...] = (
+    drop_line_numbers,
+    drop_steps,
+    protect_preformatted,
+    unwrap_inline_code,
+    name_paragraphs,
+    empty_anchors,
+    flatten_tables_in_lists,
+    mark_frame,
+)
+"""In the order in which they run; the frame is looked for last, in what the others leave."""

@@ -1,4 +1,4 @@
-"""Inside the extraction stage: trafilatura's result tree to text that reads like the page.
+"""The renderer turns trafilatura's result tree into text that reads like the page.
 
 trafilatura's own text output keeps the line breaks of the HTML source inside paragraphs, and a `<pre>` may come back as
 a quotation without its line breaks. Here a paragraph is one line, a list item is one line behind "- ", a table row is

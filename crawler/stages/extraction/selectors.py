@@ -1,4 +1,4 @@
-"""Beside the extractor: XPath expressions over elements' own attributes, looked up instead of searched for.
+"""A compiled XPath expression over elements' own attributes is looked up instead of searched for.
 
 trafilatura looks for boilerplate and for the main text with XPath expressions that run Python regular expressions over
 the attributes of every element, several times a page. Nearly all are plain disjunctions of tests on an element's own

@@ -1,4 +1,4 @@
-"""Inside the extraction stage: how lines begin that only point somewhere else. Data of `_signposts.py`.
+"""Signpost phrases are how lines begin that only point somewhere else: the data of `signposts.py`.
 
 One regular expression a line, lower case, matched without regard to case; `#` begins a comment. No two unbounded
 repetitions of the same characters in one line: matching has to stay linear.

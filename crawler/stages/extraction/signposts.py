@@ -1,7 +1,7 @@
-"""Inside the extraction stage: lines that point away from the text and say nothing themselves.
+"""A signpost is a line that points away from the text and says nothing itself.
 
 "Read more: …", "Lesen Sie auch", "Sign up for our newsletter", "View comments", a photographer's credit: extractors
-keep them because they stand between paragraphs. They are told by how they begin (`_signpost_phrases.py`), by their
+keep them because they stand between paragraphs. They are told by how they begin (`signpost_phrases.py`), by their
 length and by what follows. Prose is not touched, nor is code. `See also`, `note`, `source` and the like stay: in
 reference works they are content.
 """

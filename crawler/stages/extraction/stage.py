@@ -1,4 +1,4 @@
-"""Second text stage: the main text of the page, from the tree the parse stage made.
+"""The extraction stage finds the main text of the page in the tree that the parse stage made.
 
 The chain, every step named in `extractor`:
 
@@ -8,7 +8,7 @@ The chain, every step named in `extractor`:
    60 % of it, or where it alone has lines.
 3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
 
-Whichever step wins, lines that only point elsewhere ("Read more: …") go (`_signposts.py`). Plain text keeps its lines
+Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines
 and is named `plain`.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from resiliparse.extract.html2text import extract_plain_text
-from trafilatura.core import bare_extraction
+from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
@@ -31,7 +31,7 @@ from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
-from crawler.stages.text.words import count_words
+from crawler.stages.text.words import count_words, recount
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
@@ -79,7 +79,8 @@ class ExtractionStage:
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
-        _count(doc)
+        recount(doc)
+        doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
         if not doc.text:
             doc.extractor = ""
             return Drop(self.name, DropReason.NO_TEXT, f"{len(doc.html)} bytes of {doc.content_type[:60] or 'HTML'}")
@@ -164,10 +165,3 @@ def resiliparse_text(doc: Document) -> str:
 def _plain(text: str) -> str:
     """Plain text as it stands: no trailing white space, at most one empty line in a row."""
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines()))
-
-
-def _count(doc: Document) -> None:
-    doc.word_count = count_words(doc.text)
-    doc.char_count = len(doc.text)
-    doc.token_estimate = -(-len(doc.text.encode("utf-8", "replace")) // 4)
-    doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None

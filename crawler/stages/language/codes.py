@@ -1,4 +1,4 @@
-"""Inside the language stage: ISO 639-3 codes and the two-letter code this project writes instead.
+"""The language stage maps ISO 639-3 codes to the two-letter code this project writes instead.
 
 Facts of the registration authority's table (https://iso639-3.sil.org), individual languages under their macrolanguage
 (Egyptian Arabic is "ar", Mandarin "zh"). Identifiers with many languages (GlotLID) answer in these codes.

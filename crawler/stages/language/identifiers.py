@@ -1,4 +1,4 @@
-"""Inside the language stage: the two identifiers and one spelling of language codes.
+"""The language stage asks these: two identifiers, and one spelling of language codes.
 
 Both read the first `MAX_CHARS` characters, are loaded once a process, and give the same answer on every machine.
 """

@@ -1,4 +1,4 @@
-"""First stage, between the fetched bytes and everything that reads them: one decode, one parse, links and statements.
+"""The first stage turns fetched bytes into what every later one reads: one decode, one parse, links and statements.
 
 Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links`, `title`, `description` and `charset`. No text
 exists yet when it returns: the opt-out stage decides first. Plain text travels as a `str` in `doc.tree`.
@@ -7,7 +7,7 @@ exists yet when it returns: the opt-out stage decides first. Plain text travels 
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import ada_url
 from lxml import etree
@@ -42,7 +42,10 @@ _CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\f")
 _FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
 _DOCTYPE = re.compile(rb"<\s?!\s?doctype[^>]*+>", re.IGNORECASE)
 _SELF_CLOSED_ROOT = re.compile(rb"(<html\b[^<>/]*+(?:/(?!>)[^<>/]*+)*+)/>", re.IGNORECASE)
-_TOO_DEEP = "Excessive depth"
+_LIMITS = frozenset({etree.ErrorTypes.ERR_RESOURCE_LIMIT, etree.ErrorTypes.ERR_INTERNAL_ERROR})
+"""How libxml2 names a limit of its own that it met; before 2.13 an internal error."""
+_MAX_DEPTH = 255
+"""Elements below the root where libxml2 stops; other limits than that of depth leave a shallower tree."""
 _CLASSES = etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment)
 """lxml.html asks a Python function for the class of every element it touches; this answers in C, 10 % of extraction."""
 
@@ -115,10 +118,23 @@ def parse_html(text: str) -> HtmlElement | str | None:
         tree = document_fromstring(data, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         tree = None
-    error = parser.error_log.last_error
-    if error is not None and any(_TOO_DEEP in entry.message for entry in parser.error_log.filter_from_fatals()):
-        return "nested deeper than 256 elements"
+    if tree is not None and _met_a_limit(parser.error_log) and _depth_at_end(tree) >= _MAX_DEPTH:
+        return f"nested deeper than {_MAX_DEPTH + 1} elements"
     return tree
+
+
+def _met_a_limit(log: Any) -> bool:
+    if log.last_error is None:
+        return False
+    return any(e.domain == etree.ErrorDomains.PARSER and e.type in _LIMITS for e in log.filter_from_fatals())
+
+
+def _depth_at_end(tree: HtmlElement) -> int:
+    """How many elements below the root were open when the parser stopped."""
+    depth, node = 0, tree
+    while len(node):
+        depth, node = depth + 1, node[-1]
+    return depth
 
 
 def _repaired(data: bytes) -> bytes:

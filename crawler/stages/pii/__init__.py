@@ -1,1 +1,1 @@
-"""Personal data becomes placeholders."""
+"""The personal-data stage: personal data in a text becomes placeholders."""

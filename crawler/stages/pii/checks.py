@@ -1,7 +1,7 @@
-"""In the personal-data stage: check digits and validity, pure functions from a value to a truth.
+"""Validity of cards, addresses, mail domains and telephone numbers: pure functions from a value to a verdict.
 
-Presidio brings the check digits of most national numbers; here are those it lacks or judges too loosely. None of them
-knows the surrounding text: context is `pii_words`, and the two meet in `pii_rules`.
+None of them knows the surrounding text: context is `context_words`, and the two meet in `recognise` and `phone`.
+National identity numbers are in `id_checks`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import ipaddress
 import re
 
 import phonenumbers
-import tldextract
 
-_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
+from crawler.stages.pii.id_checks import luhn
+from crawler.urls.canonicalize import is_registrable
+
 _SPECIAL_TLDS = frozenset({"example", "local", "internal", "onion", "lan"})
 """Beside the public suffixes. `.test`, `.invalid` and `.localhost` are left out: no mail reaches them (RFC 2606)."""
 
@@ -45,17 +46,6 @@ _ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
 def digits(value: str) -> str:
     """The ASCII digits of a value, everything else removed."""
     return "".join(c for c in value if "0" <= c <= "9")
-
-
-def luhn(number: str) -> bool:
-    """The check digit of ISO/IEC 7812-1 annex B holds for a string of digits."""
-    total = 0
-    for index, char in enumerate(reversed(number)):
-        digit = int(char)
-        if index % 2:
-            digit = digit * 2 - 9 if digit > 4 else digit * 2
-        total += digit
-    return bool(number) and total % 10 == 0
 
 
 def is_card(value: str) -> bool:
@@ -103,15 +93,10 @@ def mail_domain(domain: str) -> str | None:
     labels = domain.rstrip(".-").split(".")
     while len(labels) > 1:
         name = ".".join(labels).lower()
-        if labels[-1].lower() in _SPECIAL_TLDS or _known(name):
+        if labels[-1].lower() in _SPECIAL_TLDS or (is_registrable(name) and len(name) <= 253):
             return ".".join(labels)
         labels.pop()
     return None
-
-
-def _known(name: str) -> bool:
-    parts = _SUFFIXES(name)
-    return bool(parts.domain and parts.suffix) and len(name) <= 253
 
 
 _MEXICAN_MOBILE = re.compile(r"\A\+52[ -]?1(?=[ -]?\d{2,3}[ -])")  # dialled with a 1 until 2019, written so still
@@ -142,47 +127,3 @@ def _is_fictional(number: phonenumbers.PhoneNumber) -> bool:
     if number.country_code == 1:
         return len(national) == 10 and national.startswith("555")
     return number.country_code == 44 and len(national) == 10 and national.startswith("1632960")
-
-
-def is_nir(value: str) -> bool:
-    """French social security number: 13 characters and a key of 97 minus the number modulo 97."""
-    compact = "".join(value.split()).upper()
-    if len(compact) != 15 or compact[0] not in "12":
-        return False
-    body = compact[:13].replace("2A", "19", 1).replace("2B", "18", 1) if compact[5:7] in {"2A", "2B"} else compact[:13]
-    return body.isdigit() and compact[13:].isdigit() and 97 - int(body) % 97 == int(compact[13:])
-
-
-def is_ahv(value: str) -> bool:
-    """Swiss AHV/AVS number: 756 and an EAN-13 check digit."""
-    number = digits(value)
-    weighted = sum(int(c) * (3 if i % 2 else 1) for i, c in enumerate(number))
-    return len(number) == 13 and number.startswith("756") and weighted % 10 == 0
-
-
-def is_cpf(value: str) -> bool:
-    """Brazilian CPF: eleven digits, the last two modulo 11."""
-    number = digits(value)
-    if len(number) != 11 or len(set(number)) == 1:
-        return False
-    for length in (9, 10):
-        total = sum(int(c) * (length + 1 - i) for i, c in enumerate(number[:length]))
-        if (total * 10 % 11) % 10 != int(number[length]):
-            return False
-    return True
-
-
-def is_bsn(value: str) -> bool:
-    """Dutch BSN: nine digits that pass the eleven test with weights 9 to 2 and -1."""
-    number = digits(value)
-    weights = (9, 8, 7, 6, 5, 4, 3, 2, -1)
-    total = sum(w * int(c) for w, c in zip(weights, number, strict=False))
-    return len(number) == 9 and total % 11 == 0 and number != "0" * 9
-
-
-def is_ssn(value: str) -> bool:
-    """US social security number that can have been issued (SSA: no 000, 666 or 9xx area, no 00 group, no 0000)."""
-    number = digits(value)
-    if len(number) != 9 or len(set(number)) == 1:
-        return False
-    return number[:3] not in {"000", "666"} and number[0] != "9" and number[3:5] != "00" and number[5:] != "0000"

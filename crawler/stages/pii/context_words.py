@@ -1,4 +1,4 @@
-"""In the personal-data stage: the words that tell a telephone number from any other number, in the languages we cover.
+"""Words around a number tell an address of a machine, a card or a wallet from any other number.
 
 Context words are matched as whole words in a window of the lower-cased text around a hit. Words of all languages are
 tried on every page: "Tel." and "Fax" travel, and the verdict must not hang on the language identifier.

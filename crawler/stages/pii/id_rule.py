@@ -1,7 +1,8 @@
-"""In the personal-data stage: what a rule about an identity number is, and the rules Presidio has recognisers for.
+"""`IdRule` says what makes a number an identity number; `WORLD` has the rules that Presidio has recognisers for.
 
 `US_PASSPORT` and its like are names of types, not of countries people come from. A rule with `weak=True` has neither
-letters nor check digit to go by: the number must follow its word directly. The mechanism is `pii_ids`.
+letters nor check digit to go by: the number must follow its word directly. `ids` and `recognise` apply
+the rules.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler.stages.pii import checks
-from crawler.stages.pii import id_checks as proofs
+from crawler.stages.pii import id_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,9 @@ _NUMBER = r"(?<!\w){}(?!\w)"
 def rule(entity: str, triggers: tuple[str, ...], pattern: str, check: Callable[[str], bool] | None = None) -> IdRule:
     """A rule on a pattern of ours; without a check digit the number must follow its word and look printed."""
     weak = check is None
-    return IdRule(entity, triggers, pattern=_NUMBER.format(pattern), check=check or proofs.is_printed_number, weak=weak)
+    return IdRule(
+        entity, triggers, pattern=_NUMBER.format(pattern), check=check or id_checks.is_printed_number, weak=weak
+    )
 
 
 _PASSPORT_EN = ("passport",)
@@ -62,7 +64,7 @@ WORLD: tuple[IdRule, ...] = (
         "US_SSN",
         ("ssn", "s.s.n", "social security", "social-security", "ss#", "ss #"),
         pattern=r"(?<!\w)\d{3}[- ]?\d\d[- ]?\d{4}(?!\w)",
-        check=checks.is_ssn,
+        check=id_checks.is_ssn,
     ),
     IdRule("US_ITIN", ("itin", "taxpayer identification", "individual taxpayer"), "UsItinRecognizer", minimum=0.05),
     IdRule("US_PASSPORT", _PASSPORT_EN, "UsPassportRecognizer", weak=True),

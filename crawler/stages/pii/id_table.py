@@ -1,9 +1,8 @@
-"""In the personal-data stage: identity numbers of the countries whose languages we cover, and all rules together."""
+"""Rules for the identity numbers of the countries whose languages we cover, and all rules together (`ID_RULES`)."""
 
 from __future__ import annotations
 
-from crawler.stages.pii import checks
-from crawler.stages.pii import id_checks as proofs
+from crawler.stages.pii import id_checks
 from crawler.stages.pii.id_rule import WORLD, IdRule, rule
 
 _GERMAN = (
@@ -21,9 +20,11 @@ _GERMAN = (
             "rv-nr",
         ),
         r"\d{2} ?\d{6} ?[A-Z] ?\d{3}",
-        proofs.is_de_social_security,
+        id_checks.is_de_social_security,
     ),
-    rule("CH_AHV", ("ahv", "avs", "ahvn13", "versicherungsnummer"), r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", checks.is_ahv),
+    rule(
+        "CH_AHV", ("ahv", "avs", "ahvn13", "versicherungsnummer"), r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", id_checks.is_ahv
+    ),
     rule(
         "DE_TAX_ID",
         (
@@ -38,7 +39,7 @@ _GERMAN = (
             "tin",
         ),
         r"\d{2}[ .]?\d{3}[ .]?\d{3}[ .]?\d{3}",
-        proofs.is_de_tax_id,
+        id_checks.is_de_tax_id,
     ),
     rule(
         "DE_PASSPORT",
@@ -55,13 +56,13 @@ _GERMAN = (
         "DE_HEALTH_INSURANCE",
         ("krankenversicher", "versichertennummer", "versicherten-nr", "kvnr", "kv-nummer", "krankenkasse"),
         r"[A-Z] ?\d{3} ?\d{3} ?\d{3}",
-        proofs.is_de_health_insurance,
+        id_checks.is_de_health_insurance,
     ),
     rule(
         "AT_SVNR",
         ("sozialversicherung", "sv-nummer", "svnr", "sv-nr", "e-card", "versicherungsnummer"),
         r"\d{4}[ /-]?\d{6}",
-        proofs.is_at_svnr,
+        id_checks.is_at_svnr,
     ),
 )
 _FRENCH = (
@@ -80,13 +81,13 @@ _FRENCH = (
         ),
         pattern=r"(?<!\w)[12][ .]?\d\d[ .]?(?:0[1-9]|1[0-2]|[2-9]\d)[ .]?(?:\d\d|2[AB])"
         r"(?:[ .]?\d{3}){2}[ .-]?\d\d(?!\w)",
-        check=checks.is_nir,
+        check=id_checks.is_nir,
     ),
     rule(
         "FR_TAX_ID",
         ("numéro fiscal", "n° fiscal", "référence fiscale", "identifiant fiscal", "spi", "nif"),
         r"[0-3]\d(?: ?\d){11}",
-        proofs.is_fr_tax,
+        id_checks.is_fr_tax,
     ),
     rule("FR_PASSPORT", ("passeport",), r"\d{2}[A-Z]{2}\d{5}"),
     rule(
@@ -117,7 +118,7 @@ _FRENCH = (
             "nationalregister",
         ),
         r"\d{2}\.?\d{2}\.?\d{2}[- ]?\d{3}[. ]?\d{2}",
-        proofs.is_be_national,
+        id_checks.is_be_national,
     ),
 )
 _SPANISH = (
@@ -125,26 +126,26 @@ _SPANISH = (
         "ES_NIF",
         ("dni", "d.n.i", "nif", "n.i.f", "documento nacional", "documento de identidad"),
         r"\d{1,2}\.?\d{3}\.?\d{3}[- ]?[A-Z]",
-        proofs.is_es_nif,
+        id_checks.is_es_nif,
     ),
-    rule("ES_NIE", ("nie", "n.i.e", "extranjero"), r"[XYZ][- ]?\d{7}[- ]?[A-Z]", proofs.is_es_nif),
+    rule("ES_NIE", ("nie", "n.i.e", "extranjero"), r"[XYZ][- ]?\d{7}[- ]?[A-Z]", id_checks.is_es_nif),
     rule("ES_PASSPORT", ("pasaporte",), r"[A-Z]{2,3}\d{6}"),
     rule(
         "ES_SOCIAL_SECURITY",
         ("seguridad social", "afiliación", "nuss", "n.u.s.s", "nss", "s.s."),
         r"\d{2}[ /-]?\d{8}[ /-]?\d{2}",
-        proofs.is_es_social_security,
+        id_checks.is_es_social_security,
     ),
-    rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", proofs.is_mx_curp),
-    rule("CL_RUT", ("rut", "r.u.t", "rol único", "run:"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", proofs.is_cl_rut),
-    rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", proofs.is_ar_cuil),
+    rule("MX_CURP", ("curp",), r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d", id_checks.is_mx_curp),
+    rule("CL_RUT", ("rut", "r.u.t", "rol único", "run:"), r"\d{1,2}\.?\d{3}\.?\d{3}-?[0-9K]", id_checks.is_cl_rut),
+    rule("AR_CUIL", ("cuit", "cuil", "c.u.i.t", "c.u.i.l"), r"\d{2}[- ]?\d{8}[- ]?\d", id_checks.is_ar_cuil),
 )
 _ITALIAN = (
     rule(
         "IT_FISCAL_CODE",
         ("codice fiscale", "cod. fisc", "c.f.", "cf", "cod.fisc", "codice fisc", "cod. fiscale"),
         r"[A-Z]{3} ?[A-Z]{3} ?[0-9A-Z]{2}[A-Z][0-9A-Z]{2} ?[A-Z][0-9A-Z]{3} ?[A-Z]",
-        proofs.is_it_fiscal,
+        id_checks.is_it_fiscal,
     ),
     rule("IT_PASSPORT", ("passaporto",), r"[A-Z]{2}\d{7}"),
     rule(
@@ -164,18 +165,18 @@ _ITALIAN = (
     rule("IT_DRIVER_LICENSE", ("patente",), r"(?:[A-Z]{2}\d{7}[A-Z]|U1[A-Z0-9]{7}[A-Z])"),
 )
 _PORTUGUESE = (
-    rule("BR_CPF", ("cpf", "c.p.f"), r"\d{3}\.?\d{3}\.?\d{3}-?\d\d", checks.is_cpf),
+    rule("BR_CPF", ("cpf", "c.p.f"), r"\d{3}\.?\d{3}\.?\d{3}-?\d\d", id_checks.is_cpf),
     rule(
         "PT_NIF",
         ("nif", "n.i.f", "contribuinte", "número fiscal", "identificação fiscal"),
         r"[123]\d{2}[ .]?\d{3}[ .]?\d{3}",
-        proofs.is_pt_nif,
+        id_checks.is_pt_nif,
     ),
     rule(
         "PT_CITIZEN_CARD",
         ("cartão de cidadão", "cartão do cidadão", "bilhete de identidade", "cc", "bi/cc"),
         r"\d{8} ?\d ?[A-Z0-9]{2} ?\d",
-        proofs.is_pt_citizen_card,
+        id_checks.is_pt_citizen_card,
     ),
     rule("PT_PASSPORT", ("passaporte",), r"[A-Z]{1,2}\d{6}"),
     rule("BR_RG", ("rg", "r.g.", "registro geral", "carteira de identidade"), r"\d{1,2}\.\d{3}\.\d{3}(?:-[0-9X])?"),
@@ -185,27 +186,27 @@ _DUTCH = (
         "NL_BSN",
         ("bsn", "b.s.n", "burgerservicenummer", "sofinummer", "sofi-nummer"),
         r"(?:\d{4}[. ]?\d{2}[. ]?\d{3}|\d{3}[. ]\d{3}[. ]\d{3})",
-        checks.is_bsn,
+        id_checks.is_bsn,
     ),
     rule("NL_PASSPORT", ("paspoort", "identiteitskaart", "id-kaart", "documentnummer"), r"[A-NP-Z]{2}[A-NP-Z0-9]{6}\d"),
     rule("NL_DRIVER_LICENSE", ("rijbewijs",), r"\d{10}"),
 )
 _POLISH = (
-    rule("PL_NIP", ("nip", "n.i.p"), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", proofs.is_pl_nip),
+    rule("PL_NIP", ("nip", "n.i.p"), r"\d{3}[- ]?\d{2,3}[- ]?\d{2}[- ]?\d{2,3}", id_checks.is_pl_nip),
     rule(
         "PL_ID_CARD",
         ("dowód osobisty", "dowodu osobistego", "dowodem osobistym", "dowodu", "dowód"),
         r"[A-Z]{3} ?\d{3} ?\d{3}",
-        proofs.is_pl_id_card,
+        id_checks.is_pl_id_card,
     ),
-    rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", proofs.is_pl_passport),
+    rule("PL_PASSPORT", ("paszport",), r"[A-Z]{2} ?\d{7}", id_checks.is_pl_passport),
 )
 _OTHERS = (
     rule(
         "CA_SIN",
         ("social insurance", "sin:", "sin number", "sin #", "sin no", "s.i.n", "assurance sociale"),
         r"\d{3}[ -]?\d{3}[ -]?\d{3}",
-        lambda value: checks.luhn(checks.digits(value)),
+        id_checks.luhn,
     ),
     IdRule("MEDICAL_LICENSE", ("medical", "dea", "dea#", "prescriber"), "MedicalLicenseRecognizer", minimum=1.0),
     rule("UK_PASSPORT", ("passport",), r"[A-Z]{2}\d{7}"),
@@ -216,11 +217,11 @@ _OTHERS = (
         r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]",
     ),
     IdRule("US_NPI", ("npi", "national provider"), "UsNpiRecognizer", minimum=1.0),
-    rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", proofs.is_ie_pps),
-    rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", proofs.is_dk_cpr),
-    rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", proofs.is_no_fnr),
-    rule("CZ_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", proofs.is_cz_birth_number),
-    rule("RO_CNP", ("cnp", "cod numeric personal"), r"\d{13}", proofs.is_ro_cnp),
+    rule("IE_PPS", ("pps", "ppsn"), r"\d{7}[A-W][A-IW]?", id_checks.is_ie_pps),
+    rule("DK_CPR", ("cpr", "personnummer"), r"\d{6}-?\d{4}", id_checks.is_dk_cpr),
+    rule("NO_FNR", ("fødselsnummer", "personnummer", "fødselsnr"), r"\d{6} ?\d{5}", id_checks.is_no_fnr),
+    rule("CZ_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", id_checks.is_cz_birth_number),
+    rule("RO_CNP", ("cnp", "cod numeric personal"), r"\d{13}", id_checks.is_ro_cnp),
     IdRule("IBAN_CODE", ("iban",), "IbanRecognizer", minimum=1.0),
 )
 

@@ -1,4 +1,4 @@
-"""In the personal-data stage: identity numbers, the trigger words they stand beside and what proves each of them.
+"""Trigger words find the rules for identity numbers, and each rule its recogniser.
 
 A number without letters is only personal data where a word says so: every rule here asks for its trigger on the page
 and, where one exists, for a check digit. Rules with `weak=True` have neither letters nor check digit: the number must

@@ -1,4 +1,4 @@
-"""In the personal-data stage: names of persons, by a spaCy model that is loaded when a passage first calls for it.
+"""A spaCy model finds names of persons; it is loaded when a passage first calls for it.
 
 The small models are right about two names in three and find two in three: fit for passages that hold another
 identifier, unfit for blind redaction. `PII_PERSON=all` accepts that price.

@@ -1,4 +1,4 @@
-"""In the personal-data stage: the text under examination and what was found in it."""
+"""`Page` is a text under examination, `Hit` is personal data found in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In the personal-data stage: is this run of digits a telephone number, and where does the next one begin?
+"""`judge_phone` decides whether a run of digits is a telephone number, and where the next one begins.
 
 libphonenumber knows which numbers exist; the words around, the grouping and the regions of the page's language say
 whether this one is meant. Presidio's own recogniser, which tries fixed regions and looks at no context, finds three in

@@ -1,4 +1,4 @@
-"""In the personal-data stage: the words that tell a telephone number from an order, a quantity or a list.
+"""Words around a number tell a telephone number from an order, a quantity or a list.
 
 Nouns label a number ("Tel."), verbs and the names of desks announce one ("Rückfragen unter"), and other nouns say what
 it is instead ("Bestellnummer"). All languages are tried on every page: "Tel." and "Fax" travel.

@@ -1,7 +1,7 @@
-"""In the personal-data stage: what the pre-scan marked is put before its recogniser, then before the evidence.
+"""`find` puts what the scan marked before its recogniser, then before the evidence: check digits and context.
 
 `find(text, language, regions)` returns the `Hit`s of all structured types. Presidio's recognisers read the candidates;
-validators (`pii_checks`) and context (`pii_words`) decide, because thresholds on Presidio's scores do not: at any
+validators (`checks`) and context (`context_words`) decide, because thresholds on Presidio's scores do not: at any
 threshold it takes Unix times for telephone numbers or loses half of the addresses.
 """
 
@@ -14,8 +14,7 @@ from typing import Any
 
 from presidio_analyzer import predefined_recognizers as ready_made
 
-from crawler.stages.pii import checks
-from crawler.stages.pii import context_words as words
+from crawler.stages.pii import checks, context_words
 from crawler.stages.pii.id_rule import IdRule
 from crawler.stages.pii.ids import TRIGGERS, recogniser_of
 from crawler.stages.pii.page import Hit, Page
@@ -59,7 +58,7 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     """
     text = plain_marks(text)
     lower = lower_keeping_offsets(text)
-    regions = words.REGIONS.get(language or "", ())
+    regions = context_words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
     hits = found = _read(Page(text, lower, regions, language))
@@ -134,7 +133,7 @@ def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
             continue
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
         plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
-        if plain or groups in _PRINTED or words.near(words.CARD, page.lower, at.start, at.start + end):
+        if plain or groups in _PRINTED or context_words.near(context_words.CARD, page.lower, at.start, at.start + end):
             yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
             return
 
@@ -152,7 +151,7 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
-    if words.just_before(words.VERSION, page.lower, at.start):
+    if context_words.just_before(context_words.VERSION, page.lower, at.start):
         return
     stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
@@ -178,9 +177,9 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
         return True
     heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
     small = max(map(int, octets)) < 32 or octets.count("0") > 1
-    if small and (words.just_before(words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
+    if small and (context_words.just_before(context_words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
         return True
-    return bool(small or heading) and not words.near(words.NETWORK, page.lower, start, end)
+    return bool(small or heading) and not context_words.near(context_words.NETWORK, page.lower, start, end)
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
@@ -190,7 +189,7 @@ def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_ether(page: Page, at: Candidate) -> Iterator[Hit]:
-    if words.near(words.WALLET, page.lower, at.start, at.end):
+    if context_words.near(context_words.WALLET, page.lower, at.start, at.end):
         yield page.hit(at.start, at.end, "CRYPTO")
 
 

@@ -1,4 +1,4 @@
-"""In the personal-data stage: overlapping hits become one, and each value becomes a placeholder.
+"""Overlapping hits become one, and each value becomes a placeholder.
 
 `Placeholders` lives for one document: the first value of a type is `[EMAIL_ADDRESS]`, the second different value
 `[EMAIL_ADDRESS_2]`, and a value that comes back gets the placeholder it had, so that coreference survives redaction.

@@ -1,8 +1,8 @@
-"""After quality, first look for personal data: a linear pre-scan that marks where a recogniser has to look at all.
+"""The scan marks where a recogniser has to look at all: one linear pass over the text.
 
 Every expression here starts at a rare anchor (an `@`, a digit, a trigger word) and is bounded, so the scan is linear in
 the text and a page without candidates costs well under a millisecond per 10 kB. It decides nothing: it yields
-`Candidate`s, short stretches of text (at most `MAX_CANDIDATE` characters) that `pii_rules` puts before a recogniser.
+`Candidate`s, short stretches of text (at most `MAX_CANDIDATE` characters) that `recognise` puts before a recogniser.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""After quality: personal data is replaced by typed placeholders before anything reaches an index or a disk.
+"""The personal-data stage replaces personal data by typed placeholders before anything reaches an index or a disk.
 
-Presidio finds it, we decide: a linear pre-scan (`pii_scan`) marks candidates, Presidio's recognisers and validators
-judge them (`pii_rules`), names are looked for only where `PII_PERSON` says so (`pii_names`), and `pii_redact` writes
-the placeholders. Raw values exist in the input text and in this call; nothing here logs, stores or returns them.
+Presidio finds it, we decide: a linear scan (`scan`) marks candidates, Presidio's recognisers and our validators judge
+them (`recognise`), names are looked for only where `PII_PERSON` says so (`names`), and `redact` writes the
+placeholders. Raw values exist in the input text and in this call; nothing here logs, stores or returns them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import ClassVar
 
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.pii import names as pii_names
 from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.text.words import recount
 
 
 class PiiStage:
@@ -31,10 +32,10 @@ class PiiStage:
         self._config = config
         self._find = find
         models = {} if config.person == "off" else model_table(config)
-        self._finders = {language: pii_names.NameFinder(model) for language, model in models.items()}
+        self._finders = {language: NameFinder(model) for language, model in models.items()}
 
     def __call__(self, doc: Document) -> Document | Drop:
-        """Redact in place. `pii_spans` are offsets of placeholders in the new text; `char_count` follows the text.
+        """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
         Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data; the
         document is redacted all the same, so a record of the rejection holds none of it.
@@ -48,7 +49,7 @@ class PiiStage:
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
         doc.pii_flag = bool(doc.pii_entity_types)
-        doc.char_count = len(doc.text)
+        recount(doc)
         doc.language_signals["pii_coverage"] = self._coverage(doc.language)
         if removed > self._config.max_density * before:
             share = removed / before
@@ -98,9 +99,9 @@ def check_models(config: PiiConfig) -> list[str]:
         return []
     return [
         f"PII_PERSON={config.person} needs the spaCy model {model} for language {language!r}, which is not installed: "
-        f"run `{pii_names.install_command(model)}`, or set PII_PERSON=off"
+        f"run `{install_command(model)}`, or set PII_PERSON=off"
         for language, model in model_table(config).items()
-        if pii_names.installed_name(model) is None
+        if installed_name(model) is None
     ]
 
 

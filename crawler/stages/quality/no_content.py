@@ -1,7 +1,7 @@
-"""Inside the quality stage: pages that are no content at all, whatever their words look like.
+"""The quality stage recognises pages that are no content at all, whatever their words look like.
 
 Each recogniser looks only where such pages say it (title, first lines), and only on texts short enough to be one. The
-phrases stand in `_no_content_phrases.py`.
+phrases stand in `no_content_phrases.py`.
 """
 
 from __future__ import annotations

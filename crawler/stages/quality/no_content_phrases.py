@@ -1,4 +1,4 @@
-"""Inside the quality stage: what pages without content say.
+"""Phrases of pages without content, for the recognisers of the quality stage.
 
 English, German, French, Spanish, Italian, Portuguese, Dutch and Polish, in two strengths. A `SAYS` phrase is the page
 speaking of itself ("the page you are looking for …"); it counts anywhere in the beginning unless it is quoted. A

@@ -1,4 +1,4 @@
-"""Shared by the quality rules: which characters end a sentence, and which are punctuation at all.
+"""The quality rules read here which characters end a sentence, and which are punctuation at all.
 
 Both sets are those of datatrove 0.10.1, `utils/text.py` (Apache-2.0): the FineWeb thresholds were set on them.
 """

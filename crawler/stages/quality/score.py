@@ -1,4 +1,4 @@
-"""Inside the quality stage: what a text looks like, in numbers, and one score from 0 to 1 made of them.
+"""The quality stage measures a text in numbers, and makes one score from 0 to 1 of them.
 
 Every signal is a plain number a reader can check; `Profile` says which values are good and how much each counts.
 """

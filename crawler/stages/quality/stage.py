@@ -17,7 +17,7 @@ from crawler.stages.quality.rules import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, choose_profile, measure
 from crawler.stages.quality.tokenizers import Tokenizers, missing
-from crawler.stages.text.words import count_words
+from crawler.stages.text.words import recount
 
 
 class QualityStage:
@@ -97,5 +97,4 @@ def check_segmenters(config: QualityConfig) -> list[str]:
 def _replace_text(doc: Document, text: str) -> None:
     doc.quality_signals["cleaned_chars"] = len(doc.text) - len(text)
     doc.text = text
-    doc.word_count, doc.char_count = count_words(text), len(text)
-    doc.token_estimate = -(-len(text.encode("utf-8", "replace")) // 4)
+    recount(doc)

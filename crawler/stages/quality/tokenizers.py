@@ -1,4 +1,4 @@
-"""Shared by the quality rules: which tokenizer counts the words and sentences of a language, fast or the oracle's.
+"""The quality rules choose here which tokenizer counts the words and sentences of a language, fast or the oracle's.
 
 The oracle (datatrove 0.10.1, `assets/tokenizer_assignment.csv`) splits most languages with spaCy's blank tokenizer of
 the language or of a relative, Chinese with jieba, Japanese with SudachiPy, Thai with PyThaiNLP; the last three are no

@@ -1,11 +1,12 @@
-"""Shared by the quality rules: a text as the tokens their thresholds were set on.
+"""The quality rules count these tokens: a text split as their thresholds were set on it.
 
 The oracle (datatrove) splits English with spaCy's blank tokenizer: punctuation marks and the halves of contractions are
 tokens of their own, which moves every ratio "per word". `tokenize` follows spaCy's prefix, suffix and infix rules
 (spacy/lang/punctuation.py, spacy/lang/en/tokenizer_exceptions.py, 3.8) without its vocabulary; a chunk between white
-space is split once and remembered. The oracle's own tokenizers stand in `_tokenizers.py`. Known deviations of the fast
-one: emoticons, unlisted abbreviations, bare host names, "im" and "dont" (contractions to spaCy), letter case
-outside Latin-1, Greek and Cyrillic at a full stop inside a word.
+space is split once and remembered. The oracle's own tokenizers stand in `tokenizers.py`; why English has this one
+beside them: `docs/adr/quality-001-english-tokens.md`. Known deviations: emoticons, unlisted abbreviations, bare host
+names, "im" and "dont" (contractions to spaCy), letter case outside Latin-1, Greek and Cyrillic at a full stop inside a
+word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared by the text stages: the one form in which text is kept.
+"""The text stages keep text in this one form.
 
 Unicode NFC, line feeds, no invisible characters, mojibake repaired where there is a sign of it.
 """

@@ -1,7 +1,7 @@
-"""Shared by fingerprints and decontamination: a text as the units it is compared by.
+"""Fingerprints and decontamination compare texts by these units.
 
 Words after datatrove's normalisation, characters in scripts without spaces. Whoever changes what `tokens` answers
-raises `fingerprint.FINGERPRINT_VERSION` and `_eval_index.VERSION`.
+raises `fingerprint.FINGERPRINT_VERSION` and `contamination.index.VERSION`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Shared by the text stages: how many words a text has, whatever its script."""
+"""The text stages count here: words, characters and tokens of a text, whatever its script."""
 
 from __future__ import annotations
 
 import re
+
+from crawler.document import Document
 
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo", "dz"})
 """ISO 639-1 codes of languages written without spaces between words."""
@@ -23,6 +25,18 @@ def count_words(text: str) -> int:
         return words
     cjk, south_east = len(_CJK.findall(text)), len(_SOUTH_EAST.findall(text))
     return words + cjk // CJK_CHARS_A_WORD + south_east // SOUTH_EAST_CHARS_A_WORD
+
+
+def counts(text: str) -> dict[str, int]:
+    """The counts of a text by column of the record. Tokens are estimated: four bytes of UTF-8 each, rounded up."""
+    tokens = -(-len(text.encode("utf-8", "replace")) // 4)
+    return {"word_count": count_words(text), "char_count": len(text), "token_estimate": tokens}
+
+
+def recount(doc: Document) -> None:
+    """Let the counts of a document follow its text: for every stage that changes it."""
+    for name, value in counts(doc.text).items():
+        setattr(doc, name, value)
 
 
 _PIECES = re.compile(

@@ -10,10 +10,13 @@
 | `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as in DCLM's `refinedweb.yaml` |
 
 A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
+Each threshold that judges a number of the page is declared once, with `limit`: `scrapy diagnose` reads it from there.
+A new rule set is a class here and its name in `RULE_SET_NAMES`.
 """
 
 from __future__ import annotations
 
+from crawler.config.text import RULE_SET_NAMES
 from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
 from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
@@ -21,14 +24,8 @@ from crawler.stages.quality.rules.gopher_quality import GopherQuality
 from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
 from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
-RULE_SETS: dict[str, type[RuleSet]] = {
-    "gopher_repetition": GopherRepetition,
-    "gopher_quality": GopherQuality,
-    "fineweb": FineWeb,
-    "c4": C4,
-    "c4_paragraphs": C4Paragraphs,
-    "refinedweb_lines": RefinedWebLines,
-}
+_KINDS = (GopherRepetition, GopherQuality, FineWeb, C4, C4Paragraphs, RefinedWebLines)
+RULE_SETS: dict[str, type[RuleSet]] = dict(zip(RULE_SET_NAMES, _KINDS, strict=True))
 """Every rule set by the name `QUALITY_RULES` uses."""
 
 __all__ = [

@@ -1,11 +1,11 @@
-"""What a quality rule sees (`Page`) and what it answers (`Findings`)."""
+"""What a quality rule sees (`Page`), what its thresholds are (`limit`, `Limit`) and what it answers (`Findings`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
+from typing import Any, ClassVar, Protocol
 
 from crawler.document import DropReason
 from crawler.stages.quality.punctuation import PUNCTUATION
@@ -56,6 +56,65 @@ class Page:
         return self.language in SHORT_WORDS
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One threshold of a rule set: the only place that knows what it judges, in which direction, and why.
+
+    field: its name in the rule set, with [n] where it holds one limit for each n. value: None = off. signal: the number
+    in `quality_signals` that it judges. above: True where more is dropped, else less. unit and source are for people.
+    """
+
+    field: str
+    value: float | None
+    signal: str
+    above: bool
+    reason: DropReason
+    unit: str
+    source: str
+    n: int | None = None
+
+    def is_missed_by(self, value: float) -> bool:
+        """True where a value is on the wrong side (strictly)."""
+        if self.value is None:
+            return False
+        return value > self.value if self.above else value < self.value
+
+    def detail(self, value: float) -> str:
+        """What is said of a value that misses it."""
+        if self.n is not None:
+            return f"n={self.n}: {value:.3f} > {self.value:g}"
+        return f"{self.signal} {value:.4g} {'>' if self.above else '<'} {self.value:g}"
+
+
+def limit(default: Any, *judges: tuple[str, DropReason], above: bool, unit: str, source: str = "") -> Any:
+    """Declare a threshold of a rule set: its default, and the signals it judges with the reason each gives.
+
+    The default may be pairs (n, limit); a signal's name then says where n goes (`top_{n}_gram`). Limits decide in the
+    order of their declaration. `source`: where the number comes from, if not where the rule set's others do.
+    """
+    return field(default=default, metadata={"judges": judges, "above": above, "unit": unit, "source": source})
+
+
+@cache
+def limits_of(rules: RuleSet) -> tuple[Limit, ...]:
+    """Every threshold of a rule set, in the order they decide; those that are off included."""
+    return tuple(_limits(rules))
+
+
+def _limits(rules: RuleSet) -> Iterator[Limit]:
+    for f in fields(rules):
+        if "judges" not in f.metadata:
+            continue
+        above, unit, source = f.metadata["above"], f.metadata["unit"], f.metadata["source"] or rules.source
+        for signal, reason in f.metadata["judges"]:
+            value = getattr(rules, f.name)
+            if isinstance(value, tuple):
+                for n, bound in value:
+                    yield Limit(f"{f.name}[{n}]", bound, signal.format(n=n), above, reason, unit, source, n)
+            else:
+                yield Limit(f.name, value, signal, above, reason, unit, source)
+
+
 @dataclass(frozen=True)
 class Failure:
     """The first rule a page fails."""
@@ -69,31 +128,42 @@ class Findings:
     """All values a rule set measured, and the first failure in the order of the oracle."""
 
     values: dict[str, float] = field(default_factory=dict)
+    """To four places, as the record has them; what decides is the value itself."""
     skipped: dict[str, str] = field(default_factory=dict)
     """Rules that make no sense for the language: rule → why."""
     failure: Failure | None = None
     text: str | None = None
     """The corrected text, for rule sets that cut lines; None = unchanged."""
+    _exact: dict[str, float] = field(default_factory=dict, repr=False)
 
     def fail(self, reason: DropReason, detail: str = "") -> None:
         """Record a failure; only the first counts."""
         self.failure = self.failure or Failure(reason, detail)
 
-    def above(self, name: str, value: float, limit: float | None, reason: DropReason, detail: str = "") -> None:
-        """Store `value`; fail where it is above `limit` (strictly; None = never)."""
-        self.values[name] = round(value, 4)
-        if limit is not None and value > limit:
-            self.fail(reason, detail or f"{name} {value:.4g} > {limit:g}")
+    def measure(self, signal: str, value: float) -> None:
+        """Store what was measured."""
+        self._exact[signal] = value
+        self.values[signal] = round(value, 4)
 
-    def below(self, name: str, value: float, limit: float | None, reason: DropReason) -> None:
-        """Store `value`; fail where it is below `limit` (strictly; None = never)."""
-        self.values[name] = round(value, 4)
-        if limit is not None and value < limit:
-            self.fail(reason, f"{name} {value:.4g} < {limit:g}")
+    def decide(self, rules: RuleSet) -> Findings:
+        """Fail at the first limit that a value misses; what was not measured misses none."""
+        for bound in limits_of(rules):
+            value = self._exact.get(bound.signal)
+            if value is not None and bound.is_missed_by(value):
+                self.fail(bound.reason, bound.detail(value))
+        return self
 
 
 class RuleSet(Protocol):
-    """A frozen dataclass of thresholds."""
+    """A frozen dataclass of thresholds, each declared with `limit` where a number of the page decides."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    source: ClassVar[str]
+    """Paper and implementation that the numbers are from."""
+
+    def __hash__(self) -> int:
+        """By its thresholds."""
+        ...
 
     def judge(self, page: Page) -> Findings:
         """Measure everything, then decide."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar
 
 from crawler.document import DropReason
-from crawler.stages.quality.rules.base import Findings, Page
+from crawler.stages.quality.rules.base import Findings, Page, limit
 
 _CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
 _END = (".", "?", "!", '"', "'")
@@ -21,6 +22,8 @@ _POLICY = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "u
 class C4:
     """Thresholds of datatrove 0.10.1; terminal punctuation is off, as FineWeb runs it. `None` switches a rule off."""
 
+    source: ClassVar[str] = "Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it"
+
     max_word_chars: int | None = 1000
     """A line with a longer word is dropped."""
     remove_citations: bool = True
@@ -28,7 +31,9 @@ class C4:
     terminal_punctuation: bool = False
     """Drop lines that do not end in . ? ! or a quotation mark."""
     min_words_a_line: int | None = 3
-    min_sentences: int | None = 5
+    min_sentences: int | None = limit(
+        5, ("c4_sentences", DropReason.C4_TOO_FEW_SENTENCES), above=False, unit="sentences"
+    )
     lorem_ipsum: bool = True
     """Drop the page."""
     javascript: bool = True
@@ -54,9 +59,9 @@ class C4:
             kept.append(line)
             sentences += page.counter.sentences(line)
         found.values = {f"c4_{name}": float(count) for name, count in dropped.items()}
-        found.below("c4_sentences", sentences, self.min_sentences, DropReason.C4_TOO_FEW_SENTENCES)
+        found.measure("c4_sentences", sentences)
         found.text = "\n".join(kept).strip()
-        return found
+        return found.decide(self)
 
     def _line(self, line: str) -> tuple[str, str | DropReason]:
         """The cleaned line, and why it goes ("" = it stays, a DropReason = the whole page goes)."""
@@ -88,8 +93,11 @@ class C4:
 class C4Paragraphs:
     """mC4's rule: a page has some long lines. `None` switches it off."""
 
-    min_paragraphs: int | None = 3
-    """Lines that must be long."""
+    source: ClassVar[str] = "Xue et al. 2021 (mC4), section 3.1, as datatrove 0.10.1 computes it"
+
+    min_paragraphs: int | None = limit(
+        3, ("c4_paragraphs", DropReason.C4_TOO_FEW_PARAGRAPHS), above=False, unit="long lines"
+    )
     min_chars: int = 200
     """Length of a long line."""
 
@@ -97,5 +105,5 @@ class C4Paragraphs:
         """Count the long lines."""
         found = Findings()
         long = sum(len(line) >= self.min_chars for line in page.text.split("\n"))
-        found.below("c4_paragraphs", long, self.min_paragraphs, DropReason.C4_TOO_FEW_PARAGRAPHS)
-        return found
+        found.measure("c4_paragraphs", long)
+        return found.decide(self)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from crawler.document import DropReason
+from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import TERMINAL
-from crawler.stages.quality.rules.base import Findings, Page, duplicates
+from crawler.stages.quality.rules.base import Findings, Page, duplicates, limit
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
@@ -16,33 +17,41 @@ DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 class FineWeb:
     """Thresholds of datatrove 0.10.1, shares of 0 to 1. `None` switches a rule off."""
 
-    min_punctuated_lines: float | None = 0.12
-    """Share of lines that end in terminal punctuation."""
-    max_short_lines: float | None = 0.67
+    source: ClassVar[str] = "datatrove 0.10.1, fineweb_quality_filter.py"
+
+    min_punctuated_lines: float | None = limit(
+        0.12, ("fineweb_punctuated_lines", R.FINEWEB_LINE_PUNCT_RATIO), above=False, unit="share of lines"
+    )
+    """Lines that end in terminal punctuation."""
+    max_short_lines: float | None = limit(
+        0.67, ("fineweb_short_lines", R.FINEWEB_SHORT_LINE_RATIO), above=True, unit="share of lines"
+    )
     short_line_chars: int = 30
     """A line of at most so many characters is short."""
-    max_duplicate_line_chars: float | None = 0.01
-    """The paper's text says 0.1, its Table 2 and the code that made the data 0.01."""
-    max_newlines_a_token: float | None = 0.3
+    max_duplicate_line_chars: float | None = limit(
+        0.01,
+        ("fineweb_duplicate_line_chars", R.FINEWEB_CHAR_DUP_RATIO),
+        above=True,
+        unit="share of characters",
+        source="Penedo et al. 2024, Table 2, and the code that made the data; the paper's text says 0.1",
+    )
+    max_newlines_a_token: float | None = limit(
+        0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
+    )
 
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
         found = Findings()
         lines = page.lines
         if not lines:
-            found.fail(DropReason.FINEWEB_EMPTY, "no line has text")
+            found.fail(R.FINEWEB_EMPTY, "no line has text")
             return found
-        punctuated = sum(line.endswith(TERMINAL) for line in lines) / len(lines)
-        found.below(
-            "fineweb_punctuated_lines", punctuated, self.min_punctuated_lines, DropReason.FINEWEB_LINE_PUNCT_RATIO
-        )
+        found.measure("fineweb_punctuated_lines", sum(line.endswith(TERMINAL) for line in lines) / len(lines))
         self._short_lines(page, found)
         repeated = duplicates(lines)[1] / max(len(page.text) - page.text.count("\n"), 1)
-        limit = self.max_duplicate_line_chars
-        found.above("fineweb_duplicate_line_chars", repeated, limit, DropReason.FINEWEB_CHAR_DUP_RATIO)
-        newlines = page.text.count("\n") / max(len(page.tokens), 1)
-        found.above("fineweb_newlines_a_token", newlines, self.max_newlines_a_token, DropReason.FINEWEB_LIST_RATIO)
-        return found
+        found.measure("fineweb_duplicate_line_chars", repeated)
+        found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(len(page.tokens), 1))
+        return found.decide(self)
 
     def _short_lines(self, page: Page, found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:
@@ -51,4 +60,4 @@ class FineWeb:
             )
             return
         short = sum(len(line) <= self.short_line_chars for line in page.lines) / len(page.lines)
-        found.above("fineweb_short_lines", short, self.max_short_lines, DropReason.FINEWEB_SHORT_LINE_RATIO)
+        found.measure("fineweb_short_lines", short)

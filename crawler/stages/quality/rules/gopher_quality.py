@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from crawler.document import DropReason
-from crawler.stages.quality.rules.base import Findings, Page
+from crawler.document import DropReason as R
+from crawler.stages.quality.rules.base import Findings, Page, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset({"the", "be", "to", "of", "and", "that", "have", "with"}),
@@ -37,67 +38,76 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 class GopherQuality:
     """Thresholds of Rae et al. 2021, section A1.1. `None` switches a rule off."""
 
-    min_words: int | None = 50
-    """Words, punctuation tokens not counted."""
-    max_words: int | None = 100_000
-    min_mean_word_length: float | None = 3
-    """Characters a word."""
-    max_mean_word_length: float | None = 10
-    max_symbols_a_token: float | None = 0.1
-    """Number of "#", and of ellipses, by the number of tokens."""
-    max_bullet_lines: float | None = 0.9
-    """Share of lines that begin with a bullet."""
-    max_ellipsis_lines: float | None = 0.3
-    """Share of lines that end in an ellipsis."""
-    min_alphabetic_tokens: float | None = 0.8
-    """Share of tokens with a letter in them, punctuation tokens counted."""
-    min_stop_words: int | None = 2
-    """Distinct stop words, case-sensitive."""
+    source: ClassVar[str] = "Rae et al. 2021, section A1.1"
+
+    min_words: int | None = limit(50, ("gopher_words", R.GOPHER_SHORT_DOC), above=False, unit="words")
+    """Punctuation tokens not counted."""
+    max_words: int | None = limit(100_000, ("gopher_words", R.GOPHER_LONG_DOC), above=True, unit="words")
+    min_mean_word_length: float | None = limit(
+        3, ("gopher_mean_word_length", R.GOPHER_BELOW_AVG_THRESHOLD), above=False, unit="characters a word"
+    )
+    max_mean_word_length: float | None = limit(
+        10, ("gopher_mean_word_length", R.GOPHER_ABOVE_AVG_THRESHOLD), above=True, unit="characters a word"
+    )
+    max_symbols_a_token: float | None = limit(
+        0.1,
+        ("gopher_hashes", R.GOPHER_TOO_MANY_HASHES),
+        ("gopher_ellipses", R.GOPHER_TOO_MANY_ELLIPSIS),
+        above=True,
+        unit='"#", and ellipses, a token',
+    )
+    max_bullet_lines: float | None = limit(
+        0.9, ("gopher_bullet_lines", R.GOPHER_TOO_MANY_BULLETS), above=True, unit="share of lines"
+    )
+    max_ellipsis_lines: float | None = limit(
+        0.3, ("gopher_ellipsis_lines", R.GOPHER_TOO_MANY_END_ELLIPSIS), above=True, unit="share of lines"
+    )
+    min_alphabetic_tokens: float | None = limit(
+        0.8, ("gopher_alphabetic_tokens", R.GOPHER_BELOW_ALPHA_THRESHOLD), above=False, unit="share of tokens"
+    )
+    """Tokens with a letter in them, punctuation tokens counted."""
+    min_stop_words: int | None = limit(
+        2, ("gopher_stop_words", R.GOPHER_ENOUGH_STOP_WORDS), above=False, unit="distinct stop words"
+    )
+    """Case-sensitive."""
 
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
         found = Findings()
-        self._lengths(page, found)
-        self._symbols(page, found)
-        self._lines(page, found)
-        self._tokens(page, found)
-        return found
+        _lengths(page, found)
+        _symbols(page, found)
+        _lines(page, found)
+        _tokens(page, found)
+        return found.decide(self)
 
-    def _lengths(self, page: Page, found: Findings) -> None:
-        total = len(page.words)
-        found.below("gopher_words", total, self.min_words, DropReason.GOPHER_SHORT_DOC)
-        found.above("gopher_words", total, self.max_words, DropReason.GOPHER_LONG_DOC)
-        if page.short_words:
-            for rule in ("gopher_below_avg_threshold", "gopher_above_avg_threshold"):
-                found.skipped[rule] = f"words of {page.language} are short"
-            return
-        mean = sum(map(len, page.words)) / max(len(page.words), 1)
-        found.below("gopher_mean_word_length", mean, self.min_mean_word_length, DropReason.GOPHER_BELOW_AVG_THRESHOLD)
-        found.above("gopher_mean_word_length", mean, self.max_mean_word_length, DropReason.GOPHER_ABOVE_AVG_THRESHOLD)
 
-    def _symbols(self, page: Page, found: Findings) -> None:
-        text, total = page.text, max(len(page.tokens), 1)
-        limit = self.max_symbols_a_token
-        found.above("gopher_hashes", text.count("#") / total, limit, DropReason.GOPHER_TOO_MANY_HASHES)
-        ellipses = text.count("...") + text.count("…")
-        found.above("gopher_ellipses", ellipses / total, limit, DropReason.GOPHER_TOO_MANY_ELLIPSIS)
+def _lengths(page: Page, found: Findings) -> None:
+    found.measure("gopher_words", len(page.words))
+    if page.short_words:
+        for rule in ("gopher_below_avg_threshold", "gopher_above_avg_threshold"):
+            found.skipped[rule] = f"words of {page.language} are short"
+        return
+    found.measure("gopher_mean_word_length", sum(map(len, page.words)) / max(len(page.words), 1))
 
-    def _lines(self, page: Page, found: Findings) -> None:
-        lines = page.text.splitlines()
-        total = max(len(lines), 1)
-        bullets = sum(line.lstrip().startswith(("•", "-")) for line in lines) / total
-        found.above("gopher_bullet_lines", bullets, self.max_bullet_lines, DropReason.GOPHER_TOO_MANY_BULLETS)
-        ends = sum(line.rstrip().endswith(("...", "…")) for line in lines) / total
-        found.above("gopher_ellipsis_lines", ends, self.max_ellipsis_lines, DropReason.GOPHER_TOO_MANY_END_ELLIPSIS)
 
-    def _tokens(self, page: Page, found: Findings) -> None:
-        alphabetic = sum(t.isalpha() or any(map(str.isalpha, t)) for t in page.tokens)
-        share = alphabetic / max(len(page.tokens), 1)
-        reason = DropReason.GOPHER_BELOW_ALPHA_THRESHOLD
-        found.below("gopher_alphabetic_tokens", share, self.min_alphabetic_tokens, reason)
-        stop_words = STOP_WORDS.get(page.language)
-        if stop_words is None:
-            found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"
-            return
-        distinct = len(stop_words.intersection(page.tokens))
-        found.below("gopher_stop_words", distinct, self.min_stop_words, DropReason.GOPHER_ENOUGH_STOP_WORDS)
+def _symbols(page: Page, found: Findings) -> None:
+    text, total = page.text, max(len(page.tokens), 1)
+    found.measure("gopher_hashes", text.count("#") / total)
+    found.measure("gopher_ellipses", (text.count("...") + text.count("…")) / total)
+
+
+def _lines(page: Page, found: Findings) -> None:
+    lines = page.text.splitlines()
+    total = max(len(lines), 1)
+    found.measure("gopher_bullet_lines", sum(line.lstrip().startswith(("•", "-")) for line in lines) / total)
+    found.measure("gopher_ellipsis_lines", sum(line.rstrip().endswith(("...", "…")) for line in lines) / total)
+
+
+def _tokens(page: Page, found: Findings) -> None:
+    alphabetic = sum(t.isalpha() or any(map(str.isalpha, t)) for t in page.tokens)
+    found.measure("gopher_alphabetic_tokens", alphabetic / max(len(page.tokens), 1))
+    stop_words = STOP_WORDS.get(page.language)
+    if stop_words is None:
+        found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"
+        return
+    found.measure("gopher_stop_words", len(stop_words.intersection(page.tokens)))

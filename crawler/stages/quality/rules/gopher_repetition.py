@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from crawler.document import DropReason
-from crawler.stages.quality.rules.base import Findings, Page, duplicates
+from crawler.document import DropReason as R
+from crawler.stages.quality.rules.base import Findings, Page, duplicates, limit
 
 _PARAGRAPH = re.compile(r"\n{2,}")
 _LINE = re.compile(r"\n+")
@@ -24,19 +25,29 @@ _INVERSE = pow(_BASE, -1, 2**64)
 class GopherRepetition:
     """Thresholds of Rae et al. 2021, Table A1: shares of 0 to 1. `None` or an empty tuple switches a rule off."""
 
-    max_duplicate_paragraphs: float | None = 0.30
-    max_duplicate_paragraph_chars: float | None = 0.20
-    max_duplicate_lines: float | None = 0.30
-    max_duplicate_line_chars: float | None = 0.20
-    top_n_grams: tuple[tuple[int, float], ...] = ((2, 0.20), (3, 0.18), (4, 0.16))
+    source: ClassVar[str] = "Rae et al. 2021, Table A1"
+
+    max_duplicate_paragraphs: float | None = limit(
+        0.30, ("dup_para_frac", R.DUP_PARA_FRAC), above=True, unit="share of paragraphs"
+    )
+    max_duplicate_paragraph_chars: float | None = limit(
+        0.20, ("dup_para_char_frac", R.DUP_PARA_CHAR_FRAC), above=True, unit="share of characters"
+    )
+    max_duplicate_lines: float | None = limit(
+        0.30, ("dup_line_frac", R.DUP_LINE_FRAC), above=True, unit="share of lines"
+    )
+    max_duplicate_line_chars: float | None = limit(
+        0.20, ("dup_line_char_frac", R.DUP_LINE_CHAR_FRAC), above=True, unit="share of characters"
+    )
+    top_n_grams: tuple[tuple[int, float], ...] = limit(
+        ((2, 0.20), (3, 0.18), (4, 0.16)), ("top_{n}_gram", R.TOP_N_GRAM), above=True, unit="share of characters"
+    )
     """(n, highest share of the characters that the most frequent n-gram may cover)."""
-    duplicate_n_grams: tuple[tuple[int, float], ...] = (
-        (5, 0.15),
-        (6, 0.14),
-        (7, 0.13),
-        (8, 0.12),
-        (9, 0.11),
-        (10, 0.10),
+    duplicate_n_grams: tuple[tuple[int, float], ...] = limit(
+        ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.10)),
+        ("dup_{n}_gram", R.DUP_N_GRAM),
+        above=True,
+        unit="share of characters",
     )
     """(n, highest share of the characters in n-grams that stood before)."""
 
@@ -44,25 +55,23 @@ class GopherRepetition:
         """Measure everything, then name the first failing rule in datatrove's order."""
         found = Findings()
         size = max(len(page.text), 1)
-        self._segments(page.text, size, found)
-        for n, limit in self.top_n_grams:
-            share = top_n_gram_chars(page.tokens, n) / size
-            found.above(f"top_{n}_gram", share, limit, DropReason.TOP_N_GRAM, f"n={n}: {share:.3f} > {limit:g}")
+        _segments(page.text, size, found)
+        for n, _ in self.top_n_grams:
+            found.measure(f"top_{n}_gram", top_n_gram_chars(page.tokens, n) / size)
         for n, share in duplicate_n_gram_shares(page.tokens, [n for n, _ in self.duplicate_n_grams], size):
-            limit = dict(self.duplicate_n_grams)[n]
-            found.above(f"dup_{n}_gram", share, limit, DropReason.DUP_N_GRAM, f"n={n}: {share:.3f} > {limit:g}")
-        return found
+            found.measure(f"dup_{n}_gram", share)
+        return found.decide(self)
 
-    def _segments(self, text: str, size: int, found: Findings) -> None:
-        paragraphs = _PARAGRAPH.split(text.strip())
-        count, chars = duplicates(paragraphs)
-        found.above("dup_para_frac", count / len(paragraphs), self.max_duplicate_paragraphs, DropReason.DUP_PARA_FRAC)
-        limit = self.max_duplicate_paragraph_chars
-        found.above("dup_para_char_frac", chars / size, limit, DropReason.DUP_PARA_CHAR_FRAC)
-        lines = _LINE.split(text)
-        count, chars = duplicates(lines)
-        found.above("dup_line_frac", count / len(lines), self.max_duplicate_lines, DropReason.DUP_LINE_FRAC)
-        found.above("dup_line_char_frac", chars / size, self.max_duplicate_line_chars, DropReason.DUP_LINE_CHAR_FRAC)
+
+def _segments(text: str, size: int, found: Findings) -> None:
+    paragraphs = _PARAGRAPH.split(text.strip())
+    count, chars = duplicates(paragraphs)
+    found.measure("dup_para_frac", count / len(paragraphs))
+    found.measure("dup_para_char_frac", chars / size)
+    lines = _LINE.split(text)
+    count, chars = duplicates(lines)
+    found.measure("dup_line_frac", count / len(lines))
+    found.measure("dup_line_char_frac", chars / size)
 
 
 def top_n_gram_chars(tokens: Sequence[str], n: int) -> int:

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from crawler.stages.quality.rules import RULE_SETS
 from crawler.stages.quality.rules.base import RuleSet
-from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
+from crawler.stages.quality.rules.c4 import C4
 from crawler.stages.quality.rules.fineweb import FineWeb
 from crawler.stages.quality.rules.gopher_quality import GopherQuality
 from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
@@ -34,14 +35,7 @@ def _scaled(limits: tuple[tuple[int, float], ...], factor: float) -> tuple[tuple
     return tuple((n, round(limit * factor, 4)) for n, limit in limits)
 
 
-_DATATROVE: dict[str, RuleSet] = {
-    "gopher_repetition": GopherRepetition(),
-    "gopher_quality": GopherQuality(),
-    "fineweb": FineWeb(),
-    "c4": C4(),
-    "c4_paragraphs": C4Paragraphs(),
-    "refinedweb_lines": RefinedWebLines(),
-}
+_DATATROVE: dict[str, RuleSet] = {name: kind() for name, kind in RULE_SETS.items()}
 
 # The paper wants letters in 80 % of the words; the oracle counts punctuation marks as words, about one token in eight
 # of ordinary prose, and so drops one good news page in nine. 0.70 is the paper's rule on the oracle's tokens.

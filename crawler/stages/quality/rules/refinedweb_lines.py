@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from crawler.document import DropReason
-from crawler.stages.quality.rules.base import Findings, Page
+from crawler.stages.quality.rules.base import Findings, Page, limit
 
 _COUNTER = re.compile(
     r"\W*+\d(?:,|\.|\d)*+[kmb]?\s++(?:likes|shares|comments|retweets|reposts|quotes|bookmarks|upvotes|downvotes|downloads"
@@ -27,6 +28,8 @@ _BUTTONS = (
 class RefinedWebLines:
     """Thresholds of DCLM. `None` switches a rule off."""
 
+    source: ClassVar[str] = "DCLM, refinedweb.yaml"
+
     max_uppercase: float | None = 0.5
     """Share of a line's characters."""
     max_digits: float | None = 0.999999
@@ -34,8 +37,10 @@ class RefinedWebLines:
     """Lines with fewer words go; empty lines stay."""
     short_line_words: int = 10
     """Up to so many words, button texts are cut out of a line."""
-    max_removed: float | None = 0.05
-    """Share of the page's words that may go; a word begins with a letter or a digit."""
+    max_removed: float | None = limit(
+        0.05, ("refinedweb_removed_words", DropReason.REFINEDWEB_LINES), above=True, unit="share of words"
+    )
+    """What may go; a word begins with a letter or a digit."""
 
     def judge(self, page: Page) -> Findings:
         """Correct the lines; `Findings.text` is what is left."""
@@ -47,9 +52,9 @@ class RefinedWebLines:
         text = "\n".join(kept for line in lines if (kept := self._without_buttons(line)) is not None).strip()
         before = _count(page.text)
         removed = (before - _count(text)) / max(before, 1)
-        found.above("refinedweb_removed_words", removed, self.max_removed, DropReason.REFINEDWEB_LINES)
+        found.measure("refinedweb_removed_words", removed)
         found.text = text
-        return found
+        return found.decide(self)
 
     def _is_quiet(self, line: str) -> bool:
         limit = self.max_uppercase

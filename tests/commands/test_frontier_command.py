@@ -1,0 +1,362 @@
+"""`scrapy frontier` as a person types it, against a frontier with something in it and one with a live worker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Limits
+from crawler.frontier.overview import overview
+from crawler.urls.candidate import Candidate
+from tests.support.linked_web import DEADLINE, Web
+from tests.support.places import PROJECT
+
+
+@pytest.fixture
+def scrapy_frontier(valkey_url, crawl_name):
+    def run(*args: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        given = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "DOWNLOAD_DELAY": "10", **settings}
+        options = [part for name, value in given.items() if value for part in ("-s", f"{name}={value}")]
+        return subprocess.run(
+            [sys.executable, "-m", "scrapy", "frontier", *options, *args],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def filled(valkey_url, crawl_name) -> None:
+    async def fill() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits())
+        await frontier.open()
+        await frontier.put([Candidate(f"https://deep.example/{i}") for i in range(50)])
+        await frontier.put([Candidate("https://small.example/"), Candidate("https://held.example/")])
+        await frontier.block("small.example", frontier.now() + 3600.0, "HTTP 429")
+        for lease in (await frontier.lease(2)).leases:
+            if lease.scope == "held.example":
+                await frontier.hold(lease.token, frontier.now() + 3600.0, "robots.txt answers 503")
+            else:
+                await frontier.release([lease.token])
+        await frontier.close()
+
+    asyncio.run(fill())
+
+
+def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
+    done = scrapy_frontier("status")
+    assert done.returncode == 0, done.stderr
+    assert "queued 51 (1 of them not soon)   leased 0   on hold 1   done 0   failed 0" in done.stdout
+    head, deep, small, held = done.stdout.splitlines()[-4:]
+    assert head.split() == [
+        "queued",
+        "leased",
+        "done",
+        "failed",
+        "on",
+        "hold",
+        "delay",
+        "next",
+        "turn",
+        "domain",
+        "remarks",
+    ]
+    starts = [line.index(name) for line, name in ((deep, "deep."), (small, "small."), (held, "held."))]
+    assert starts == [head.index("domain")] * 3
+    assert deep.split()[:1] == ["50"]
+    assert re.search(r"small\.example\s+blocked for (1 h|59 min \d+ s): HTTP 429$", small)
+    assert held.split()[4] == "1"
+
+
+def test_status_for_machines_counts_what_politeness_allows_not_the_depth_of_one_host(command, filled):
+    def read(*words: str) -> dict:
+        return json.loads(command("status", "--json", *words, DOWNLOAD_DELAY=10)[1])
+
+    status = read()
+    assert status["counts"]["queued"] == 51
+    assert 0 < status["fetchable"] <= 6  # one a ten seconds
+    assert [scope["scope"] for scope in status["scopes"]] == ["deep.example", "small.example", "held.example"]
+    (only,) = read("--domain", "www.small.example")["scopes"]
+    assert (only["blocked"], only["queued"], only["delay"]) == ("HTTP 429", 1, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pause", "--domain", "no domain"], "'no domain': expected a domain such as example.org"),
+        (["pause", "--domain", "law.deep.example"], "'law.deep.example' shares one politeness scope with all of "
+         "deep.example: say --domain deep.example"),
+        (["resume", "--domain", "deep.example"], "deep.example is not paused"),
+        (["status", "--domain", "other.example"], "other.example: nothing known of it in the crawl CRAWL"),
+        (["purge", "--domain", "deep.example"], "purge forgets 50 URLs of deep.example for good and takes nothing new "
+         "of it: add --yes"),
+        (["purge", "other.example"], "other.example: nothing known of it in the crawl CRAWL; with --yes it is refused "
+         "from now on"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, crawl_name, words, message):
+    assert command(*words) == (1, "", f"error: {message.replace('CRAWL', crawl_name)}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead')"),
+        (["requeue"], "the following arguments are required: what"),
+        (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'pause', 'resume', 'drain', "
+         "'requeue', 'purge')"),
+        (["status", "now"], "unexpected 'now'"),
+        (["pause", "a.example"], "unexpected 'a.example'"),
+        (["purge"], "one of the arguments DOMAIN --domain is required"),
+        (["purge", "a.example", "--domain", "b.example"], "argument --domain: not allowed with argument DOMAIN"),
+        (["drain", "--domain", "a.example"], "--domain: no option of drain"),
+        (["pause", "--reason", "x"], "--reason: no option of pause"),
+        (["pause", "--json", "--top", "3"], "--json, --top: no option of pause"),
+        (["status", "--top", "-1"], "--top: expected a number of rows, 0 = all"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_a_wrong_call(command, capsys, words, message):
+    with pytest.raises(SystemExit) as ended:
+        command(*words)
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.splitlines()[-1].partition("error: ")[2] == message
+
+
+def test_a_missing_frontier_is_an_error_and_leaves_nothing_behind(scrapy_frontier, tmp_path):
+    absent = scrapy_frontier("status", REDIS_URL="", CORPUS_DIR=str(tmp_path / "none"))
+    assert absent.returncode == 1
+    assert "holds no frontier" in absent.stderr
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.fixture
+def command(valkey_url, crawl_name, capsys):
+    """The command inside this process: exit code, output, errors. Two seconds cheaper than a process of its own."""
+    from scrapy.settings import Settings
+
+    from crawler.commands.frontier import Command
+
+    def run(*words: str, **settings: object) -> tuple[int, str, str]:
+        import argparse
+
+        made = Command()
+        made.settings = Settings()
+        given = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "DOWNLOAD_DELAY": 0, **settings}
+        made.settings.setdict(given, priority="cmdline")
+        parser = argparse.ArgumentParser(conflict_handler="resolve")
+        made.add_options(parser)
+        options, rest = parser.parse_known_args(words)
+        made.process_options(rest, options)
+        made.run(rest, options)
+        out, err = capsys.readouterr()
+        return made.exitcode, out, err
+
+    return run
+
+
+def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain(
+    command, filled, valkey_url, crawl_name
+):
+    assert command("purge", "deep.example", "--yes") == (
+        0,
+        "50 URLs of deep.example are gone; new ones are refused\n",
+        "",
+    )
+    assert command("requeue", "held", "--domain", "small.example")[1] == "0 URLs went back into their queues\n"
+    assert command("requeue", "held", "--reason", "ANSWERS 503")[1] == "1 URLs went back into their queues\n"
+
+    async def kill_three() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, tries=1))
+        await frontier.open()
+        await frontier.put([Candidate(f"https://{name}.example/") for name in ("a", "b", "c")])
+        for lease in (await frontier.lease(9)).leases:
+            why = "http_error" if lease.scope == "a.example" else "download_failed"
+            await frontier.nack(lease.token, None, why)
+            await frontier.ack([(lease.token, None)])
+        await frontier.close()
+
+    asyncio.run(kill_three())
+    status = json.loads(command("status", "--json")[1])
+    assert (status["counts"]["dead"], status["reasons"]) == (4, {"download_failed": 3, "http_error": 1})
+    assert {s["scope"]: s["failed"] for s in status["scopes"] if s["failed"]} == dict.fromkeys(
+        ("a.example", "b.example", "c.example", "held.example"), 1
+    )
+    assert "failed for download_failed 3, http_error 1" in command("status")[1]
+    assert command("requeue", "dead", "--reason", "http")[1] == "1 URLs went back into their queues\n"
+    assert command("requeue", "dead", "--domain", "https://b.example/x")[1] == "1 URLs went back into their queues\n"
+    assert command("purge", "c.example", "--yes")[0] == 0
+    assert command("requeue", "dead")[1] == "1 URLs went back into their queues\n"  # c's stays: its queue is closed
+    status = json.loads(command("status", "--json")[1])
+    assert (status["counts"]["dead"], status["counts"]["queued"]) == (1, 4)
+
+
+# --- a live worker ---------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """One process that crawls `web` until it is told to end."""
+
+    def __init__(self, web: Web, url: str, crawl: str, folder: Path) -> None:
+        settings = {"REDIS_URL": url, "CRAWL_ID": crawl, "CORPUS_DIR": str(folder), "FRONTIER_IDLE_SECONDS": 0}
+        settings |= {"DOWNLOAD_DELAY": 0.05, "RETRY_TIMES": 0}
+        job = {"settings": settings, "spider": {"seeds": [f"{web.url}/0"], "record": str(folder / "record.txt")}}
+        folder.mkdir()
+        self.web = web
+        self.process = subprocess.Popen(
+            [sys.executable, str(PROJECT / "tests/support/frontier_spider.py"), json.dumps(job)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        )
+
+    def until(self, condition, what: str) -> None:
+        """Wait for something that the worker brings about."""
+        deadline = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < deadline, f"never saw: {what}"
+            assert self.process.poll() is None, self.process.communicate()[1]
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.communicate(timeout=DEADLINE)
+
+
+@pytest.fixture
+def live(valkey_url, crawl_name, tmp_path):
+    with Web(400) as web:
+        web.behaviour = {f"/{n}": lambda _: (404, b"gone") for n in (3, 4, 5)}
+        worker = Worker(web, valkey_url, crawl_name, tmp_path / "corpus")
+        yield worker
+        worker.end()
+
+
+def test_every_action_acts_on_a_crawl_that_runs(live, command):
+    scope = live.web.url.removeprefix("http://")
+    asked = live.web.paths
+
+    def status() -> dict:
+        code, out, err = command("status", "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    live.until(lambda: len(asked()) > 25, "pages")
+    view = status()
+    assert [s["scope"] for s in view["scopes"]] == [scope]
+    assert 0 < view["rate"] <= 20
+
+    # one domain: nothing more is sent to it, and it goes on where it was
+    assert command("pause", "--domain", scope)[:2] == (
+        0,
+        f"{scope} is paused: nothing is sent to it until it is resumed\n",
+    )
+    assert "already" in command("pause", "--domain", scope)[1]
+    live.until(lambda: status()["scopes"][0]["busy"] == 0, "the requests under way end")
+    before, begun = len(asked()), time.monotonic()
+    assert "paused" in command("status")[1].splitlines()[-1]
+    assert status()["scopes"][0]["paused"] is True
+    live.until(lambda: time.monotonic() - begun > 0.5, "ten delays")
+    assert len(asked()) == before
+    assert command("resume", "--domain", scope)[0] == 0
+    live.until(lambda: len(asked()) > before + 3, "pages after the domain was resumed")
+
+    # all of it
+    assert command("pause")[0] == 0
+    live.until(lambda: status()["counts"]["leased"] == 0, "the leases end")
+    view = status()
+    (mine,) = view["scopes"]
+    assert 0 < mine["done"] == view["counts"]["done"] <= len(asked())
+    assert mine["failed"] == view["counts"]["dead"] == 3
+    assert mine["queued"] + mine["done"] + mine["failed"] == view["counts"]["seen"] == 400
+    before, begun = len(asked()), time.monotonic()
+    live.until(lambda: time.monotonic() - begun > 0.5, "ten delays")
+    assert len(asked()) == before
+    assert status()["counts"]["mode"] == "pause"
+    assert command("resume")[1] == "running\n"
+    live.until(lambda: len(asked()) > before + 3, "pages after the crawl was resumed")
+
+    # dead letters are tried again
+    live.web.behaviour.clear()
+    tried = asked().count("/3")
+    assert command("requeue", "dead", "--reason", "404")[1] == "3 URLs went back into their queues\n"
+    live.until(lambda: status()["counts"]["dead"] == 0, "no dead letters")
+
+    # purged: what is under way ends, nothing else is asked
+    assert command("purge", "--domain", scope)[0] == 1
+    code, out, _ = command("purge", "--domain", scope, "--yes")
+    assert code == 0
+    assert int(out.split()[0]) > 100
+    live.until(lambda: status()["counts"]["leased"] == 0, "the leases end")
+    assert status()["counts"]["queued"] == 0
+    assert asked().count("/3") in (tried, tried + 1)
+    assert command("drain")[0] == 0
+    assert live.process.wait(timeout=DEADLINE) == 0
+
+
+def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        await frontier.block("a.example", clock.now + 500.0, "HTTP 429")
+        assert await frontier.pause("a.example")
+        assert not await frontier.pause("a.example")
+        clock.advance(100.0)
+        assert (await frontier.lease(1)).leases == ()
+        assert (await frontier.counts()).pending == 0  # a crawl on one machine ends
+        assert [why async for _, why, _ in frontier.held()] == ["hold_paused", "hold_paused"]
+        await frontier.block("a.example", clock.now + 900.0, "HTTP 503")  # an answer that was under way
+        assert await frontier.resume("a.example")
+        assert not await frontier.resume("a.example")
+        assert [why async for _, why, _ in frontier.held()] == ["HTTP 503", "HTTP 503"]
+        clock.advance(899.0)
+        assert (await frontier.lease(1)).leases == ()
+        clock.advance(2.0)
+        assert len((await frontier.lease(1)).leases) == 1
+
+    frontier_run(scenario, patience=60.0)
+
+
+def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Candidate("https://a.example/1")])
+        (lease,) = (await frontier.lease(1)).leases
+        await frontier.pause("a.example")
+        at = await frontier.reserve("https://a.example/robots.txt")
+        await frontier.nack(lease.token, at, "", counted=False)
+        await frontier.resume("a.example")
+        clock.advance(2.0)
+        (again,) = (await frontier.lease(1)).leases
+        assert (again.url, again.attempt) == (lease.url, 1)
+
+    frontier_run(scenario, delay=1.0)
+
+
+def test_a_pause_keeps_count_of_what_is_under_way(frontier_run):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        (lease,) = (await frontier.lease(1)).leases
+        await frontier.pause("a.example")
+        (view,) = (await overview(frontier)).scopes
+        assert view.busy == 1
+        await frontier.resume("a.example")
+        assert (await frontier.lease(1)).leases == ()  # one at a time
+        await frontier.finish([(lease.token, None)])
+        assert (await overview(frontier)).scopes[0].busy == 0
+
+    frontier_run(scenario, delay=0.0, concurrency=1)

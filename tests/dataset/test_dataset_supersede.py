@@ -1,0 +1,172 @@
+"""What later visits replaced leaves with the next version; what only failed stays; what opted out is deleted."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+
+import pytest
+
+from crawler.dataset.select import Selection, select
+from crawler.dataset.supersede import is_pending, read_all_versions, read_latest, standing, supersede
+from crawler.dataset.verify import verify
+from crawler.document import DropReason
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+
+NOW = 1_800_000_000.0
+SECOND = "2026-02-01T00:00:00Z"
+
+
+def again(kept, number, **values):
+    text = f"The new text of page {number}. " * 5
+    doc_id = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return kept(number, **{"crawled_at": SECOND, "text": text, "doc_id": doc_id, "change_count": 1} | values)
+
+
+@pytest.fixture
+def crawled(folder, exchange):
+    """Five kept pages, each with its raw page."""
+    corpus = folder.opened()
+    for number in range(5):
+        place = corpus.archive(exchange(number, body=f"<p>raw page {number}</p>".encode()))
+        corpus.keep(_record(number, place))
+    corpus.close()
+    return folder
+
+
+def _record(number, place):
+    from tests.support.corpus_folder import document, record_of
+
+    doc = document(number, doc_id=f"sha256:{number:064d}")
+    doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
+    return record_of(doc)
+
+
+def second_run(folder, kept=(), rejected=(), **counters):
+    corpus = folder.opened("w2")
+    for record in kept:
+        corpus.keep(record)
+    for record in rejected:
+        corpus.reject(record)
+    corpus.note({f"recrawl/{name}": count for name, count in counters.items()})
+    corpus.close()
+
+
+def place_of(folder):
+    return Place(str(folder.path))
+
+
+def titles(records):
+    return sorted(record["title"] for record in records)
+
+
+def test_a_changed_page_is_there_once_and_its_older_record_stays_in_the_lineage(crawled, kept):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    done = supersede(place_of(crawled), now=NOW)
+    assert (done.records, done.withdrawn, done.rewritten.version) == (1, 0, 2)
+    assert titles(crawled.records()) == [f"Page {n}" for n in range(5)]
+    (page,) = [record for record in crawled.records() if record["url"].endswith("/1")]
+    assert page["crawled_at"] == SECOND
+    assert titles(read_all_versions(place_of(crawled))) == sorted([*(f"Page {n}" for n in range(5)), "Page 1"])
+    assert crawled.manifest()["lineage"][-1]["operation"] == "recrawl"
+    found = verify(place_of(crawled))
+    assert not found.damage and not found.surplus
+
+
+@pytest.mark.parametrize(
+    "reason", [DropReason.GONE, DropReason.MOVED, DropReason.DECAYED, DropReason.REDIRECTED, DropReason.NEAR_DUPLICATE]
+)
+def test_a_tombstone_takes_the_document_out(crawled, rejected, reason):
+    second_run(crawled, rejected=[rejected(1, reason, "recrawl", crawled_at=SECOND)], gone=1)
+    supersede(place_of(crawled), now=NOW)
+    assert titles(crawled.records()) == ["Page 0", "Page 2", "Page 3", "Page 4"]
+    assert [record["reason"] for record in crawled.records("rejected")] == [reason]
+
+
+@pytest.mark.parametrize("reason", [reason for reason in DropReason if not reason.is_final])
+def test_a_verdict_that_says_nothing_about_the_page_leaves_its_document(crawled, rejected, reason):
+    second_run(crawled, rejected=[rejected(1, reason, "fetch", crawled_at=SECOND)], changed=1)
+    assert supersede(place_of(crawled), now=NOW).records == 0
+    assert len(crawled.records()) == 5
+    assert not verify(place_of(crawled)).surplus
+
+
+def test_which_verdicts_are_final():
+    weak = {reason.value for reason in DropReason if not reason.is_final and not reason.is_hold}
+    assert weak == {
+        "unchanged", "download_failed", "http_error", "too_many_redirects",
+        "stage_timeout", "stage_crashed", "stage_error",
+    }  # fmt: skip
+
+
+def test_a_page_that_opted_out_is_deleted_with_its_raw_page_and_the_others_keep_theirs(crawled, kept, rejected):
+    refusal = rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)
+    second_run(crawled, kept=[again(kept, 2)], rejected=[refusal], changed=2)
+    done = supersede(place_of(crawled), now=NOW)
+    assert (done.withdrawn, done.records) == (1, 2)
+    raw = b"".join(gzip.decompress(path.read_bytes()) for path in (crawled.path / "archive").glob("*.gz"))
+    assert b"raw page 0" in raw and b"raw page 1" not in raw
+    assert "Page 1" not in titles(read_all_versions(place_of(crawled)))
+    assert titles(read_all_versions(place_of(crawled))).count("Page 2") == 2
+    left = b"".join(path.read_bytes() for path in crawled.path.rglob("*.json*") if path.is_file())
+    assert b"The text of page 1" not in left
+
+
+def test_a_page_that_is_refused_again_and_again_is_withdrawn_once(crawled, rejected):
+    second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
+    supersede(place_of(crawled), now=NOW)
+    assert supersede(place_of(crawled), now=NOW + 1).records == 0
+    assert standing(place_of(crawled)).opted_out == set()
+
+
+def test_a_page_that_comes_back_replaces_its_tombstone(crawled, kept, rejected):
+    second_run(crawled, rejected=[rejected(1, DropReason.GONE, "fetch", crawled_at=SECOND)], gone=1)
+    supersede(place_of(crawled), now=NOW)
+    second_run(crawled, kept=[again(kept, 1, crawled_at="2026-03-01T00:00:00Z")], changed=1)
+    supersede(place_of(crawled), now=NOW + 1)
+    assert "Page 1" in titles(crawled.records())
+    assert crawled.records("rejected") == []
+
+
+def test_of_two_addresses_of_one_page_the_latest_record_stands(crawled, kept):
+    other = again(kept, 9, canonical_url="https://example.org/1")
+    second_run(crawled, kept=[other], changed=1)
+    supersede(place_of(crawled), now=NOW)
+    assert [r["url"] for r in crawled.records() if r["canonical_url"].endswith("/1")] == ["https://example.org/9"]
+
+
+def test_nothing_is_rewritten_where_nothing_was_replaced(crawled, kept):
+    second_run(crawled, kept=[kept(7, crawled_at=SECOND)], new=1)
+    before = (crawled.path / "manifest.json").read_bytes()
+    assert supersede(place_of(crawled), now=NOW).records == 0
+    assert (crawled.path / "manifest.json").read_bytes() == before
+
+
+def test_a_recrawl_that_found_something_is_pending_until_it_was_dealt_with(crawled, kept):
+    assert not is_pending(crawled.manifest())
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    assert is_pending(crawled.manifest())
+    supersede(place_of(crawled), now=NOW)
+    assert not is_pending(crawled.manifest())
+
+
+def test_readers_take_the_latest_record_also_before_the_next_version(crawled, kept, tmp_path):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    assert len(crawled.records()) == 6
+    assert [r["crawled_at"] for r in read_latest(place_of(crawled)) if r["title"] == "Page 1"] == [SECOND]
+    done = select(place_of(crawled), Place(str(tmp_path / "a")), Selection(), max_bytes=10_000, now=NOW)
+    assert done["selected_from"]["selected"] == 5
+    done = select(
+        place_of(crawled), Place(str(tmp_path / "b")), Selection(), max_bytes=10_000, now=NOW, all_versions=True
+    )
+    assert done["selected_from"]["selected"] == 6
+
+
+def test_while_a_worker_is_at_work_nothing_is_taken_out(crawled, kept):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    busy = crawled.opened("w3")
+    with pytest.raises(StorageError, match="at work"):
+        supersede(place_of(crawled), now=NOW)
+    busy.close()
+    assert supersede(place_of(crawled), now=NOW).records == 1

@@ -1,0 +1,180 @@
+"""`scrapy dataset verify`: damage is found and named; each URL has exactly one verdict after --fix."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from crawler.dataset.verify import fix, verify
+from crawler.document import DropReason
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from tests.support.places import PROJECT
+
+
+def check(folder):
+    return verify(Place(str(folder.path)))
+
+
+def repaired(folder):
+    place = Place(str(folder.path))
+    found = verify(place)
+    fix(place, found.surplus + found.superseded)
+    found = verify(place)
+    assert (found.damage, found.surplus) == ([], [])
+    return found
+
+
+def write(folder, worker, *, kept=(), rejected=()):
+    corpus = folder.opened(worker)
+    for record in kept:
+        corpus.keep(record)
+    for record in rejected:
+        corpus.reject(record)
+    corpus.close()
+
+
+def test_a_whole_corpus_has_no_findings(folder, kept, rejected):
+    write(folder, "w1", kept=[kept(1)], rejected=[rejected(2)])
+    found = check(folder)
+    assert (found.files, found.documents, found.damage, found.surplus) == (2, 2, [], [])
+
+
+@pytest.mark.parametrize("change", ["flip", "shorten", "remove"])
+def test_a_changed_file_is_named(folder, kept, change):
+    write(folder, "w1", kept=[kept(n) for n in range(9)])
+    path = folder.path / "shards" / "crawl-w1-000000.jsonl.zst"
+    content = bytearray(path.read_bytes())
+    if change == "flip":
+        content[30] ^= 1
+    path.write_bytes(content[:-1] if change == "shorten" else content)
+    if change == "remove":
+        path.unlink()
+    [damage] = check(folder).damage
+    assert damage.startswith("shards/crawl-w1-000000.jsonl.zst: ")
+
+
+def test_a_folder_without_a_manifest_is_no_corpus(tmp_path):
+    with pytest.raises(StorageError, match="expected the CORPUS_DIR"):
+        verify(Place(str(tmp_path)))
+
+
+def test_a_page_delivered_twice_is_there_once_after_fix(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(2)])
+    write(folder, "w2", kept=[kept(2), kept(3)])
+    assert check(folder).surplus == [("shards/crawl-w2-000000.jsonl.zst", 0)]
+    repaired(folder)
+    assert sorted(record["title"] for record in folder.records()) == ["Page 1", "Page 2", "Page 3"]
+    manifest = folder.manifest()
+    assert manifest["counts"]["kept"] == 3
+    [retired] = manifest["retired"]
+    assert retired["path"] == "shards/crawl-w2-000000.jsonl.zst" and retired["removed"] == 1
+    assert retired["replaced_by"] == "shards/crawl-w2-000001.jsonl.zst"
+
+
+def test_the_newest_version_of_a_page_stays(folder, kept):
+    write(folder, "w1", kept=[kept(1, text="old", crawled_at="2026-01-01T00:00:00Z")])
+    write(folder, "w2", kept=[kept(1, text="new", crawled_at="2026-02-01T00:00:00Z")])
+    repaired(folder)
+    assert [record["text"] for record in folder.records()] == ["new"]
+    assert folder.names("shards") == ["crawl-w2-000000.jsonl.zst"]
+
+
+def test_a_hold_gives_way_to_the_verdict_of_a_later_run(folder, kept, rejected):
+    held = rejected(1, DropReason.HOLD_RATE_LIMITED, "policy", crawled_at="2026-03-01T00:00:00Z")
+    write(folder, "w1", rejected=[held, rejected(2)])
+    write(folder, "w2", kept=[kept(1)])
+    assert verify(Place(str(folder.path))).surplus == [], "what a run left open is no fault"
+    repaired(folder)
+    assert [record["reason"] for record in folder.records("rejected")] == ["low_quality"]
+    assert len(folder.records()) == 1
+
+
+def test_an_unchanged_page_keeps_its_document(folder, kept, rejected):
+    write(folder, "w1", kept=[kept(1)])
+    write(folder, "w2", rejected=[rejected(1, DropReason.UNCHANGED, "fetch", crawled_at="2026-03-01T00:00:00Z")])
+    repaired(folder)
+    assert len(folder.records()) == 1 and folder.records("rejected") == []
+
+
+def test_a_page_that_is_gone_takes_its_old_document_with_it(folder, kept, rejected):
+    write(folder, "w1", kept=[kept(1), kept(2)])
+    write(folder, "w2", rejected=[rejected(1, DropReason.GONE, "fetch", crawled_at="2026-03-01T00:00:00Z")])
+    repaired(folder)
+    assert [record["title"] for record in folder.records()] == ["Page 2"]
+
+
+def test_two_addresses_of_one_canonical_page_are_one_document(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(2, canonical_url="https://example.org/1")])
+    repaired(folder)
+    assert len(folder.records()) == 1
+
+
+def test_the_same_page_in_two_crawls_is_two_records(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(1, crawl_id="another")])
+    assert check(folder).surplus == []
+
+
+def test_fix_waits_for_no_worker_but_refuses_while_one_is_alive(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(1)])
+    alive = folder.opened("w1")
+    with pytest.raises(StorageError, match="at work"):
+        repaired(folder)
+    alive.close()
+    repaired(folder)
+
+
+def test_a_crash_in_the_middle_of_fix_brings_no_record_back(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(1), kept(2)])
+    before = (folder.path / "shards" / "crawl-w1-000000.jsonl.zst").read_bytes()
+    repaired(folder)
+    (folder.path / "shards" / "crawl-w1-000000.jsonl.zst").write_bytes(before)  # the crash came before its removal
+    folder.opened("w2").close()
+    assert len(folder.records()) == 2
+    assert check(folder).documents == 2
+
+
+def scrapy(*arguments):
+    environment = {**os.environ, "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=PROJECT, capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+
+
+def test_the_command_says_what_is_wrong_fixes_it_and_answers_with_its_exit_code(folder, kept):
+    write(folder, "w1", kept=[kept(1), kept(1)])
+    wrong = scrapy("dataset", "verify", str(folder.path))
+    assert wrong.returncode == 1 and "1 surplus record" in wrong.stderr
+    fixed = scrapy("dataset", "verify", "--fix", str(folder.path))
+    assert fixed.returncode == 0 and "removed 1 surplus" in fixed.stdout and "ok: 1 files, 1 records" in fixed.stdout
+    none = scrapy("dataset", "verify", str(folder.path / "shards"))
+    assert none.returncode == 1 and "Traceback" not in none.stderr
+
+
+def test_the_command_seals_what_a_crash_left(folder, kept):
+    corpus = folder.opened("w1")
+    corpus.keep(kept(1))
+    corpus.commit()
+    for writer in (corpus._kept, corpus._rejected, corpus._archive):
+        writer.abandon()
+    corpus._lock.release()
+    done = scrapy("dataset", "verify", "--fix", str(folder.path))
+    assert done.returncode == 0 and "sealed 1 file(s)" in done.stdout and "1 records" in done.stdout
+
+
+def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):
+    first, second = "2026-01-01T00:00:00.250Z", "2026-02-01T00:00:00Z"
+    gone = {"reason": DropReason.GONE, "first_seen": first}
+    write(folder, "w1", rejected=[rejected(1, crawled_at=first, **gone)])
+    write(folder, "w2", rejected=[rejected(1, crawled_at=second, **gone)])
+    found = check(folder)
+    assert (found.surplus, len(found.superseded)) == ([], 1)
+
+
+def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder, rejected):
+    first, repeated = "2026-01-01T00:00:00Z", "2026-01-01T00:00:05Z"
+    write(folder, "w1", rejected=[rejected(1, crawled_at=first, first_seen=first, reason=DropReason.GONE)])
+    write(folder, "w2", rejected=[rejected(1, crawled_at=repeated, first_seen=repeated, reason=DropReason.GONE)])
+    assert len(check(folder).surplus) == 1

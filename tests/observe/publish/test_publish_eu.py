@@ -1,0 +1,244 @@
+"""`scrapy report --eu`: the template's sections, numbers that come from the corpus, and bytes that do not move."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import subprocess
+import sys
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from crawler.config import from_mapping
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.rewrite import read_files
+from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
+from crawler.observe.publish import croissant, dataset_card, eu_summary
+from crawler.observe.publish.eu_summary import TO_COMPLETE
+from crawler.observe.publish.provenance import gather
+from crawler.observe.report.report import write_provenance
+from crawler.policy.signals.registry import versions
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.shards import read_records
+from tests.support.places import PROJECT
+
+SECTIONS = [
+    *(
+        "1",
+        "1.1",
+        "1.2",
+        "1.3",
+        "2",
+        "2.1",
+        "2.2",
+        "2.2.1",
+        "2.2.2",
+        "2.3",
+        "2.4",
+        "2.5",
+        "2.6",
+        "3",
+        "3.1",
+        "3.2",
+        "3.3",
+    )
+]
+WRITTEN = ("eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
+
+
+def fill(path: Path, **settings: object) -> None:
+    """25 domains; domain number n has n pages; the first five pages of each are English."""
+    ticks, ids = itertools.count(1_767_225_600), itertools.count(1)
+    values = {"CORPUS_DIR": str(path), "WORKER_ID": "w1", "CRAWLER_CONTACT": "https://example.org/bot"}
+    config = from_mapping(values | settings)
+    corpus = Corpus(config, clock=lambda: float(next(ticks)), new_id=lambda: str(uuid.UUID(int=next(ids))))
+    corpus.open()
+    for domain in range(1, 26):
+        for number in range(domain):
+            doc = page(domain, number)
+            corpus.keep(record_of(doc))
+    for number, reason in enumerate([DropReason.ROBOTS_DISALLOWED, DropReason.OPTOUT, DropReason.OPTOUT]):
+        doc = Document(url=f"https://no.example/{number}", domain="no.example")
+        corpus.reject(rejection_of(doc, Drop("robots", reason, "said no")))
+    corpus.close()
+
+
+def page(domain: int, number: int) -> Document:
+    url = f"https://d{domain}.example/{number}"
+    return Document(
+        url=url,
+        canonical_url=url,
+        domain=f"d{domain}.example",
+        text="word " * 10 * domain,
+        char_count=50 * domain,
+        word_count=10 * domain,
+        token_estimate=13 * domain,
+        language="en" if number < 5 else "de",
+        license_tag="CC-BY-4.0" if domain % 2 else None,
+        license_tier="A" if domain % 2 else None,
+        pii_flag=number == 0,
+        pii_entity_types=["EMAIL_ADDRESS"] if number == 0 else [],
+        crawled_at=f"2026-0{1 + number % 3}-15T00:00:00Z",
+        optout_signals=[Signal("tdmrep", "header", "0", "allow")] if number == 0 else [],
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("eu") / "corpus"
+    fill(path)
+    write_provenance(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    return gather(str(folder))
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    return json.loads((folder / "eu_summary.json").read_bytes())
+
+
+def value(summary, number, label):
+    (section,) = [section for section in summary["sections"] if section["number"] == number]
+    return next(field["value"] for field in section["fields"] if field["label"].startswith(label))
+
+
+def test_every_section_of_the_template_is_there_in_its_order(summary, folder):
+    assert [section["number"] for section in summary["sections"]] == SECTIONS
+    text = (folder / "eu_summary.md").read_text()
+    places = [text.index(f"# {section['number']}. {section['title']}") for section in summary["sections"]]
+    assert places == sorted(places)
+
+
+def test_what_only_the_provider_knows_is_marked_and_nothing_else(summary):
+    fields = [(s["number"], f) for s in summary["sections"] for f in s["fields"]]
+    assert all((field["value"] == TO_COMPLETE) == (not field["from_the_crawl"]) for _, field in fields)
+    marked = {number for number, field in fields if not field["from_the_crawl"]}
+    assert {"1.1", "1.2", "2.1", "2.2.1", "2.2.2", "2.4", "2.5", "2.6", "3.1", "3.2"} <= marked
+    assert "2.3" not in marked
+
+
+def test_the_numbers_are_those_of_the_shards(folder, summary):
+    records = [r for e in read_files(Place(str(folder))) for r in read_records(Place(str(folder)), e["path"])]
+    words, tokens = sum(r["word_count"] for r in records), sum(r["token_estimate"] for r in records)
+    size = value(summary, "1.3", "Training data size: text of this corpus")
+    assert size == (
+        f"less than 1 billion tokens: {tokens:,} tokens (estimated), {words:,} words in {len(records):,} documents"
+    )
+    assert value(summary, "2.3", "Period") == "01/2026 to 03/2026"
+    languages = Counter(r["language"] for r in records)
+    assert value(summary, "1.3", "Linguistic") == f"de {languages['de']}, en {languages['en']} documents"
+
+
+def test_the_largest_tenth_of_the_domains_is_listed_by_size(folder, summary):
+    listed = summary["domains_crawled"]
+    assert listed["all"] == 25 and listed["sme_top_5_percent_or_1000"] == 2
+    assert [row["domain"] for row in listed["top_10_percent"]] == ["d25.example", "d24.example", "d23.example"]
+    assert listed["top_10_percent"][0] == {
+        "domain": "d25.example",
+        "documents": 25,
+        "words": 25 * 250,
+        "characters": 25 * 1250,
+    }
+    assert "| d25.example | 25 | 31,250 |" in (folder / "eu_summary.md").read_text()
+
+
+def test_crawler_profile_and_every_detector_with_its_version_come_from_the_manifest(found, summary):
+    assert value(summary, "2.3", "Crawler name").startswith("CorpusBot/")
+    assert "https://example.org/bot" in value(summary, "2.3", "Crawler name")
+    measures = value(summary, "3.1", "Measures")
+    assert "profile strict" in measures
+    assert all(f"{name} version {version}" in measures for name, version in versions().items())
+    assert value(summary, "3.1", "What they stopped").startswith("1 pages by robots.txt, 2 pages by an opt-out")
+    (run,) = found.manifest["runs"]
+    assert run["policy"]["optout_profile"] == "strict" and run["policy"]["detectors"] == versions()
+
+
+def test_a_narrower_profile_is_said(tmp_path):
+    fill(tmp_path / "corpus", OPTOUT_PROFILE="minimal")
+    assert "profile minimal" in eu_summary.as_markdown(gather(str(tmp_path / "corpus")))
+    assert "Opt-out profile: minimal" in dataset_card.card(gather(str(tmp_path / "corpus")))
+
+
+def test_equal_corpora_give_equal_bytes(folder, tmp_path):
+    fill(tmp_path / "corpus")
+    write_provenance(str(tmp_path / "corpus"))
+    for name in WRITTEN:
+        assert (tmp_path / "corpus" / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_a_withdrawal_is_counted_and_the_documents_are_gone_until_they_are_made_again(tmp_path):
+    fill(tmp_path / "corpus")
+    place = Place(str(tmp_path / "corpus"))
+    write_provenance(place.url)
+    wish = Wish("a letter", frozenset({"d25.example"}))
+    withdraw(place, wish, now=1.8e9)
+    assert not any((tmp_path / "corpus" / name).exists() for name in WRITTEN)
+    again = gather(place.url)
+    words = eu_summary.as_markdown(again)
+    assert "1 requests, 25 documents removed" in words and "d25.example" not in words
+    assert again.version == 2 and again.updated.startswith("2027-01-15")
+
+
+def test_the_croissant_file_names_every_file_with_its_hash_and_every_field(folder, found):
+    data = json.loads((folder / "croissant.json").read_bytes())
+    shards = [entry for entry in found.manifest["files"] if entry["kind"] == "shards"]
+    assert [(f["contentUrl"], f["sha256"]) for f in data["distribution"]] == [(e["path"], e["sha256"]) for e in shards]
+    assert [field["name"] for field in data["recordSet"][0]["field"]] == list(RECORD_FIELDS)
+    kinds = {field["name"]: field["dataType"] for field in data["recordSet"][0]["field"]}
+    assert (kinds["text"], kinds["word_count"], kinds["quality_score"]) == ("sc:Text", "sc:Integer", "sc:Float")
+    assert kinds["noai_checked"] == "sc:Boolean"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mlcroissant") is None, reason="mlcroissant is not installed")
+def test_mlcroissant_validates_the_croissant_file(folder, tmp_path):
+    code = (
+        "import sys, mlcroissant; issues = mlcroissant.Dataset(sys.argv[1]).metadata.ctx.issues; print(issues.report())"
+    )
+    good = validated(code, folder / "croissant.json")
+    assert good.returncode == 0, good.stderr
+    assert good.stdout.strip() == ""
+    broken = croissant.metadata(gather(str(folder))) | {"recordSet": [{"@type": "cr:RecordSet", "field": [{}]}]}
+    (tmp_path / "broken.json").write_text(json.dumps(broken))
+    assert validated(code, tmp_path / "broken.json").returncode != 0
+
+
+def validated(code, path):
+    return subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+
+
+def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
+    text = (folder / "README.md").read_text()
+    front = yaml.safe_load(text.split("---\n")[1])
+    assert front["language"] == ["de", "en"] and front["size_categories"] == ["n<1K"]
+    assert front["configs"][0]["data_files"] == ["shards/*.jsonl.zst"]
+    assert front["license"] == "other" and front["license_name"] == "CC-BY-4.0"
+    assert "tdmrep 25" in text and "https://example.org/bot" in text
+    assert dataset_card.card(found) == text
+
+
+def test_the_command_writes_all_of_them(folder, tmp_path):
+    fill(tmp_path / "corpus")
+    command = [sys.executable, "-m", "scrapy", "report", "--eu", str(tmp_path / "corpus")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all((tmp_path / "corpus" / name).exists() for name in WRITTEN)
+
+
+def test_an_empty_corpus_has_a_summary_too(tmp_path):
+    config = from_mapping({"CORPUS_DIR": str(tmp_path / "corpus"), "WORKER_ID": "w1"})
+    corpus = Corpus(config, clock=lambda: 1_767_225_600.0)
+    corpus.open()
+    corpus.close()
+    write_provenance(str(tmp_path / "corpus"))
+    assert "nothing collected" in (tmp_path / "corpus" / "eu_summary.md").read_text()

@@ -1,0 +1,174 @@
+"""The summary comes from the folder alone, is true, readable and safe to open in a browser."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from rich.console import Console
+
+from crawler.config import from_mapping
+from crawler.document import Document, Drop, DropReason
+from crawler.observe.report import report, terminal
+from crawler.observe.report.summary import _seconds, summarise
+from crawler.observe.report.webpage import page
+from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import record_of, rejection_of
+from tests.support.places import PROJECT
+
+EVIL = '<script>alert("x")</script>'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three kept, two rejected, one on hold, by one worker in ten seconds."""
+    times = iter([100.0] + [100.0] * 50)
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c"), "WORKER_ID": "w1"}), clock=lambda: now[0])
+    now = [next(times)]
+    corpus.open()
+    for n, language in enumerate(["en", "en", "de"]):
+        doc = document(n, language=language, quality_score=0.2 + 0.3 * n, word_count=100 * (n + 1))
+        corpus.keep(record_of(doc))
+    corpus.reject(rejection_of(document(7), Drop("quality", DropReason.LOW_QUALITY, EVIL)))
+    corpus.reject(rejection_of(document(8), Drop("policy", DropReason.OPTOUT, "noai (meta)")))
+    corpus.reject(rejection_of(document(9), Drop("policy", DropReason.HOLD_ROBOTS_UNREACHABLE)))
+    corpus.note({"downloader/response_count": 6, "downloader/response_bytes": 6000})
+    now[0] = 110.0
+    corpus.close()
+    return str(tmp_path / "c")
+
+
+def document(n, **values):
+    made = {
+        "url": f"https://a.test/{n}",
+        "canonical_url": f"https://a.test/{n}",
+        "domain": "a.test" if n else f"b.test{EVIL}",
+        "title": EVIL,
+        "text": f"{EVIL} text of page {n}",
+        "text_allowed": True,
+        "done": ["pii"],
+        "crawled_at": f"2026-01-0{n + 1}T00:00:00Z",
+    }
+    return Document(**(made | values))
+
+
+def shown(summary, width=100):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    terminal.show(summary, console)
+    return console.file.getvalue()
+
+
+def test_the_numbers_are_those_of_the_files(folder):
+    summary = summarise(folder)
+    assert (summary.kept, summary.rejected, summary.held, summary.words) == (3, 2, 1, 600)
+    assert summary.languages == {"en": 2, "de": 1}
+    assert [(v.stage, v.reason, v.count) for v in summary.rejections] == [
+        ("policy", "optout", 1),
+        ("quality", "low_quality", 1),
+    ]
+    assert [(v.reason, v.count) for v in summary.holds] == [("hold_robots_unreachable", 1)]
+    assert summary.seconds == 10 and summary.pages_per_second == 0.5
+    assert (summary.fetched, summary.fetched_bytes) == (6, 6000)
+    assert summary.histograms["quality_score"] == {"4": 1, "10": 1, "16": 1}
+
+
+def test_workers_side_by_side_count_their_time_once():
+    def run(start, end):
+        return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": end and f"2026-01-01T00:00:{end:02d}Z"}
+
+    assert _seconds([run(0, 10), run(5, 20), run(30, 31), run(40, None)]) == 21
+
+
+def test_the_terminal_shows_verdicts_reasons_places_and_next_steps(folder):
+    text = shown(summarise(folder))
+    assert re.search(r"3 kept +2 rejected +1 on hold", text)
+    for word in ("policy", "optout", "low_quality", "hold_robots_unreachable", "a.test", "en", "de", "shards/"):
+        assert word in text
+    assert f"scrapy dataset verify {folder}" in text
+    assert "0.5 pages/s over 10.0 s" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_but_a_command_is_wider_than_the_terminal(folder, width):
+    before, _, after = shown(summarise(folder), width).partition("\nNext\n")
+    assert max(map(len, before.splitlines())) <= width
+    assert f"scrapy report --html {folder}\n" in after  # a command is never broken
+
+
+def test_the_page_escapes_everything_and_loads_nothing(folder):
+    found = report.read(folder, samples=5)
+    html = page(found.summary, found.samples)
+    assert "<script" not in html and "&lt;script&gt;" in html
+    assert not re.search(r"""(src|href)\s*=|url\(|@import""", html)
+    assert "a.test/7" in html and "noai (meta)" in html
+
+
+def test_samples_are_the_same_every_time_and_show_text_only_where_it_is_written(folder):
+    first, second = report.read(folder, samples=2).samples, report.read(folder, samples=2).samples
+    assert first == second and [sample.kept for sample in first] == [True, True, False, False]
+    everything = report.read(folder, samples=9).samples
+    assert {sample.verdict: bool(sample.excerpt) for sample in everything} == {
+        "kept": True,
+        "quality/low_quality": True,
+        "policy/optout": False,
+        "policy/hold_robots_unreachable": False,
+    }
+
+
+def test_a_corpus_that_has_just_begun_has_a_summary(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    corpus.keep(record_of(document(1)))
+    corpus.commit()
+    summary = summarise(str(tmp_path / "c"))
+    assert (summary.kept, summary.running, summary.pages_per_second) == (0, 1, None)
+    assert "1 in progress" in shown(summary) and page(summary)
+    corpus.close()
+
+
+def test_a_folder_without_a_corpus_is_an_error(tmp_path):
+    with pytest.raises(StorageError, match="expected the CORPUS_DIR"):
+        summarise(str(tmp_path))
+
+
+def scrapy(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=PROJECT, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "120"},
+    )  # fmt: skip
+
+
+def test_the_command_prints_the_summary_and_writes_the_page(folder):
+    done = scrapy("report", "--html", folder)
+    assert done.returncode == 0 and "3 kept" in done.stdout, done.stderr
+    assert "report.html" in done.stdout
+    assert (Path(folder) / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert orjson.loads((Path(folder) / "stats.json").read_bytes())["kept"] == 3
+
+
+def test_the_command_shows_samples(folder):
+    done = scrapy("report", "--samples", "1", folder)
+    assert done.returncode == 0 and "https://a.test/" in done.stdout and "text of page" in done.stdout
+
+
+def test_the_command_fails_with_one_sentence_where_there_is_no_corpus(tmp_path):
+    done = scrapy("report", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.25, "0.2 s"), (59.9, "59.9 s"), (61, "1 min 01 s"), (7500, "2 h 05 min")]
+)
+def test_durations_are_said_as_people_say_them(seconds, text):
+    assert terminal.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1400, "1.4 kB"), (2_500_000, "2.5 MB")])
+def test_sizes_have_the_unit_people_read(count, text):
+    assert terminal.size(count) == text

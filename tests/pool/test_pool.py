@@ -1,0 +1,188 @@
+"""The stage pool under pages that kill, hang or fail."""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from crawler.config import from_mapping
+from crawler.document import Document, Drop, DropReason, Exchange
+from crawler.pool.pool import StagePool
+from tests.pool import poison
+
+
+@pytest.fixture
+def make_pool():
+    pools = []
+
+    def make(runner=poison.run, workers=2, patience=10.0, **settings):
+        config = from_mapping(settings)
+        pools.append(StagePool(config, workers, runner=runner, starter=poison.nothing, patience=patience))
+        return pools[-1]
+
+    yield make
+    for pool in pools:
+        pool.close()
+
+
+def run_all(pool, names):
+    async def main():
+        return await asyncio.gather(*(pool.run(Document(url=f"http://example.org/{name}")) for name in names))
+
+    return asyncio.run(main())
+
+
+def test_a_page_that_kills_its_worker_costs_only_itself(make_pool):
+    docs = run_all(make_pool(), ["a", "crash", "b", "c", "d"])
+    assert [d.verdict.reason if d.verdict else None for d in docs] == [None, DropReason.STAGE_CRASHED, None, None, None]
+    assert all(d.text for d in docs if not d.verdict)
+
+
+def test_a_page_that_uses_its_time_up_is_given_up_and_the_others_pass(make_pool):
+    pool = make_pool(STAGE_TIMEOUT_SECONDS="0.5", patience=1000.0)
+    docs = run_all(pool, ["a", "busy", "b", "one-call", "c"])
+    overdue = Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.5 s of CPU time")
+    assert [d.verdict for d in docs] == [None, overdue, None, overdue, None]
+
+
+def test_time_that_a_page_spends_waiting_does_not_count(make_pool):
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="0.5", patience=1000.0), ["patient"])
+    assert doc.verdict is None
+
+
+def test_a_page_that_only_waits_is_given_up_in_the_end_and_the_others_pass(make_pool):
+    docs = run_all(make_pool(STAGE_TIMEOUT_SECONDS="10", patience=1.0), ["a", "hang", "b"])
+    hung = Drop("stages", DropReason.STAGE_TIMEOUT, "no answer after 10 s")
+    assert [d.verdict for d in docs] == [None, hung, None]
+
+
+def test_each_page_has_the_whole_limit(make_pool):
+    pool = make_pool(poison.burn, workers=1, patience=1000.0, STAGE_TIMEOUT_SECONDS="2")
+    docs = run_all(pool, ["a", "b", "c", "d"])
+    assert [d.verdict for d in docs] == [None] * 4
+    assert len({d.text for d in docs}) == 1, "one process did them all, with more time than one page has"
+
+
+@pytest.mark.parametrize("name", ["crash-late", "hang-late"])
+def test_the_links_of_a_poisonous_page_are_still_read(make_pool, name):
+    (doc,) = run_all(make_pool(STAGE_TIMEOUT_SECONDS="6", patience=1.0), [name])
+    assert doc.verdict is not None
+    assert doc.links == ["http://example.org/next"]
+    assert doc.text == ""
+
+
+def test_the_pool_survives_more_crashes_than_it_has_workers(make_pool):
+    pool = make_pool()
+    docs = run_all(pool, [f"crash{i}" for i in range(5)] + ["fine"])
+    assert [d.verdict is None for d in docs] == [False] * 5 + [True]
+
+
+def test_the_raw_exchange_stays_with_the_document_but_never_travels(make_pool):
+    exchange = Exchange("GET", "http://example.org/a", 200, [], [], b"body")
+    doc = asyncio.run(make_pool().run(Document(url="http://example.org/a", exchange=exchange)))
+    assert doc.exchange is exchange
+
+
+def test_workers_do_not_load_the_framework(make_pool):
+    doc = asyncio.run(make_pool(poison.modules).run(Document(url="http://example.org/a")))
+    assert doc.text == ""
+
+
+def test_a_process_that_dies_while_the_pool_starts_costs_a_second_start_only(tmp_path):
+    config = from_mapping({"CORPUS_DIR": str(tmp_path / "mark")})
+    pool = StagePool(config, workers=1, runner=poison.run, starter=poison.die_once)
+    try:
+        asyncio.run(pool.warm_up())
+        assert (tmp_path / "mark").exists()
+    finally:
+        pool.close()
+
+
+class Broken:
+    """A pool whose tasks all learn that it broke."""
+
+    def schedule(self, *_args, **_options):
+        future = Future()
+        future.set_exception(BrokenProcessPool("planted"))
+        return future
+
+
+def test_a_pool_that_breaks_under_several_tasks_is_rebuilt_once(make_pool, monkeypatch):
+    pool = make_pool()
+    pool._pool.stop()
+    pool._pool.join()
+    rebuilt, rebuild = [], pool._new_pool
+
+    def counted():
+        rebuilt.append(rebuild())
+        return rebuilt[-1]
+
+    monkeypatch.setattr(pool, "_new_pool", counted)
+    pool._pool = Broken()
+    asyncio.run(pool.warm_up())
+    run_all(pool, ["a", "b"])
+    assert len(rebuilt) == 1
+
+
+def test_a_pool_that_breaks_costs_none_of_the_pages_in_it(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    whole, pool._pool = pool._pool, Broken()
+    whole.stop()
+    whole.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
+def test_a_pool_that_nobody_asks_starts_no_process(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_loading_early_starts_no_worker(tmp_path):
+    pool = StagePool(from_mapping({"CORPUS_DIR": str(tmp_path / "mark")}), workers=1, starter=poison.die_once)
+    pool.start_loading()
+    pool.close()
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_pool_without_processes_has_nothing_to_load_early():
+    pool = StagePool(from_mapping({}), workers=0, starter=poison.nothing)
+    pool.start_loading()
+    pool.close()
+
+
+def test_the_processes_start_once_and_not_in_the_thread_of_the_event_loop(make_pool, monkeypatch):
+    pool, starters = make_pool(), []
+    start = type(pool._pool)._start_pool
+
+    def noted(self):
+        starters.append(threading.get_ident())
+        start(self)
+
+    monkeypatch.setattr(type(pool._pool), "_start_pool", noted)
+    run_all(pool, ["a", "b", "c"])
+    assert starters
+    assert threading.get_ident() not in starters
+
+
+def test_a_task_that_comes_between_the_break_and_the_rebuilding_is_done_by_the_new_pool(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool._pool.stop()
+    pool._pool.join()
+    docs = run_all(pool, ["a", "b", "c"])
+    assert [d.verdict for d in docs] == [None] * 3
+    assert all(d.text for d in docs)
+
+
+def test_a_pool_that_was_closed_stays_closed(make_pool):
+    pool = make_pool()
+    run_all(pool, ["first"])
+    pool.close()
+    with pytest.raises(RuntimeError, match="not active"):
+        run_all(pool, ["late"])

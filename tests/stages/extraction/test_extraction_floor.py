@@ -1,0 +1,38 @@
+"""The floor of the extraction holds on the shared pages, and nobody lowers it silently."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench import eval_text
+from tests.support.places import SHARED_DATA
+
+DATA = SHARED_DATA / "extraction"
+
+
+def test_the_floor_is_the_one_that_was_agreed():
+    assert eval_text.FLOOR_F >= 0.930
+    assert eval_text.MAX_CPU <= 1.3
+
+
+@pytest.mark.skipif(not (DATA / "segments.json").is_file(), reason=f"no evaluation pages in {DATA.name}")
+def test_the_chain_stays_above_its_floor():
+    data = list(eval_text.pages(DATA))
+    scores = eval_text.measure({eval_text.OURS: eval_text.CANDIDATES[eval_text.OURS]}, data)
+    assert len(data) > 100
+    assert scores[eval_text.OURS].f1 >= eval_text.FLOOR_F
+
+
+def test_a_chain_below_its_floor_or_too_slow_is_an_error(capsys):
+    good, bad = (
+        eval_text.Score(right=95, missed=5, wrong=5, seconds=1.0),
+        eval_text.Score(right=90, missed=10, seconds=1.0),
+    )
+    slow = eval_text.Score(right=95, missed=5, wrong=5, seconds=1.5)
+    poor = eval_text.Score(right=60, missed=40, seconds=1.0)
+    ours, theirs = eval_text.OURS, eval_text.DEFAULT
+    assert eval_text.verdict({ours: good, theirs: bad}) == 0
+    assert eval_text.verdict({ours: bad, theirs: good}) == 1
+    assert eval_text.verdict({ours: slow, theirs: bad}) == 1
+    assert eval_text.verdict({ours: poor, theirs: poor}) == 1
+    assert "floor" in capsys.readouterr().out

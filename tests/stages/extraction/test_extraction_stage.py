@@ -1,0 +1,247 @@
+"""The extraction stage: main text that reads like the page."""
+
+from __future__ import annotations
+
+import runpy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.config import ExtractionConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.extraction.metadata import spdx
+from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.parse.stage import ParseStage
+from crawler.stages.text.normal import normalise
+from crawler.stages.text.words import count_words
+from tests.support.places import PROJECT, SHARED_DATA
+
+SENTENCES = " ".join(
+    f"Sentence number {word} tells the reader something that no other sentence of this article says."
+    for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+)
+ARTICLE = f"""<html lang=en><head><title>Site | The article</title>
+<meta name=author content="Ada Lovelace"><meta property="article:published_time" content="2024-03-05T10:00:00Z">
+<meta property="og:title" content="The article"></head><body>
+<nav><ul><li><a href=/>Home</a></li><li><a href=/about>About us and our cookies</a></li></ul></nav>
+<article><h1>The article<a class=headerlink href=#top>¶</a></h1>
+<p>First   paragraph with
+   hard line breaks and <code>inline code</code> inside. {SENTENCES}</p>
+<pre>def f(x):
+    if x:
+        return  {{1: 2}}
+
+    return None
+</pre>
+<ul><li>first item</li><li>second item<ul><li>nested item</li></ul></li></ul>
+<table><tr><th>Name</th><th>Value</th></tr><tr><td>alpha</td><td>1</td></tr></table>
+<p>{SENTENCES}</p></article>
+<footer>We use cookies. <a rel=license href="https://creativecommons.org/licenses/by-sa/4.0/">Licence</a></footer></body></html>"""
+
+
+def extract(html: str, content_type: str = "text/html", crawled_at: str = "2025-01-01T00:00:00Z", **config):
+    doc = Document(url="https://example.org/x", html=html.encode(), content_type=content_type, crawled_at=crawled_at)
+    parsed = ParseStage()(doc)
+    assert isinstance(parsed, Document)
+    return ExtractionStage(ExtractionConfig(**config))(doc), doc
+
+
+def text_of(html: str, **kwargs) -> str:
+    result, doc = extract(html, **kwargs)
+    assert isinstance(result, Document), result
+    return doc.text
+
+
+def test_a_paragraph_is_one_line_without_the_line_breaks_of_its_source():
+    assert "First paragraph with hard line breaks and inline code inside. Sentence" in text_of(ARTICLE)
+
+
+def test_a_code_block_keeps_its_lines_and_indentation():
+    assert "def f(x):\n    if x:\n        return  {1: 2}\n\n    return None\n" in text_of(ARTICLE)
+
+
+def test_list_items_and_table_rows_are_lines_of_their_own():
+    text = text_of(ARTICLE)
+    assert "\n- first item\n- second item\n  - nested item\n" in text
+    assert "\nName | Value\nalpha | 1\n" in text
+
+
+def test_navigation_cookie_text_and_heading_anchors_are_not_text():
+    text = text_of(ARTICLE)
+    assert text.startswith("The article\nFirst")
+    assert "cookies" not in text
+    assert "¶" not in text
+
+
+def test_metadata_is_read_and_counts_are_those_of_the_text():
+    _, doc = extract(ARTICLE)
+    assert (doc.title, doc.author, doc.pub_date) == ("The article", "Ada Lovelace", "2024-03-05")
+    assert doc.license_tag == "CC-BY-SA-4.0"
+    assert doc.extractor == "trafilatura-fast"
+    assert doc.char_count == len(doc.text)
+    assert doc.word_count == count_words(doc.text)
+    assert doc.extraction_yield == round(len(doc.text) / len(ARTICLE.encode()), 4)
+    assert doc.token_estimate == -(-len(doc.text.encode()) // 4)
+    assert doc.tree is None
+
+
+def test_a_date_after_the_fetch_is_no_publication_date():
+    _, doc = extract(ARTICLE, crawled_at="2024-01-01T00:00:00Z")
+    assert doc.pub_date is None
+
+
+def test_inline_code_stays_in_its_sentence():
+    items = "".join(
+        f"<li>Fixed <code class=literal><span>Class{n}.get()</span></code> with the <code>Backend{n}</code> backend "
+        f'(<a href="https://example.org/ticket/{n}">#2584{n}</a>).</li>'
+        for n in range(9)
+    )
+    section = f"<p>The release fixes bugs.</p><h2>Bugfixes</h2><ul>{items}</ul>"
+    html = f"<html><body><div class=section>{section}</div></body></html>"
+    text = text_of(html, min_words=10)
+    assert "- Fixed Class3.get() with the Backend3 backend (#25843).\n" in text
+
+
+def test_code_of_several_lines_without_pre_keeps_them():
+    code = "<code>first line<br>second line<br>third line</code>"
+    html = f"<html><body><article><p>{SENTENCES}</p><div>{code}</div><p>{SENTENCES}</p></article></body></html>"
+    assert "first line\nsecond line\nthird line" in text_of(html)
+
+
+def test_docbook_paragraphs_written_as_div_are_paragraphs():
+    body = "".join(f'<div class="para">{SENTENCES} Number {i}.</div>' for i in range(5))
+    html = f"<html><body><div class=section><h2>Head</h2><p>{SENTENCES}</p>{body}</div></body></html>"
+    text = text_of(html)
+    assert [f"Number {i}." in text for i in range(5)] == [True] * 5
+
+
+def test_resiliparse_is_an_extractor_of_its_own():
+    _, doc = extract(ARTICLE, extractor="resiliparse")
+    assert doc.extractor == "resiliparse"
+    assert "Sentence number twelve" in doc.text
+
+
+def test_an_article_in_structured_data_is_found():
+    article = f'{{"@type":"Article","articleBody":"{SENTENCES}"}}'
+    html = f'<html><body><script type="application/ld+json">{article}</script></body></html>'
+    result, doc = extract(html)
+    assert isinstance(result, Document)
+    assert doc.text == SENTENCES
+
+
+def test_the_full_text_wins_where_the_fast_one_is_a_fraction_of_it(monkeypatch):
+    found = {True: "A lead.", False: SENTENCES}
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: found[fast])
+    _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
+    assert (doc.extractor, doc.text) == ("trafilatura", SENTENCES)
+
+
+def test_resiliparse_has_the_last_word_where_trafilatura_finds_nothing(monkeypatch):
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: "")
+    _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
+    assert doc.extractor == "resiliparse"
+    assert "Sentence number twelve" in doc.text
+
+
+def test_plain_text_keeps_its_lines():
+    result, doc = extract("Title\r\n\r\n\r\n\r\nA line.  \nAnother line.", content_type="text/plain", min_words=3)
+    assert isinstance(result, Document)
+    assert doc.text == "Title\n\nA line.\nAnother line."
+    assert doc.extractor == "plain"
+
+
+def test_a_page_without_text_is_no_text_and_says_how_large_it_was():
+    result, _ = extract("<html><body><img src=x></body></html>")
+    assert result == Drop("extraction", DropReason.NO_TEXT, "37 bytes of text/html")
+
+
+def test_a_thin_page_is_too_short_and_keeps_its_numbers():
+    result, doc = extract(f"<html><body><article><p>{SENTENCES[:300]}</p></article></body></html>")
+    assert isinstance(result, Drop)
+    assert result.reason is DropReason.TOO_SHORT
+    assert result.detail == f"{doc.word_count} words, needs 150"
+    assert 0 < doc.word_count < 150
+
+
+def test_chinese_is_measured_by_its_characters():
+    paragraph = "人工智能是计算机科学的一个分支，它企图了解智能的实质，并生产出一种新的智能机器。" * 12
+    result, doc = extract(f"<html><body><article><p>{paragraph}</p></article></body></html>")
+    assert isinstance(result, Document)
+    assert doc.word_count > 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ("e\u0301t\u00e9", "\u00e9t\u00e9"),
+        ("soft\u00adhyphen\u200b", "softhyphen"),
+        ("a\r\nb\rc\u2028d", "a\nb\nc\nd"),
+        ("Ã¼ber GrÃ¶ÃŸe und fÃ¼r", "über Größe und für"),
+        ("não é mojibake: Â", "não é mojibake: Â"),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),
+    ],
+)
+def test_text_is_kept_in_one_form(raw, kept):
+    assert normalise(raw) == kept
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.text(max_size=200))
+def test_normal_form_is_stable(text):
+    once = normalise(text)
+    assert normalise(once) == once
+
+
+@pytest.mark.parametrize(
+    ("licence", "tag"),
+    [
+        ("CC BY-SA 4.0", "CC-BY-SA-4.0"),
+        ("CC ZERO 1.0", "CC0-1.0"),
+        ("All rights reserved", None),
+        (None, None),
+        ("CC BY", None),
+    ],
+)
+def test_a_licence_is_named_by_its_spdx_identifier(licence, tag):
+    assert spdx(licence) == tag
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<p>",
+                "</p>",
+                "<pre>",
+                "<ul><li>",
+                "</ul>",
+                "<table><tr><td>",
+                "</table>",
+                "<div>",
+                "word ",
+                "\n",
+                "<br>",
+                "<code>",
+                "</code>",
+                "<script type='application/ld+json'>[{]</script>",
+            ]
+        ),
+        max_size=40,
+    )
+)
+def test_extraction_never_raises(parts):
+    result, _ = extract("<html><body>" + "".join(parts) + "</body></html>")
+    assert isinstance(result, Document | Drop)
+
+
+@pytest.mark.skipif(not (SHARED_DATA / "extraction").is_dir(), reason="needs ../shared/data/extraction")
+def test_the_chain_stays_above_its_floor_on_real_pages():
+    bench = runpy.run_path(str(PROJECT / "bench" / "eval_text.py"))
+    score, run = bench["Score"](), bench["ours"]("trafilatura")
+    for url, html, entry in bench["pages"](SHARED_DATA / "extraction"):
+        score.add(run(url, html), entry)
+    assert score.pages == 106
+    assert score.right / (score.right + score.wrong) >= 0.89
+    assert score.right / (score.right + score.missed) >= 0.92
