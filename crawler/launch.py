@@ -10,12 +10,13 @@ import difflib
 import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.config import Config, ConfigError, LanguageConfig, LaunchError, declared
+from crawler.dataset.exclude import refused_domains
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.middlewares.addon import problems_of as compliance_problems
@@ -28,6 +29,7 @@ from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 from crawler.spiders.arguments import ReplayPlan, read_arguments
 from crawler.stages.pii.stage import check_models
+from crawler.statkeys import UNREAD_SITEMAPS
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -44,14 +46,15 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     Raises: LaunchError with every problem that could be found at once.
     """
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
     plan = _collect(problems, lambda: check(arguments))
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += [*check_models(config.pii), *_stage_problems(config)]
-        if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
-            problems.append(problem)
+        problems += _withdrawal_problems(config)
+        if isinstance(plan, SeedPlan):
+            problems += _contact_problems(config, plan, problems)
     if problems or config is None:
         raise LaunchError(problems)
     if check is read_arguments and not arguments and config.crawl.redis_url is None:
@@ -65,16 +68,36 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     return config
 
 
+def _config_of(settings: BaseSettings, problems: list[str]) -> Config | None:
+    """The configuration, with defaults in the place of what is unusable, so that the rest is checked."""
+    try:
+        return load(settings)
+    except ConfigError as error:
+        problems.extend(error.problems)
+        return cast("Config | None", error.rest)
+
+
+def _withdrawal_problems(config: Config) -> list[str]:
+    """A list of withdrawals that cannot be read stops the crawl: doubt means no."""
+    problems: list[str] = []
+    place = _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir))
+    if place is not None:
+        _collect(problems, lambda: refused_domains(place))
+    return problems
+
+
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     """What has to be right before a few canonical URLs are asked for, without a corpus and without a frontier.
 
     Raises: LaunchError with every problem that could be found at once.
     """
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
+    if config is not None:
+        problems += _withdrawal_problems(config)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
-    if config is not None and (problem := contact_problem(config, SeedPlan(scope))):
-        problems.append(problem)
+    if config is not None:
+        problems += _contact_problems(config, SeedPlan(scope), problems)
     if problems or config is None:
         raise LaunchError(problems)
     return config
@@ -121,14 +144,21 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
 
     A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
     """
-    if bootstrap_failed or "finish_reason" not in stats:
-        return (
-            "the crawl did not start or was cut off; what was acknowledged is on the disk, the same command continues"
-        )
+    if bootstrap_failed:
+        return "the crawl did not start; what is above says why"
+    if "finish_reason" not in stats:
+        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
     if error := stats.get("outcome/fatal"):
         return str(error)
     if stats["finish_reason"] not in {"finished", "shutdown"}:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
+    return _nothing_brought(stats)
+
+
+def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
+    """What was asked for and could not be had, of a crawl that went to its end."""
+    if unread := stats.get(UNREAD_SITEMAPS):
+        return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
     judged = sum(int(count) for name, count in stats.items() if name.startswith(("outcome/rejected/", "outcome/kept")))
     begun = stats.get("frontier/put/queued") or stats.get("recrawl/due")
     if begun and judged and judged == stats.get("outcome/unreached"):
@@ -161,6 +191,13 @@ def _stage_problems(config: Config) -> list[str]:
 
         problems += check_segmenters(config.quality)
     return problems
+
+
+def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:
+    """`contact_problem`, unless what is wrong with the contact has been said."""
+    said = any(problem.startswith("CRAWLER_CONTACT=") for problem in problems)
+    problem = None if said else contact_problem(config, plan)
+    return [problem] if problem else []
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

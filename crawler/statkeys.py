@@ -13,6 +13,7 @@ REJECTED = "outcome/rejected"  # followed by /stage/reason
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 REQUESTS = "downloader/request_count"
+UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those given by -a sitemap=
 REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, failed, not_sent_bytes,
 #                       not_parsed, waiting, next_at

@@ -9,6 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
+from crawler.commands.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.observe.report.duplicates import Bands
@@ -35,7 +36,7 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument(
             "--eu", action="store_true", help="write eu_summary, croissant.json and a dataset card, too"
         )
-        parser.add_argument("--samples", type=int, default=None, metavar="N", help="show N kept, N rejected")
+        parser.add_argument("--samples", type=whole(0), default=None, metavar="N", help="show N kept, N rejected")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where there is no corpus or a file is damaged."""
@@ -43,8 +44,8 @@ class Command(ProjectCommand, ScrapyCommand):
 
         from crawler.observe.report import duplicates, report, terminal
 
-        if len(args) != 1 or (opts.samples or 0) < 0:
-            raise UsageError("expected one CORPUS_DIR, and N from 0 up")
+        if len(args) != 1:
+            raise UsageError("expected one CORPUS_DIR")
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
         found = report.read(args[0], samples=samples, bands=self._bands())
         written = report.write(found) if opts.html else []

@@ -7,6 +7,7 @@ which URLs went, so that a call which was cut off is finished by the next one, a
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -78,6 +79,8 @@ class Concerned:
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
     pages: list[dict[str, Any]] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)  # domains and licences of the wish that no record has
+    names: set[str] = field(default_factory=set)  # domains and licences that records have
 
     @property
     def nothing(self) -> bool:
@@ -111,9 +114,10 @@ def covers(domains: frozenset[str], url: str) -> bool:
 
 def find(place: Place, wish: Wish) -> Concerned:
     """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
-    found = Concerned()
+    found = Concerned(unseen={*wish.domains, *wish.licences})
     for entry in read_files(place, (SHARDS, REJECTED)):
         for record in read_records(place, entry["path"]):
+            _tick_off(found, record)
             if wish.concerns(record):
                 _count(found, record, kept=entry["kind"] == SHARDS)
     return found
@@ -161,6 +165,26 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
 
 
+def is_begun(place: Place, wish: Wish) -> bool:
+    """True where an earlier call wrote the wish down: this one may have to finish it. Raises: StorageError."""
+    return _entry_of(wish, withdrawals(place)) is not None
+
+
+def _entry_of(wish: Wish, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return next((entry for entry in entries if wish.as_json().items() <= entry.items()), None)
+
+
+def mistyped(found: Concerned) -> list[str]:
+    """A sentence for each domain or licence of the wish that nothing in the corpus has, with the names most alike."""
+    known = sorted(found.names - {""})
+    near = {name: difflib.get_close_matches(name, known, n=3, cutoff=0.7) for name in sorted(found.unseen)}
+    return [
+        f"{name}: no record of this corpus has it, so nothing was changed"
+        + (f"; did you mean {' or '.join(alike)}?" if alike else "")
+        for name, alike in near.items()
+    ]
+
+
 def withdrawals(place: Place) -> list[dict[str, Any]]:
     """Every wish so far: reason, domains, licences, rule, time; oldest first. Raises: StorageError."""
     return [line for line in _lines(place) if line["kind"] == "withdrawal"]
@@ -174,6 +198,13 @@ def refused_domains(place: Place) -> frozenset[str]:
 def refused_licences(place: Place) -> frozenset[str]:
     """The licences that were withdrawn whatever the domain."""
     return frozenset(tag for wish in withdrawals(place) if not wish["domains"] for tag in wish["licences"])
+
+
+def _tick_off(found: Concerned, record: Record) -> None:
+    found.names |= {record.get("domain") or "", record.get("license_tag") or ""}
+    if found.unseen:
+        tag = record.get("license_tag")
+        found.unseen = {name for name in found.unseen if name != tag and not covers(frozenset({name}), record["url"])}
 
 
 def _count(found: Concerned, record: Record, *, kept: bool) -> None:
@@ -205,7 +236,7 @@ def _log(
     """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
     lines = list(_lines(place))
     wished = [line for line in lines if line["kind"] == "withdrawal"]
-    entry = next((line for line in wished if wish.as_json().items() <= line.items()), None)
+    entry = _entry_of(wish, wished)
     if entry is None:
         entry = {"kind": "withdrawal", "number": len(wished) + 1, "time": rfc3339(now), "refused": sorted(wish.refused)}
         entry |= wish.as_json()

@@ -9,6 +9,7 @@ import time
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands.numbers import days
 from crawler.commands.operation import Load, Operation
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.storage.files.place import Place
@@ -18,7 +19,7 @@ from crawler.storage.files.shards import Entry
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, the age, and what the log says of who asked."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
-    parser.add_argument("--older-than", type=float, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
+    parser.add_argument("--older-than", type=days, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
     parser.add_argument("--by", metavar="NAME", help="who asked, for the log; default: the login name")
     parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the log")

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.shards import read_lines
+from crawler.storage.files.shards import read_records
 
 EXCERPT = 600
 MAX_FILES = 4
@@ -48,9 +46,7 @@ def pick(corpus_dir: str, count: int) -> list[Sample]:
 
 def _records(place: Place, paths: list[str]) -> Iterator[dict[str, Any]]:
     for path in paths:
-        with place.open(path) as file:
-            for line in read_lines(file, path):
-                yield orjson.loads(line)
+        yield from read_records(place, path)
 
 
 def rank(record: Mapping[str, Any]) -> bytes:

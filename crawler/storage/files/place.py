@@ -104,6 +104,19 @@ class Place:
         """Open a file of the corpus for reading. Raises: OSError."""
         return cast("IO[bytes]", self._fs.open(self._full(relative), "rb"))
 
+    def open_listed(self, relative: str) -> IO[bytes]:
+        """Open a file that the manifest lists. Raises: StorageError where it is not there or cannot be opened."""
+        try:
+            return self.open(relative)
+        except FileNotFoundError:
+            raise StorageError(
+                f"{self.path_of(relative)}: the manifest lists it and it is not there; restore it from a copy"
+            ) from None
+        except OSError as error:
+            raise StorageError(
+                f"{self.path_of(relative)}: cannot be opened ({error.strerror or error}); check its permissions"
+            ) from error
+
     def listing(self, folder: str) -> list[str]:
         """Names in a folder of the corpus, sorted; empty where it does not exist."""
         path = self._full(folder)
