@@ -13,6 +13,7 @@ from crawler.commands.operations import (
     exclude,
     expire,
     index,
+    page,
     select,
     substrings,
     supersede,
@@ -34,8 +35,9 @@ class Command(OperationsCommand, ScrapyCommand):
         "substrings": substrings.OPERATION,
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
+        "page": page.OPERATION,
     }
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus, compose a subset, withdraw domains, find repeated passages and evaluation sets"
+        return "Check a corpus, compose a subset, withdraw domains, find repetitions and evaluation sets, show a page"
