@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.commands.command import unknown_options
 from crawler.commands.interrupt import Interrupted, interruptible
 from crawler.commands.spider_names import unknown_spider
+from crawler.commands.strict import Strict
 from crawler.config import LaunchError
 from crawler.launch import failure_of, prepare
 from crawler.spiders.arguments import CHECKS
@@ -29,7 +29,7 @@ GC_THRESHOLD = 10_000
 """Containers made and not freed since the last look for cycles. The peak memory of a first crawl stays the same."""
 
 
-class Command(ScrapyCrawl):
+class Command(Strict, ScrapyCrawl):
     """Scrapy's own `crawl`, with the checks before and the verdict after."""
 
     def short_desc(self) -> str:
@@ -39,7 +39,7 @@ class Command(ScrapyCrawl):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's, and an example."""
         super().add_options(parser)
-        parser.prog, parser.epilog = "scrapy crawl", f"Example: scrapy {EXAMPLE}"
+        parser.epilog = f"Example: scrapy {EXAMPLE}"
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._made = super()._create_crawler(spidercls)
@@ -48,8 +48,6 @@ class Command(ScrapyCrawl):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider; exit code 0 only when it did what was asked. Raises: UsageError."""
         assert self.settings is not None
-        if unknown := unknown_options(args):
-            raise UsageError(f"unknown option {', '.join(unknown)}")
         if not args:
             raise UsageError
         if len(args) > 1:

@@ -24,6 +24,7 @@ REPLACED = "replaced"
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
+_PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
 _OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
@@ -93,6 +94,8 @@ class Place:
                 f"{self.path_of(MANIFEST)}: format {found!r} instead of {FORMAT!r}; "
                 "give another folder, or use the version of the project that wrote it"
             )
+        if lacking := [name for name in _PARTS if not isinstance(content.get(name), list)]:
+            raise StorageError(f"{self.path_of(MANIFEST)}: lacks {', '.join(lacking)}; restore the file from a copy")
         return content
 
     # --- reading -----------------------------------------------------------------------------------------------------
