@@ -69,10 +69,11 @@ format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
 
 bench: $(VENV)/dev.stamp
-	$(PY) -m bench.run $(ARGS)
+	$(PY) -m bench.speed.crawl $(ARGS)
 
 eval: $(VENV)/dev.stamp
-	@for script in bench/eval_*.py; do echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
+	@for script in bench/quality/eval_*.py; do \
+	  module=bench.quality.$$(basename "$$script" .py); echo "$(PY) -m $$module"; $(PY) -m "$$module" || exit 1; done
 
 spark: $(VENV)/spark.stamp
 

@@ -1,4 +1,4 @@
-"""Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
+"""A crawl checks every setting, argument, model, folder and server before its first request, and shows all problems.
 
 `prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from crawler.config import Config, ConfigError, LanguageConfig, LaunchError, declared
+from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.dataset.exclude import refused_domains
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -28,8 +28,8 @@ from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 from crawler.spiders.arguments import ReplayPlan, read_arguments
-from crawler.stages.pii.stage import check_models
-from crawler.statkeys import UNREAD_SITEMAPS
+from crawler.stages import chain
+from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -51,7 +51,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
-        problems += [*check_models(config.pii), *_stage_problems(config)]
+        problems += chain.problems(config)
         problems += _withdrawal_problems(config)
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
@@ -148,7 +148,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         return "the crawl did not start; what is above says why"
     if "finish_reason" not in stats:
         return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
-    if error := stats.get("outcome/fatal"):
+    if error := stats.get(FATAL):
         return str(error)
     if stats["finish_reason"] not in {"finished", "shutdown"}:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
@@ -159,10 +159,8 @@ def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
     """What was asked for and could not be had, of a crawl that went to its end."""
     if unread := stats.get(UNREAD_SITEMAPS):
         return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
-    judged = sum(int(count) for name, count in stats.items() if name.startswith(("outcome/rejected/", "outcome/kept")))
-    begun = stats.get("frontier/put/queued") or stats.get("recrawl/due")
-    if begun and judged and judged == stats.get("outcome/unreached"):
-        return "no page could be fetched:\n  " + "\n  ".join(stats.get("outcome/unreached_examples", []))
+    if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
+        return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
     return None
 
 
@@ -173,24 +171,6 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
-
-
-def _stage_problems(config: Config) -> list[str]:
-    """What keeps stages from working; the libraries of a stage are loaded here only where a setting asks for more."""
-    problems: list[str] = []
-    if config.decontamination.eval_sets:
-        from crawler.stages.contamination.stage import check_eval_sets
-
-        problems += check_eval_sets(config)
-    if config.language != LanguageConfig():
-        from crawler.stages.language.stage import check_identifier
-
-        problems += check_identifier(config.language)
-    if config.quality.segmenters:
-        from crawler.stages.quality.stage import check_segmenters
-
-        problems += check_segmenters(config.quality)
-    return problems
 
 
 def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:

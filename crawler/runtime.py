@@ -1,8 +1,10 @@
-"""Between Scrapy and the rooms: the crawl's typed configuration, read once per crawler."""
+"""What a crawler has one of: made on first use, shared by all components of that crawler, gone with it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
@@ -13,16 +15,40 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+T = TypeVar("T")
 
+
+class PerCrawler(Generic[T]):
+    """`made(crawler)` is the one `T` of that crawler; `made.existing(crawler)` is None before anybody has asked."""
+
+    def __init__(self, make: Callable[[Crawler], T]) -> None:
+        self._make = make
+        self._made: WeakKeyDictionary[Crawler, T] = WeakKeyDictionary()
+        self.__doc__ = make.__doc__
+
+    def __call__(self, crawler: Crawler) -> T:
+        """The crawler's own, made now where it has none. Raises what making it raises."""
+        if crawler not in self._made:
+            self._made[crawler] = self._make(crawler)
+        return self._made[crawler]
+
+    def existing(self, crawler: Crawler) -> T | None:
+        """The crawler's own; None where nobody has asked for it."""
+        return self._made.get(crawler)
+
+
+def per_crawler(make: Callable[[Crawler], T]) -> PerCrawler[T]:
+    """Decorator: call `make` once a crawler."""
+    return PerCrawler(make)
+
+
+@per_crawler
 def config_of(crawler: Crawler) -> Config:
     """The crawl's configuration; every component of one crawler gets the same object.
 
     Raises: ConfigError listing all problems at once.
     """
-    cached = crawler.__dict__.get("_corpus_config")
-    if cached is None:
-        cached = crawler.__dict__["_corpus_config"] = load(crawler.settings)
-    return cast("Config", cached)
+    return load(crawler.settings)
 
 
 def load(settings: BaseSettings) -> Config:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands.interrupt import Interrupted, interruptible
+from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.runtime import load
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ProjectCommand(Base):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self.exitcode = 1
         except Interrupted as error:
-            self.complain([str(error)], error.exitcode)
+            leave(error)
 
     @abstractmethod
     def work(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.commands.interrupt import Interrupted, interruptible
+from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.commands.spider_names import unknown_spider
 from crawler.commands.strict import Strict
 from crawler.config import LaunchError
@@ -66,9 +66,8 @@ class Command(Strict, ScrapyCrawl):
                 self._complain(error.problems)
                 return
             except Interrupted as error:
-                self._complain([f"{error} before the crawl began"])
-                self.exitcode = error.exitcode
-                return
+                stack.close()
+                leave(error)
             self._settle_in(self.settings)
             super().run(args, opts)
             self._judge()

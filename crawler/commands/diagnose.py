@@ -88,11 +88,11 @@ class Command(ProjectCommand, ScrapyCommand):
     def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
         from rich.console import Console
 
-        from crawler.observe.diagnose import view
+        from crawler.observe.diagnose import view, webpage
 
         if opts.html:
             try:
-                Path(opts.html).write_text(view.page(found), encoding="utf-8")
+                Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
             except OSError as error:
                 self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
                 return

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -46,14 +46,19 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def leave(error: Interrupted) -> NoReturn:
+    """End the process: everything is closed, and what an event loop was in the middle of has no more to say."""
+    sys.stderr.write(f"error: {error}\n")
+    sys.stderr.flush()
+    os._exit(error.exitcode)
+
+
 @contextmanager
 def die_at_once() -> Iterator[None]:
     """While a reactor asks for a page that is kept nowhere, the first signal ends the process: nothing can be lost."""
 
     def end(number: int, _: Any) -> None:
-        sys.stderr.write(f"error: interrupted by {signal.Signals(number).name}\n")
-        sys.stderr.flush()
-        os._exit(128 + number)
+        leave(Interrupted(number))
 
     before = {number: signal.signal(number, end) for number in SIGNALS}
     try:

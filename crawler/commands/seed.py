@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.frontier.seeding import sow_arguments
+from crawler.frontier.seeding import seed_arguments
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -37,7 +37,7 @@ class Command(ProjectCommand, ScrapyCommand):
         if args:
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         given = dict(item.partition("=")[::2] for item in opts.arguments)
-        sown, warnings = sow_arguments(self.load(), given)
+        sown, warnings = seed_arguments(self.load(), given)
         sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
         sys.stdout.write(f"{sown}\n")
         if sown.refused:

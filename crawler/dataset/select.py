@@ -1,4 +1,4 @@
-"""A subset of a corpus as a corpus of its own: the records that meet every condition, with a manifest that says whence.
+"""A subset of a corpus is a corpus of its own; its manifest names the source and the conditions.
 
 Nothing is fetched or judged again, and the source is not changed. The archive stays where it is.
 """
@@ -9,16 +9,18 @@ import hashlib
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
-from crawler.storage.corpus.manifest import Ledger, Run, makers_of, merge, versions
+from crawler.storage.corpus.manifest import Ledger, makers_of, merge, versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.storage.files.shards import ShardWriter
+from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
 WRITER = "select"
@@ -75,9 +77,12 @@ class Selection:
             and all(condition.holds(record) for condition in self.conditions)
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """For the manifest."""
+    def origin(self, manifest_sha256: str, *, read: int, selected: int) -> SelectedFrom:
+        """For the manifest of the subset. read, selected: records."""
         return {
+            "manifest_sha256": manifest_sha256,
+            "read": read,
+            "selected": selected,
             "languages": sorted(self.languages),
             "licences": sorted(self.licences),
             "domains": sorted(self.domains),
@@ -155,9 +160,9 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
 def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
     name = files[0]["path"].rpartition("/")[2]
 
-    def sealed(path: Any, entry: Entry) -> None:
+    def sealed(path: Path, entry: Sealed) -> None:
         target.publish(f"{SHARDS}/{path.name}")
-        ledger.add(f"{SHARDS}/{path.name}", entry | {"made_by": makers_of(files)})
+        ledger.add(f"{SHARDS}/{path.name}", entry, makers_of(files))
 
     return ShardWriter(
         target.root / SHARDS,
@@ -181,5 +186,5 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
         "versions": versions(),
         "counters": {},
         "archives": {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE},
-        "selected_from": {"manifest_sha256": manifest_sha256, **counts, **selection.as_json()},
+        "selected_from": selection.origin(manifest_sha256, read=counts["read"], selected=counts["selected"]),
     }

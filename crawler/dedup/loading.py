@@ -1,4 +1,4 @@
-"""Before a crawl: the texts of a corpus the user already has go into the duplicate index (`scrapy dataset index`).
+"""`scrapy dataset index` loads the texts of a corpus that the user already has into the duplicate index.
 
 New pages are then compared with them. Reading and asking happen here, fingerprints in worker processes. Loading the
 same files again changes nothing, so an interrupted load is simply repeated.

@@ -1,4 +1,4 @@
-"""Before a resumed replay goes on: an index in memory learns again what the crawl kept, in shard order.
+"""A resumed replay fills its duplicate index in memory again from the shards, in their order.
 
 An index on a server remembers by itself; asking it again changes nothing.
 """

@@ -1,4 +1,4 @@
-"""From the configuration to the frontier: which limits it keeps."""
+"""The configuration says which limits the frontier keeps."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _Groups = dict[tuple[int, str, int], list[_Item]]  # by shard, scope and cap
 _Call = tuple[int, list[int], list[Any]]  # shard, indexes of the candidates, arguments
 
 
-class Intake(Politeness):
+class Put(Politeness):
     """Takes URLs in, each once."""
 
     _trap: Callable[[str], str | None]

@@ -1,4 +1,4 @@
-"""From the seed arguments into the frontier: what `scrapy seed` does, and how a worker joins the rules of a crawl."""
+"""Seed arguments are put into the frontier: `scrapy seed`, and a worker that joins the scope of a crawl."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed els
 
 
 @dataclass(slots=True)
-class Sown:
+class SeedResult:
     """What became of the candidates of one plan."""
 
     added: int = 0
@@ -94,10 +94,10 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             return scope
 
 
-async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
+async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
     """Put a plan into an open frontier: its rules first, so that no worker meets a page without them."""
     scope = await join_scope(frontier, plan.scope)
-    result = Sown()
+    result = SeedResult()
     for batch in plan.batches():
         wanted = []
         for given in batch:
@@ -116,16 +116,16 @@ async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
     return result
 
 
-def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, list[str]]:
+def seed_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[SeedResult, list[str]]:
     """All of `scrapy seed`: check, connect (to REDIS_URL, else to the embedded server of CORPUS_DIR), put.
 
     Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
     """
     plan = plan_of(arguments, extended_policy(config.frontier.tracking_params))
-    return asyncio.run(_sow_into_server(config, plan)), plan.warnings
+    return asyncio.run(_seed_server(config, plan)), plan.warnings
 
 
-async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
+async def _seed_server(config: Config, plan: SeedPlan) -> SeedResult:
     from crawler.frontier.configured import limits_of
     from crawler.server.embedded import EmbeddedServer
     from crawler.server.location import frontier_folder
@@ -135,7 +135,7 @@ async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
         frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
         try:
             await frontier.open()
-            return await sow(frontier, plan)
+            return await seed_frontier(frontier, plan)
         finally:
             await frontier.close()
 

@@ -16,7 +16,7 @@ _UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL'
 _RENEW = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
 
 
-class Blobs:
+class SharedValues:
     """Small values by name, with a life time, and single flight for whoever fetches them."""
 
     connection: Connection

@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler.frontier.model import Batch
 from crawler.frontier.packing import shard_of, url_hash
-from crawler.frontier.script_call import Calls
+from crawler.frontier.script_call import ScriptCalls
 from crawler.recrawl.visit import Intervals, Visit
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
@@ -22,7 +22,7 @@ def visit_entry(url: str, visit: Visit) -> bytes:
     return b"%d\t%s" % (url_hash(url), visit.pack())
 
 
-class Visits(Calls):
+class Visits(ScriptCalls):
     """What `Frontier` can do about URLs that were fetched before. Times are epoch seconds."""
 
     scope_of: Callable[[str], str]

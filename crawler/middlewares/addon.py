@@ -1,4 +1,4 @@
-"""Before the crawl: refuses to start where a compliance component is missing, switched off or out of order.
+"""The add-on refuses to start a crawl where a compliance component is missing, disabled or out of order.
 
 Scrapy treats a component that is not configured as a component nobody wants, and goes on. Here that would mean to crawl
 without a network guard or without robots.txt, so the settings are checked as a whole before anything runs.

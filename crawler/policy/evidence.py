@@ -1,4 +1,4 @@
-"""Beside every request: what policy has seen so far, to be copied onto the Document and into the decision record."""
+"""Evidence is what policy has seen of a request so far; it goes onto the Document and into the decision record."""
 
 from __future__ import annotations
 

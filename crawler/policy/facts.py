@@ -1,15 +1,31 @@
-"""At the start of a run, for the manifest: under which name and by which rules the crawl asked."""
+"""The facts of policy in the manifest: under which name and by which rules a run asked."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from crawler import __version__
 from crawler.config import Config
 from crawler.policy.signals.registry import versions
 
 
-def facts_of(config: Config) -> dict[str, Any]:
+class PolicyFacts(TypedDict, total=False):
+    """What the manifest says of the rules of a run; runs of older versions lack some of it, replays of others' all."""
+
+    user_agent: str
+    product_token: str
+    contact: str | None
+    optout_profile: str
+    detectors: dict[str, str]
+    delay_seconds: float
+    requests_at_a_time: int
+    robots_max_age_seconds: float
+    robots_error_age_seconds: float
+    network_allow: list[str]
+    pii_person: str
+
+
+def facts_of(config: Config) -> PolicyFacts:
     """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages."""
     crawl, frontier, policy = config.crawl, config.frontier, config.policy
     return {

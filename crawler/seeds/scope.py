@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
@@ -42,6 +42,19 @@ class Admission:
     ok: bool
     reason: AdmissionReason
     entry: AllowlistEntry | None = None
+
+
+class Grant(NamedTuple):
+    """What a page is kept as.
+
+    canonical: what the crawl calls it, None where it is no URL. licence, tier ("A", "B"): of the allowlist entry, None
+    where none speaks. profile: the quality profile that the entry asks for, empty where none does.
+    """
+
+    canonical: str | None
+    licence: str | None = None
+    tier: str | None = None
+    profile: str = ""
 
 
 class ScopeError(ValueError):
@@ -133,15 +146,12 @@ class Scope:
             return url
         return self.canonical(url) or url
 
-    def licence_of(self, url: str) -> tuple[str | None, str | None]:
-        """Licence tag and tier ("A", "B") to stamp on a record; (None, None) where no allowlist entry speaks."""
+    def grant(self, url: str) -> Grant:
+        """What the crawl may keep a page as: asked once for each document."""
         entry = self.entry_of(url)
-        return (entry.licence, entry.tier) if entry else (None, None)
-
-    def profile_of(self, url: str) -> str:
-        """The quality profile that the URL's allowlist entry asks for; empty where none does."""
-        entry = self.entry_of(url)
-        return entry.profile if entry is not None and entry.profile != "auto" else ""
+        if entry is None:
+            return Grant(self.canonical(url))
+        return Grant(self.canonical(url), entry.licence, entry.tier, "" if entry.profile == "auto" else entry.profile)
 
     def entry_of(self, url: str) -> AllowlistEntry | None:
         """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""

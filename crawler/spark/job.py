@@ -30,10 +30,7 @@ from crawler.spark.partition import (
     judge,
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
-from crawler.stages.contamination.stage import check_eval_sets
-from crawler.stages.language.stage import check_identifier
-from crawler.stages.pii.stage import check_models
-from crawler.stages.quality.stage import check_segmenters
+from crawler.stages import chain
 from crawler.storage.archive.reader import expand
 from crawler.storage.corpus.manifest import versions
 from crawler.storage.files.errors import StorageError
@@ -118,8 +115,7 @@ def configure(pairs: Sequence[str]) -> Config:
         config = from_mapping(values)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from None
-    problems = [*problems, *check_models(config.pii), *check_eval_sets(config)]
-    if problems := [*problems, *check_identifier(config.language), *check_segmenters(config.quality)]:
+    if problems := [*problems, *chain.problems(config)]:
         raise ConfigError(problems)
     return config
 

@@ -3,7 +3,7 @@
 import signal
 import time
 
-from tests.support.linked_web import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate
 
 
 def wait_until(condition, seconds=DEADLINE):

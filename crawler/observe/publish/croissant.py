@@ -11,6 +11,7 @@ from typing import Any
 from crawler.document import RECORD_FIELDS, Document
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.place import SHARDS
+from crawler.storage.types import Entry
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -85,7 +86,7 @@ def metadata(found: Provenance) -> dict[str, Any]:
     }
 
 
-def _file(entry: dict[str, Any]) -> dict[str, Any]:
+def _file(entry: Entry) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": entry["path"],
@@ -98,7 +99,7 @@ def _file(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _record_set(files: list[dict[str, Any]]) -> dict[str, Any]:
+def _record_set(files: list[Entry]) -> dict[str, Any]:
     """One record set; its fields point into the first file, whose columns all others share."""
     return {
         "@type": "cr:RecordSet",

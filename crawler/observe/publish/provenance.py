@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from crawler.dataset.exclude import withdrawals
+from crawler.dataset.exclude import WishLine, withdrawals
 from crawler.dataset.rewrite import read_files
 from crawler.observe.report.summary import Summary, summarise
+from crawler.policy.facts import PolicyFacts
 from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Manifest
+
+_Fact = Literal["user_agent", "contact", "optout_profile", "delay_seconds"]
 
 
 @dataclass(slots=True)
@@ -36,14 +40,14 @@ class Provenance:
     """
 
     summary: Summary
-    manifest: dict[str, Any]
+    manifest: Manifest
     domains: dict[str, DomainSize]
     tiers: dict[str, int]
     redacted: int  # kept documents in which personal data was replaced
     scored: int  # kept documents with a safety_score
     signals: dict[str, int]  # opt-out and licence statements seen on kept pages, by protocol
-    policies: list[dict[str, Any]] = field(default_factory=list)
-    withdrawals: list[dict[str, Any]] = field(default_factory=list)
+    policies: list[PolicyFacts] = field(default_factory=list)
+    withdrawals: list[WishLine] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -67,7 +71,7 @@ class Provenance:
         """Of all kept texts."""
         return sum(domain.characters for domain in self.domains.values())
 
-    def facts(self, name: str) -> list[Any]:
+    def facts(self, name: _Fact) -> list[Any]:
         """The distinct values of one policy fact over all runs."""
         return list(dict.fromkeys(policy[name] for policy in self.policies if policy.get(name) is not None))
 
@@ -114,8 +118,8 @@ def gather(corpus_dir: str) -> Provenance:
     )
 
 
-def _policies(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _policies(manifest: Manifest) -> list[PolicyFacts]:
+    found: list[PolicyFacts] = []
     for run in manifest["runs"]:
         if (policy := run.get("policy")) and policy not in found:
             found.append(policy)

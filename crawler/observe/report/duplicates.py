@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -56,6 +55,12 @@ class Cluster:
     owner: str
     copies: int
     domains: dict[str, int]
+
+    @property
+    def where(self) -> str:
+        """The domains in words, the three with most copies by name."""
+        shown = ", ".join(f"{name} {count:,}" for name, count in list(self.domains.items())[:3])
+        return shown + (f" and {len(self.domains) - 3:,} more" if len(self.domains) > 3 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ def sections(found: Duplicates) -> Iterator[tuple[str, RenderableType]]:
     if found.kinds:
         yield "Seen before", _grid((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
     if found.clusters:
-        rows = ((f"{c.copies:,}", c.owner, _domains(c)) for c in found.clusters)
+        rows = ((f"{c.copies:,}", c.owner, c.where) for c in found.clusters)
         yield "Largest clusters: copies, kept page, where the copies were", _grid(rows)
     if found.kinds and found.bands:
         yield _curve_title(found.bands), Group(_sparkline(found.bands), _curve_table(found.bands))
@@ -126,11 +131,6 @@ def _grid(rows: Iterator[tuple[str, ...]]) -> Table:
 
 def _marked(row: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     yield from ((cell, number == len(row) - 1) for number, cell in enumerate(row))
-
-
-def _domains(cluster: Cluster) -> str:
-    shown = ", ".join(f"{name} {count:,}" for name, count in list(cluster.domains.items())[:3])
-    return shown + (f" and {len(cluster.domains) - 3:,} more" if len(cluster.domains) > 3 else "")
 
 
 def _curve_title(bands: Bands) -> str:
@@ -150,37 +150,23 @@ def _curve_table(bands: Bands) -> Table:
 
 
 # --- for a browser ---------------------------------------------------------------------------------------------------
-def html(found: Duplicates) -> Iterator[str]:
-    """The same parts as HTML; everything from outside is escaped."""
-    if found.kinds:
-        rows = ((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
-        yield "<h2>Seen before</h2>" + _table(("kind", "pages", ""), rows)
-    if found.clusters:
-        rows = ((c.owner, f"{c.copies:,}", _domains(c)) for c in found.clusters)
-        yield "<h2>Largest clusters</h2>" + _table(("kept page", "copies", "where the copies were"), rows)
-    if found.kinds and found.bands:
-        yield f"<h2>{escape(_curve_title(found.bands))}</h2>" + _svg(found.bands)
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The detection curve in a box of 400 × 120. mark: where pages are dropped; rows: similarity and share seen."""
+
+    title: str
+    points: str
+    mark: float
+    threshold: str
+    rows: list[tuple[str, str]]
 
 
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = "".join(
-        f"<tr><td>{escape(name)}</td><td class=n>{escape(number)}</td><td class=soft>{escape(note)}</td></tr>"
-        for name, number, note in rows
-    )
-    name, number, note = map(escape, head)
-    return f"<table><tr><th>{name}</th><th class=n>{number}</th><th>{note}</th></tr>{lines}</table>"
-
-
-def _svg(bands: Bands) -> str:
-    """The curve in a box of 400 × 120, with a line where pages are dropped."""
-    points = " ".join(f"{400 * s / 100:.1f},{120 - 120 * bands.seen(s / 100):.1f}" for s in range(101))
-    mark = 400 * bands.threshold
-    table = "".join(f"<td class=n>{s:g}<span class=hint>{bands.seen(s):.0%}</span></td>" for s in _SHOWN)
-    return (
-        '<svg viewBox="-2 -4 404 128" width="400" role="img" aria-label="detection curve">'
-        '<path d="M0 0V120H400" fill="none" stroke="var(--line)"/>'
-        f'<path d="M{mark:.1f} 0V120" stroke="var(--not)" stroke-dasharray="4 4"/>'
-        f'<polyline points="{points}" fill="none" stroke="var(--kept)" stroke-width="2"/></svg>'
-        f'<div class="axis" style="max-width:400px"><span>0</span><span>dropped from {bands.threshold:g}</span>'
-        f"<span>1</span></div><table><tr>{table}</tr></table>"
+def curve_of(bands: Bands) -> Curve:
+    """What `templates/parts.html` draws."""
+    return Curve(
+        title=_curve_title(bands),
+        points=" ".join(f"{400 * s / 100:.1f},{120 - 120 * bands.seen(s / 100):.1f}" for s in range(101)),
+        mark=400 * bands.threshold,
+        threshold=f"{bands.threshold:g}",
+        rows=[(f"{similarity:g}", f"{bands.seen(similarity):.0%}") for similarity in _SHOWN],
     )

@@ -37,7 +37,7 @@ def write(report: Report) -> list[str]:
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     numbers = report.summary.as_dict() | {"duplicates": report.duplicates.as_dict()}
     place.put("stats.json", orjson.dumps(numbers, option=options))
-    place.put("report.html", page(report.summary, report.samples, duplicates.html(report.duplicates)).encode())
+    place.put("report.html", page(report.summary, report.samples, report.duplicates).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]
 
 

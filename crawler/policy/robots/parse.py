@@ -1,4 +1,4 @@
-"""Before the request: what does this robots.txt say? An RFC 9309 engine on bytes that keeps the extension records.
+"""A robots.txt is parsed from bytes after RFC 9309, and keeps its extension records.
 
 `parse(body)` never raises and runs in linear time. A file that cannot be read, or that is larger than the caps, is
 *closed*: it disallows everything and says why.

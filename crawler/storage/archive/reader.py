@@ -1,8 +1,8 @@
 """Archives back into responses: what the replay spider reads instead of the network.
 
 Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's, front to back.
-What cannot be read is reported with its offset, and reading goes on at the next record. Below: `foreign_bytes.py`
-(gzip, zstd), `foreign_records.py` (WARC), `foreign_http.py`.
+What cannot be read is reported with its offset, and reading goes on at the next record. Below: `members.py`
+(gzip, zstd), `framing.py` (WARC), `http_message.py`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,11 @@ from crawler.storage.archive.framing import BrokenRecordError, RawRecord, Record
 from crawler.storage.archive.http_message import Headers, parse_response
 from crawler.storage.archive.members import Damage, Piece, pieces
 from crawler.storage.archive.remote import ARC, check_name, expand, open_archive
+from crawler.storage.archive.types import EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.storage.files.errors import StorageError
 
-__all__ = ["EVIDENCE_TYPE", "Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
+__all__ = ["Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
 
-EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
-"""Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
-TOMBSTONE_TYPE = "application/json;profile=crawl-tombstone"
-"""Content-Type of our metadata records about a visit that found a page gone: there is no response to judge again."""
 MAX_BYTES = 10 * 2**20
 """Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
 BEYOND = "beyond the limit"

@@ -1,4 +1,4 @@
-"""One exchange as WARC 1.1 records, each compressed by itself: pure, bytes out. `storage/warc.py` appends them.
+"""One exchange as WARC 1.1 records, each compressed by itself: pure, bytes out. `writer.py` appends them.
 
 Beside what the standard defines, every record of an exchange carries `X-Crawl-Licence-Tier` and, where there is one,
 `X-Crawl-Licence`: readers ignore named fields that they do not know (section 5.1), and no later version of the standard
@@ -25,7 +25,7 @@ import zstandard
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
-from crawler.storage.archive.reader import EVIDENCE_TYPE, TOMBSTONE_TYPE
+from crawler.storage.archive.types import EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.times import rfc3339
 
 GZIP_LEVEL = 6

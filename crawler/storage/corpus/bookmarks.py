@@ -1,4 +1,4 @@
-"""Where a replay stands in each archive, and what it has recorded behind that point: nothing lost, nothing twice.
+"""Bookmarks say how far a replay has come in each archive, and what it recorded behind that point: no page twice.
 
 A bookmark is saved after the commit that covers every document before it, so it never runs ahead of the records. What
 was committed behind it is found in the records themselves: each names its archive, offset and record.

@@ -17,13 +17,14 @@ from crawler.document import Exchange
 from crawler.policy.facts import facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
-from crawler.storage.corpus.manifest import Ledger, Run, merge, start_run
+from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.storage.files.shards import ShardWriter
+from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
 CHECKPOINT_SECONDS = 60.0
@@ -77,7 +78,7 @@ class Corpus:
         self._ledger = Ledger(self.place, self.writer)
         found = recover_writer(self.place, self._ledger)
         crawl = self._config.crawl
-        self._run: Run = start_run(
+        self._run = start_run(
             self._clock(),
             crawl_id=crawl.crawl_id,
             worker_id=crawl.worker_id,
@@ -179,7 +180,7 @@ class Corpus:
         self._ledger.save()
         self._checkpoint = self._clock()
 
-    def _sealed(self, path: Path, entry: Entry) -> None:
+    def _sealed(self, path: Path, entry: Sealed) -> None:
         relative = f"{path.parent.name}/{path.name}"
         for name in with_index(relative):
             self.place.publish(name)

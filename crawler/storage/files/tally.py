@@ -10,6 +10,8 @@ import math
 from collections import Counter
 from typing import Any
 
+from crawler.storage.types import Counts, FileFacts, Sealed
+
 MAX_NAMES = 10_000
 SCORE_BINS = 20
 LINEAGE = ("archives", "config_digests", "pipeline_versions")
@@ -19,7 +21,7 @@ HISTOGRAMS = ("quality_score", "language_score", "extraction_yield", "word_count
 
 
 class Tally:
-    """Counts records of one file. `as_dict()` is the part of the file's manifest entry that describes its content."""
+    """Counts records of one file. `entry()` is its manifest entry, without path."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -54,23 +56,33 @@ class Tally:
             if (value := record.get(name)) is not None:
                 self.histograms[name][bin_of(name, float(value))] += 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def entry(self, file: FileFacts, uncompressed_bytes: int) -> Sealed:
         """Plain JSON types, keys in a fixed order, zero counts left out."""
-        domains = self.names["domains"]
-        result: dict[str, Any] = {
+        most = {key: _most(counter) for key, counter in self.names.items()}
+        return {
+            "sha256": file["sha256"],
+            "bytes": file["bytes"],
+            "uncompressed_bytes": uncompressed_bytes,
             "documents": self.documents,
             "first_crawled_at": self.first,
             "last_crawled_at": self.last,
             "words": self.words,
             "tokens": self.tokens,
             "characters": self.characters,
-            "domain_count": len(domains),
+            "domain_count": len(self.names["domains"]),
+            "domains": most["domains"],
+            "languages": most["languages"],
+            "licences": most["licences"],
+            "reasons": most["reasons"],
+            "extractors": most["extractors"],
+            "pii_types": most["pii_types"],
+            "archives": most["archives"],
+            "config_digests": most["config_digests"],
+            "pipeline_versions": most["pipeline_versions"],
+            "histograms": {
+                name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
+            },
         }
-        result |= {key: _most(counter) for key, counter in self.names.items()}
-        result["histograms"] = {
-            name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
-        }
-        return result
 
     def _count(self, key: str, name: str | None) -> None:
         if name:
@@ -89,6 +101,6 @@ def bin_of(name: str, value: float) -> int:
     return min(SCORE_BINS - 1, max(0, int(value * SCORE_BINS)))
 
 
-def _most(counter: Counter[str]) -> dict[str, int]:
+def _most(counter: Counter[str]) -> Counts:
     ranked = sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:MAX_NAMES]
     return dict(sorted(ranked))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import runpy
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.quality import eval_text
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.metadata import spdx
@@ -15,7 +14,7 @@ from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words
-from tests.support.places import PROJECT, SHARED_DATA
+from tests.support.places import SHARED_DATA
 
 SENTENCES = " ".join(
     f"Sentence number {word} tells the reader something that no other sentence of this article says."
@@ -238,9 +237,8 @@ def test_extraction_never_raises(parts):
 
 @pytest.mark.skipif(not (SHARED_DATA / "extraction").is_dir(), reason="needs ../shared/data/extraction")
 def test_the_chain_stays_above_its_floor_on_real_pages():
-    bench = runpy.run_path(str(PROJECT / "bench" / "eval_text.py"))
-    score, run = bench["Score"](), bench["ours"]("trafilatura")
-    for url, html, entry in bench["pages"](SHARED_DATA / "extraction"):
+    score, run = eval_text.Score(), eval_text.ours("trafilatura")
+    for url, html, entry in eval_text.pages(SHARED_DATA / "extraction"):
         score.add(run(url, html), entry)
     assert score.pages == 106
     assert score.right / (score.right + score.wrong) >= 0.89
