@@ -14,6 +14,7 @@ from crawler.commands.operations import (
     exclude,
     expire,
     index,
+    repair,
     select,
     substrings,
     supersede,
@@ -27,6 +28,7 @@ class Command(OperationsCommand, ScrapyCommand):
     example = "dataset verify corpus"
     operations: ClassVar[dict[str, Operation]] = {
         "verify": verify.OPERATION,
+        "repair": repair.OPERATION,
         "select": select.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,

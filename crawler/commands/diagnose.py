@@ -90,10 +90,10 @@ class Command(ProjectCommand, ScrapyCommand):
     def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
         from rich.console import Console
 
-        from crawler.observe.diagnose import view
+        from crawler.observe.diagnose import view, webpage
 
         if opts.html:
-            Path(opts.html).write_text(view.page(found), encoding="utf-8")
+            Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
         if opts.json:
             sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
             return

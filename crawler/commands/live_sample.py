@@ -13,6 +13,7 @@ from crawler.config import Config, LaunchError
 from crawler.launch import failure_of, misspelt_settings, prepare
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
+from crawler.stages import chain
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,11 +28,8 @@ _ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_U
 
 def checked(settings: BaseSettings) -> Config:
     """The configuration, with the models and sets it names. Raises: ConfigError, LaunchError with every problem."""
-    from crawler.stages.contamination.stage import check_eval_sets
-    from crawler.stages.pii.stage import check_models
-
     config = load(settings)
-    problems = [*misspelt_settings(settings), *check_models(config.pii), *check_eval_sets(config)]
+    problems = [*misspelt_settings(settings), *chain.problems(config)]
     if problems:
         raise LaunchError(problems)
     return config

@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand, expected_errors, problems_of
-from crawler.frontier.seeding import sow_arguments
+from crawler.frontier.seeding import seed_arguments
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -38,7 +38,7 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         try:
             given = dict(item.partition("=")[::2] for item in opts.arguments)
-            sown, warnings = sow_arguments(self.load(), given)
+            sown, warnings = seed_arguments(self.load(), given)
         except expected_errors() as error:
             self.complain(problems_of(error))
         else:

@@ -32,6 +32,8 @@ class StorageConfig:
 
     shard_max_bytes: int = setting("SHARD_MAX_BYTES", 512 * 2**20, "uncompressed bytes a shard", minimum=1024,
                                    digest=False)  # fmt: skip
+    shard_max_documents: int = setting("SHARD_MAX_DOCUMENTS", 0, "records a shard, where SHARD_MAX_BYTES does not end it "
+                                       "first; 0 = any number", minimum=0, digest=False)  # fmt: skip
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
                                 choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from crawler.storage.archive.cdxj import index_of, scan
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.types import Entry, Manifest
 
 
 def check_archive(place: Place, entry: Entry) -> None:
@@ -27,12 +27,12 @@ def check_archive(place: Place, entry: Entry) -> None:
         _check_index(place, entry, b"".join(sorted(line for _, line in pages)))
 
 
-def check_sources(entry: Entry, seen: Counter[str], known: dict[str, Any]) -> None:
+def check_sources(entry: Entry, seen: Counter[str], known: Manifest) -> None:
     """Compare the archives that the records of a shard name with those of its manifest entry.
 
     known: the manifest. Raises: StorageError.
     """
-    listed: dict[str, Any] | None = entry.get("archives")
+    listed = entry.get("archives")
     if listed is None:
         return
     if {path: source["documents"] for path, source in listed.items()} != dict(seen):
@@ -44,7 +44,7 @@ def check_sources(entry: Entry, seen: Counter[str], known: dict[str, Any]) -> No
         raise StorageError(f"its records come from {', '.join(lost)}, which the manifest does not know")
 
 
-def expired_sources(manifest: dict[str, Any]) -> tuple[int, int]:
+def expired_sources(manifest: Manifest) -> tuple[int, int]:
     """How many archives have expired that records still name, and how many records those are."""
     sources = [item for entry in manifest["files"] for item in (entry.get("archives") or {}).items()]
     gone = [(path, source["documents"]) for path, source in sources if "expired" in source]

@@ -13,6 +13,7 @@ from typing import Any
 from crawler.config import Config
 from crawler.dataset.cuts import rejection
 from crawler.dataset.rewrite import Decision, Rejection, Rewritten, read_files, rewrite
+from crawler.dataset.versions import Cause
 from crawler.document import Drop, DropReason
 from crawler.stages.contamination.stage import ContaminationStage, Overlap
 from crawler.storage.files.place import Place
@@ -106,7 +107,7 @@ def remove(place: Place, config: Config, *, now: float, keep_old: bool = True) -
         return Rejection(rejection(record, Drop(ContaminationStage.name, DropReason.CONTAMINATED, str(overlap))))
 
     reason = f"repeats an evaluation set ({config.eval_digest})"
-    done = rewrite(place, decide, reason=reason, by="dataset contaminated --remove", now=now, keep_old=keep_old)
+    done = rewrite(place, decide, Cause("dataset contaminated --remove", reason, now, keep_old))
     return search.found, done
 
 

@@ -1,4 +1,4 @@
-"""Beside the corpus: what two corpora, or two versions of one, make of the same URLs (`scrapy dataset diff`).
+"""Compares two corpora, or two versions of one, URL by URL (`scrapy dataset diff`).
 
 Each side is read once, file by file; what stays in memory is one entry a URL. Texts are read a second time, and only
 those that are shown. Of a URL that a side has several times the record that stands counts (`verify.py` ranks alike).
@@ -11,13 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from crawler.dataset.verify import is_final
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Manifest
 
 ABSENT = "absent"
 """Stands for a URL that a side does not have."""
@@ -88,7 +89,7 @@ def side_of(text: str, spool_dir: str | None = None) -> Side:
         old = place.load_json(f"manifest.{version:04d}.json")
         if not isinstance(old, dict):
             raise StorageError(f"{place.url}: no version {version}; expected 1 to {current}")
-        manifest = old
+        manifest = cast("Manifest", old)
     paths = [entry["path"] for entry in manifest["files"] if entry["kind"] != ARCHIVE]
     return Side(text, place, list(_where(place, paths)), version)
 

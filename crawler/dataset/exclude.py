@@ -11,25 +11,60 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal, NotRequired, TypedDict, cast
 from urllib.parse import urlsplit
 
 import orjson
 
 from crawler.dataset.rewrite import Rewritten, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers
+from crawler.dataset.versions import Cause
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
-from crawler.storage.files.shards import Entry, read_records
+from crawler.storage.files.shards import read_records
+from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
 WITHDRAWALS = "withdrawals.jsonl"
 DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
+NOT_GIVEN = "not given"
+"""Who asked for a withdrawal, where nobody said it."""
 _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
+
+
+class WishLine(TypedDict):
+    """One wish in the log. refused: domains that no later crawl may ask; rule: of the caller's, may be empty.
+
+    by: who asked; lines of older versions do not say it.
+    """
+
+    kind: Literal["withdrawal"]
+    number: int
+    time: str
+    refused: list[str]
+    reason: str
+    domains: list[str]
+    licences: list[str]
+    rule: str
+    by: NotRequired[str]
+
+
+class PageLine(TypedDict):
+    """One page that went, without text. number: of the wish."""
+
+    kind: Literal["page"]
+    was: Literal["kept", "rejected"]
+    url: str
+    canonical_url: str
+    domain: str | None
+    doc_id: str | None
+    content_hash: str | None
+    license_tag: str | None
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +73,7 @@ class Wish:
 
     domains: with all their subdomains, written as in the record's `domain`. licences: license_tag of the record.
     revoked: a rule of the caller's (an allowlist that no longer grants a page), named by `rule` for the log.
-    refused: domains that no later crawl into this corpus may ask.
+    refused: domains that no later crawl into this corpus may ask. by: who asked, for the log.
     """
 
     reason: str
@@ -47,6 +82,7 @@ class Wish:
     revoked: Callable[[Record], bool] | None = None
     rule: str = ""
     refused: frozenset[str] = frozenset()
+    by: str = NOT_GIVEN
 
     def concerns(self, record: Record) -> bool:
         """True for a kept or rejected record that is to go."""
@@ -56,13 +92,23 @@ class Wish:
             and (self.revoked is None or self.revoked(record))
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """What identifies the wish in the log."""
+    def is_logged_as(self, line: WishLine) -> bool:
+        """True where this line of the log is about the same wish."""
+        said = (line["reason"], line["domains"], line["licences"], line["rule"], line.get("by", NOT_GIVEN))
+        return said == (self.reason, sorted(self.domains), sorted(self.licences), self.rule, self.by)
+
+    def line(self, number: int, now: float) -> WishLine:
+        """What the log says of it."""
         return {
+            "kind": "withdrawal",
+            "number": number,
+            "time": rfc3339(now),
+            "refused": sorted(self.refused),
             "reason": self.reason,
             "domains": sorted(self.domains),
             "licences": sorted(self.licences),
             "rule": self.rule,
+            "by": self.by,
         }
 
 
@@ -77,12 +123,7 @@ class Concerned:
     archived: int = 0  # records of both kinds that point into the archive
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
-    pages: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def nothing(self) -> bool:
-        """True where no text and no raw page is left to take away."""
-        return not (self.kept or self.with_text or self.archived)
+    pages: list[PageLine] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +135,7 @@ class Withdrawn:
     removed_files: list[str]
     urls: list[str]
     refused: frozenset[str]
+    by: str
 
 
 def covers(domains: frozenset[str], url: str) -> bool:
@@ -127,41 +169,44 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     finish_dead_writers(place)
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
-    gone = {page["url"] for page in pages}
-    by_domain = bool(wish.domains) and not wish.licences and wish.revoked is None
-    hashes = {entry["path"]: entry["sha256"] for entry in read_files(place, (ARCHIVE,))}
-    moved: dict[str, str] = {}
+    going = _Going(place, wish, frozenset(page["url"] for page in pages))
+    cause = Cause("dataset exclude", wish.reason, now, keeps_old=False)
+    done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
+    removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
+    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
 
-    def is_withdrawn(url: str) -> bool:
-        return url in gone or (by_domain and covers(wish.domains, url))
 
-    def archive(corpus: Place, old: str, new: Path) -> tuple[Entry, int] | None:
-        erased = erase_pages(corpus, old, new, is_withdrawn, sha256=hashes[old])
+class _Going:
+    """The two decisions of the rewrite: which pages leave the archives, and what becomes of each record.
+
+    gone: URLs that the log names. Archives come before the records that point into them, in the order of their paths.
+    """
+
+    def __init__(self, place: Place, wish: Wish, gone: frozenset[str]) -> None:
+        self._wish, self._gone = wish, gone
+        self._by_domain = bool(wish.domains) and not wish.licences and wish.revoked is None
+        self._hashes = {entry["path"]: entry["sha256"] for entry in read_files(place, (ARCHIVE,))}
+        self._moved: dict[str, str] = {}
+
+    def archive(self, corpus: Place, old: str, new: Path) -> tuple[Sealed, int] | None:
+        """The archive without the pages that go."""
+        erased = erase_pages(corpus, old, new, self._goes, sha256=self._hashes[old])
         if erased:
-            moved[old] = f"{new.parent.name}/{new.name}"
+            self._moved[old] = f"{new.parent.name}/{new.name}"
         return erased
 
-    def decide(record: Record) -> Record | None:
-        if not wish.concerns(record):
+    def decide(self, record: Record) -> Record | None:
+        """A record that is not concerned follows its archive; a rejected one loses its text, a kept one goes."""
+        if not self._wish.concerns(record):
             file = record.get("warc_file")
-            return record | {"warc_file": moved[file]} if file in moved else record
+            return record | {"warc_file": self._moved[file]} if file in self._moved else record
         return None if "reason" not in record else _without_text(record)
 
-    done = rewrite(
-        place,
-        decide,
-        reason=wish.reason,
-        by="dataset exclude",
-        now=now,
-        folders=(SHARDS, REJECTED),
-        archive=archive,
-        keep_old=False,
-    )
-    removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
-    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
+    def _goes(self, url: str) -> bool:
+        return url in self._gone or (self._by_domain and covers(self._wish.domains, url))
 
 
-def withdrawals(place: Place) -> list[dict[str, Any]]:
+def withdrawals(place: Place) -> list[WishLine]:
     """Every wish so far: reason, domains, licences, rule, time; oldest first. Raises: StorageError."""
     return [line for line in _lines(place) if line["kind"] == "withdrawal"]
 
@@ -189,36 +234,44 @@ def _count(found: Concerned, record: Record, *, kept: bool) -> None:
         found.rejected += 1
         found.with_text += text
     if kept or text or archived:
-        names = ("url", "canonical_url", "domain", "doc_id", "content_hash", "license_tag")
-        page = {name: record.get(name) for name in names}
-        page["canonical_url"] = page["canonical_url"] or page["url"]
-        found.pages.append({"kind": "page", "was": "kept" if kept else "rejected"} | page)
+        found.pages.append(_page_line(record, kept=kept))
+
+
+def _page_line(record: Record, *, kept: bool) -> PageLine:
+    return {
+        "kind": "page",
+        "was": "kept" if kept else "rejected",
+        "url": record["url"],
+        "canonical_url": record.get("canonical_url") or record["url"],
+        "domain": record.get("domain"),
+        "doc_id": record.get("doc_id"),
+        "content_hash": record.get("content_hash"),
+        "license_tag": record.get("license_tag"),
+        "number": 0,  # the log knows it
+    }
 
 
 def _without_text(record: Record) -> Record:
     return {name: value for name, value in record.items() if name not in TEXT_FIELDS} | dict.fromkeys(_POINTERS)
 
 
-def _log(
-    place: Place, wish: Wish, pages: list[dict[str, Any]], now: float
-) -> tuple[frozenset[str], list[dict[str, Any]]]:
+def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[frozenset[str], list[PageLine]]:
     """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
     lines = list(_lines(place))
     wished = [line for line in lines if line["kind"] == "withdrawal"]
-    entry = next((line for line in wished if wish.as_json().items() <= line.items()), None)
+    entry = next((line for line in wished if wish.is_logged_as(line)), None)
     if entry is None:
-        entry = {"kind": "withdrawal", "number": len(wished) + 1, "time": rfc3339(now), "refused": sorted(wish.refused)}
-        entry |= wish.as_json()
+        entry = wish.line(len(wished) + 1, now)
         lines.append(entry)
     number = entry["number"]
     known = {line["url"]: line for line in lines if line["kind"] == "page" and line["number"] == number}
-    fresh = [page | {"number": number} for page in pages if page["url"] not in known]
+    fresh: list[PageLine] = [{**page, "number": number} for page in pages if page["url"] not in known]
     options = orjson.OPT_APPEND_NEWLINE
     place.put(WITHDRAWALS, b"".join(orjson.dumps(line, option=options) for line in [*lines, *fresh]))
     return frozenset(entry["refused"]), [*known.values(), *fresh]
 
 
-def _lines(place: Place) -> Iterator[dict[str, Any]]:
+def _lines(place: Place) -> Iterator[WishLine | PageLine]:
     try:
         with place.open(WITHDRAWALS) as file:
             for number, line in enumerate(file, start=1):
@@ -229,11 +282,11 @@ def _lines(place: Place) -> Iterator[dict[str, Any]]:
         raise StorageError(f"{place.path_of(WITHDRAWALS)}: cannot be read ({error})") from error
 
 
-def _parsed(place: Place, line: bytes, number: int) -> dict[str, Any]:
+def _parsed(place: Place, line: bytes, number: int) -> WishLine | PageLine:
     try:
         content = orjson.loads(line)
         if content["kind"] in {"withdrawal", "page"}:
-            return dict(content)
+            return cast("WishLine | PageLine", content)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         pass
     raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is no withdrawal; restore the file from a copy")

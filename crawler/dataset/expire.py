@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
-from crawler.dataset.versions import check_free, held, new_version, set_old_aside
+from crawler.dataset.versions import Cause, check_free, held, new_version, set_old_aside
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.types import Entry, Step
 from crawler.times import rfc3339
 
 LOG = "expired.jsonl"
@@ -56,10 +56,7 @@ def expire(place: Place, *, days: float, now: float, by: str, reason: str = "") 
                 version,
                 [_step(entry) for entry in found],
                 {"archives": len(found), "erased": sum(entry["documents"] for entry in found)},
-                reason=reason or f"older than {days:g} days",
-                by=EXPIRY,
-                now=now,
-                kept_old=False,
+                Cause(EXPIRY, reason or f"older than {days:g} days", now, keeps_old=False),
             )
             ledger.save()  # from here on the archives are gone
             set_old_aside(place, ledger.rewrite)
@@ -95,9 +92,9 @@ def expired_note(pattern: str) -> str:
     return f"{pattern}: {len(gone)} archive(s) expired ({when}); {corpus[2:] or '.'}/{LOG} says which and why"
 
 
-def _step(entry: Entry) -> dict[str, Any]:
-    counts = {"documents": 0, "changed": 0, "rejected": 0, "dropped": entry["documents"]}
-    return {"old": entry["path"], "new": None} | counts
+def _step(entry: Entry) -> Step:
+    gone = entry["documents"]
+    return {"old": entry["path"], "new": None, "documents": 0, "changed": 0, "rejected": 0, "dropped": gone}
 
 
 def _log(place: Place, found: list[Entry], why: dict[str, Any]) -> None:

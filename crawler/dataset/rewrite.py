@@ -1,4 +1,4 @@
-"""After the crawl: one new version of the corpus, in which records were changed, rejected or withdrawn.
+"""A rewrite makes a new version of a finished corpus, in which records were changed, rejected or withdrawn.
 
 No listed file ever changes. Changed files get new names, a ledger of their own says which files they stand for, and the
 manifest counts one version up with the lineage. That ledger is saved in one step, so a crash leaves the old version or
@@ -12,16 +12,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from crawler.dataset.versions import check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
+from crawler.dataset.versions import Cause, check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import Entry, ShardWriter, read_records, write_sealed
+from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
+from crawler.storage.types import Entry, Lineage, Made, Manifest, Sealed, Step
 
 REJECTED_FILE_BYTES = 512 * 2**20
 COMMIT_EVERY = 1_000
@@ -41,7 +41,7 @@ Decide = Callable[[Record], Decision]
 trace). Called once for each record, in the order of `read_files` and of their lines."""
 
 
-RewriteArchive = Callable[[Place, str, Path], tuple[Entry, int] | None]
+RewriteArchive = Callable[[Place, str, Path], tuple[Sealed, int] | None]
 """Writes a changed archive: the corpus, the old path, where the new file belongs. Answers its manifest entry and the
 response records that went, or None where nothing changes and no file was written."""
 
@@ -84,51 +84,41 @@ def read_files(place: Place, folders: Sequence[str] = (SHARDS,)) -> list[Entry]:
 def rewrite(
     place: Place,
     decide: Decide,
+    cause: Cause,
     *,
-    reason: str,
-    by: str,
-    now: float,
     folders: Sequence[str] = (SHARDS,),
     archive: RewriteArchive | None = None,
-    keep_old: bool = True,
 ) -> Rewritten:
     """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
 
-    reason: why, for people; by: which operation; now: seconds since the epoch. `archive` is asked about every archive.
-    Files without a change stay as they are; where nothing changes at all there is no new version. Replaced files move
-    to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them; with `keep_old=False` (a withdrawal) they
-    are removed, and so are the replaced files of every earlier version.
+    `archive` is asked about every archive. Files without a change stay as they are; where nothing changes at all there
+    is no new version. Replaced files move to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them;
+    where the cause keeps no old ones (a withdrawal) they are removed, and so are the replaced files of every earlier
+    version.
 
     Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
     """
     with ExitStack() as stack:
-        _alone(place, stack)
-        manifest = merge(place)
-        version = manifest.get("version", 1) + 1
-        job = _Job(place, version, decide, len(manifest["files"]))
-        stack.callback(held(place, job.writer).release)
-        check_free(place, job.writer)
-        tidy(place, skip=job.writer)
+        job = _begin(place, decide, stack)
         try:
-            for number, entry in enumerate(manifest["files"]):
-                if entry["kind"] in folders:
-                    job.file(number, entry)
-                elif entry["kind"] == ARCHIVE and archive is not None:
-                    job.archive(number, entry, archive)
-            job.finish()
-            result = job.result()
-            if not job.steps:
-                return Rewritten(version - 1, result.seen, 0, 0, 0, 0)
-            counts = {"changed": result.changed, "rejected": result.rejected, "dropped": result.dropped}
-            counts |= {"erased": result.erased} if result.erased else {}
-            lineage = new_version(place, version, job.steps, counts, reason=reason, by=by, now=now, kept_old=keep_old)
-            job.ledger.rewrite = lineage
-            job.ledger.save()  # from here on the new version stands
+            job.apply(folders, archive)
+            lineage = job.stand(cause)
         except BaseException:
             job.abandon()
             raise
-        set_old_aside(place, lineage)
-        return result
+        if lineage:
+            set_old_aside(place, lineage)
+        return job.result()
+
+
+def _begin(place: Place, decide: Decide, stack: ExitStack) -> _Job:
+    """Take every lock that a rewrite needs, until `stack` closes, and remove what crashed ones left."""
+    _alone(place, stack)
+    job = _Job(place, merge(place), decide)
+    stack.callback(held(place, job.writer).release)
+    check_free(place, job.writer)
+    tidy(place, skip=job.writer)
+    return job
 
 
 def tidy(place: Place, *, skip: str = "") -> int:
@@ -153,36 +143,78 @@ def tidy(place: Place, *, skip: str = "") -> int:
 class _Job:
     """One rewrite while it runs: what it has seen, the files it wrote, and the ledger that will list them."""
 
-    def __init__(self, place: Place, version: int, decide: Decide, file_count: int) -> None:
-        self.writer = f"{REWRITER}{version:04d}"
-        self.ledger = Ledger(place, self.writer)
-        self.steps: list[dict[str, Any]] = []
-        self.seen = 0
-        self._place, self._decide, self._next = place, decide, file_count
-        self._version = version
+    def __init__(self, place: Place, manifest: Manifest, decide: Decide) -> None:
+        self._place, self._files, self._decide = place, manifest["files"], decide
+        self._version = manifest.get("version", 1) + 1
+        self.writer = f"{REWRITER}{self._version:04d}"
+        self._ledger = Ledger(place, self.writer)
+        self._steps: list[Step] = []
+        self._seen = 0
         self._rejected: ShardWriter | None = None
         self._rejections = 0
         self._sources: list[Entry] = []  # files that a rejection came from
 
-    def file(self, number: int, entry: Entry) -> None:
+    def apply(self, folders: Sequence[str], archive: RewriteArchive | None) -> None:
+        """Write what takes the place of each file that changes, and the file of rejections."""
+        for number, entry in enumerate(self._files):
+            if entry["kind"] in folders:
+                self._file(number, entry)
+            elif entry["kind"] == ARCHIVE and archive is not None:
+                self._archive(number, entry, archive)
+        if self._rejected is not None:
+            self._rejected.seal()
+
+    def stand(self, cause: Cause) -> Lineage | None:
+        """Save the ledger: from here on the new version stands. None where nothing has changed."""
+        if not self._steps:
+            return None
+        done = self.result()
+        counts = {"changed": done.changed, "rejected": done.rejected, "dropped": done.dropped}
+        counts |= {"erased": done.erased} if done.erased else {}
+        self._ledger.rewrite = new_version(self._place, self._version, self._steps, counts, cause)
+        self._ledger.save()
+        return self._ledger.rewrite
+
+    def result(self) -> Rewritten:
+        """The counts so far, and the version that stands."""
+        pages = [step for step in self._steps if not step["old"].startswith(f"{ARCHIVE}/")]
+        dropped = sum(step["dropped"] for step in pages)
+        return Rewritten(
+            version=self._version if self._steps else self._version - 1,
+            seen=self._seen,
+            changed=sum(step["changed"] for step in pages),
+            rejected=sum(step["rejected"] for step in pages),
+            dropped=dropped,
+            files=len(self._ledger.files),
+            erased=sum(step["dropped"] for step in self._steps) - dropped,
+        )
+
+    def abandon(self) -> None:
+        """Take back what was written; the old version is untouched."""
+        if self._rejected is not None:
+            self._rejected.abandon()
+        self._ledger.files.clear()
+        remove_unlisted(self._place, Ledger(self._place, self.writer))
+
+    def _file(self, number: int, entry: Entry) -> None:
         """Apply the decision to one file; a new one is written only where something changes."""
         path = entry["path"]
         self._sources.append(entry)
         folder, _, name = path.partition("/")
         new = f"{folder}/{self.writer}-{number:06d}.{_format_of(name)}"
-        step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
+        step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
         written = write_sealed(self._place.root / new, self._lines(path, step))
         if not (step["changed"] or step["rejected"] or step["dropped"]):
             self._place.discard_local(new)
             return
         if step["documents"]:
-            self._publish(new, written | {"made_by": makers_of([entry])})
+            self._publish(new, written, makers_of([entry]))
         else:
             self._place.discard_local(new)
             step["new"] = None
-        self.steps.append(step)
+        self._steps.append(step)
 
-    def archive(self, number: int, entry: Entry, change: RewriteArchive) -> None:
+    def _archive(self, number: int, entry: Entry, change: RewriteArchive) -> None:
         """Let `change` write another archive in place of this one; one without a page left is not replaced."""
         path = entry["path"]
         new: str | None = f"{ARCHIVE}/{self.writer}-{number:06d}.{path.rpartition('/')[2].partition('.')[2]}"
@@ -191,36 +223,25 @@ class _Job:
             return
         written, erased = found
         if written["documents"] or written.get("revisits"):
-            self._publish(str(new), written | {"made_by": makers_of([entry])})
+            self._publish(str(new), written, makers_of([entry]))
         else:
             for name in with_index(str(new)):
                 self._place.discard_local(name)
             new = None
-        counts = {"documents": written["documents"], "changed": 0, "rejected": 0, "dropped": erased}
-        self.steps.append({"old": path, "new": new} | counts)
+        self._steps.append(
+            {
+                "old": path,
+                "new": new,
+                "documents": written["documents"],
+                "changed": 0,
+                "rejected": 0,
+                "dropped": erased,
+            }
+        )
 
-    def finish(self) -> None:
-        """Seal the file of rejections."""
-        if self._rejected is not None:
-            self._rejected.seal()
-
-    def result(self) -> Rewritten:
-        """The counts so far."""
-        pages = [step for step in self.steps if not step["old"].startswith(f"{ARCHIVE}/")]
-        counts = {name: sum(step[name] for step in pages) for name in ("changed", "rejected", "dropped")}
-        erased = sum(step["dropped"] for step in self.steps) - counts["dropped"]
-        return Rewritten(version=self._version, seen=self.seen, files=len(self.ledger.files), erased=erased, **counts)
-
-    def abandon(self) -> None:
-        """Take back what was written; the old version is untouched."""
-        if self._rejected is not None:
-            self._rejected.abandon()
-        self.ledger.files.clear()
-        remove_unlisted(self._place, Ledger(self._place, self.writer))
-
-    def _lines(self, path: str, step: dict[str, Any]) -> Iterator[bytes]:
+    def _lines(self, path: str, step: Step) -> Iterator[bytes]:
         for record in read_records(self._place, path):
-            self.seen += 1
+            self._seen += 1
             before = encode(record)
             decision = self._decide(record)
             if decision is None:
@@ -241,20 +262,18 @@ class _Job:
                 self.writer,
                 shard_format=_format_of(path.rpartition("/")[2]),
                 max_bytes=REJECTED_FILE_BYTES,
-                first_number=self._next,
-                on_seal=lambda final, entry: self._publish(
-                    f"{REJECTED}/{final.name}", entry | {"made_by": makers_of(self._sources)}
-                ),
+                first_number=len(self._files),
+                on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry, makers_of(self._sources)),
             )
         self._rejected.add(encode(record))
         self._rejections += 1
         if self._rejections % COMMIT_EVERY == 0:
             self._rejected.commit()
 
-    def _publish(self, relative: str, entry: Entry) -> None:
+    def _publish(self, relative: str, entry: Sealed, made_by: list[Made]) -> None:
         for name in with_index(relative):
             self._place.publish(name)
-        self.ledger.add(relative, entry)
+        self._ledger.add(relative, entry, made_by)
         for name in with_index(relative):
             self._place.forget_local(name)
 

@@ -1,4 +1,4 @@
-"""A subset of a corpus as a corpus of its own: the records that meet every condition, with a manifest that says whence.
+"""A subset of a corpus is a corpus of its own; its manifest names the source and the conditions.
 
 Nothing is fetched or judged again, and the source is not changed. The archive stays where it is.
 """
@@ -9,16 +9,19 @@ import hashlib
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
-from crawler.storage.corpus.manifest import Ledger, Run, makers_of, merge, versions
+from crawler.storage.corpus.manifest import Ledger, makers_of, merge
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import Entry, ShardWriter
+from crawler.storage.files.shards import ShardWriter
+from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
 WRITER = "select"
@@ -75,9 +78,12 @@ class Selection:
             and all(condition.holds(record) for condition in self.conditions)
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """For the manifest."""
+    def origin(self, manifest_sha256: str, *, read: int, selected: int) -> SelectedFrom:
+        """For the manifest of the subset. read, selected: records."""
         return {
+            "manifest_sha256": manifest_sha256,
+            "read": read,
+            "selected": selected,
             "languages": sorted(self.languages),
             "licences": sorted(self.licences),
             "domains": sorted(self.domains),
@@ -113,7 +119,14 @@ def _reads_as_number(value: str) -> bool:
 
 
 def select(
-    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+    source: Place,
+    target: Place,
+    selection: Selection,
+    *,
+    max_bytes: int,
+    now: float,
+    max_documents: int = 0,
+    all_versions: bool = False,
 ) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
@@ -130,7 +143,7 @@ def select(
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
-        shards = _writer(target, ledger, files, max_bytes)
+        shards = _writer(target, ledger, files, max_bytes, max_documents)
         for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
@@ -151,18 +164,19 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
             yield encode(record)
 
 
-def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, max_documents: int) -> ShardWriter:
     name = files[0]["path"].rpartition("/")[2]
 
-    def sealed(path: Any, entry: Entry) -> None:
+    def sealed(path: Path, entry: Sealed) -> None:
         target.publish(f"{SHARDS}/{path.name}")
-        ledger.add(f"{SHARDS}/{path.name}", entry | {"made_by": makers_of(files)})
+        ledger.add(f"{SHARDS}/{path.name}", entry, makers_of(files))
 
     return ShardWriter(
         target.root / SHARDS,
         WRITER,
         shard_format=name[name.rindex(".jsonl") + 1 :],
         max_bytes=max_bytes,
+        max_documents=max_documents,
         first_number=0,
         on_seal=sealed,
     )
@@ -172,6 +186,7 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
     manifest = source.manifest()
     runs = manifest["runs"]
     return {
+        "kind": "select",
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
         "started": rfc3339(now),
@@ -180,5 +195,5 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
         "versions": versions(),
         "counters": {},
         "archives": {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE},
-        "selected_from": {"manifest_sha256": manifest_sha256, **counts, **selection.as_json()},
+        "selected_from": selection.origin(manifest_sha256, read=counts["read"], selected=counts["selected"]),
     }

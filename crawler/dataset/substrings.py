@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from crawler.dataset.cuts import Span, rejection, without
 from crawler.dataset.rewrite import Decision, Rejection, Rewritten, read_files, rewrite
 from crawler.dataset.suffixes import Ints, Passage, Passages, Repeats
+from crawler.dataset.versions import Cause
 from crawler.dataset.word_rows import Row
 from crawler.document import Drop, DropReason
 from crawler.storage.files.place import Place
@@ -24,7 +25,7 @@ from crawler.storage.files.shards import read_records
 
 STAGE = "substrings"
 BYTES_A_WORD = 60
-"""Memory a word of the corpus takes while its block is searched (measured: `python -m bench.substrings`)."""
+"""Memory a word of the corpus takes while its block is searched (measured: `python -m bench.speed.substrings`)."""
 EXAMPLE_WORDS = 40
 TOP = 10
 
@@ -102,7 +103,7 @@ def remove(place: Place, findings: Findings, *, min_words: int, now: float, keep
         return Rejection(rejection(record, Drop(STAGE, DropReason.TOO_SHORT, detail)))
 
     reason = f"passages of {findings.min_tokens} words or more that stand more than once; the first occurrence stays"
-    return rewrite(place, decide, reason=reason, by="dataset substrings --remove", now=now, keep_old=keep_old)
+    return rewrite(place, decide, Cause("dataset substrings --remove", reason, now, keep_old))
 
 
 def _kept(place: Place) -> Iterator[Record]:

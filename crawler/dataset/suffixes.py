@@ -1,4 +1,4 @@
-"""Behind `dataset substrings`: which runs of at least k tokens stand more than once, from a suffix array.
+"""A suffix array finds the runs of at least k tokens that stand more than once (`dataset substrings`).
 
 Suffix array by libdivsufsort (Mori; `pydivsufsort`) over the tokens as big-endian bytes, common prefixes by Kasai et
 al. 2001: linear, or nearly so, in the input. Suffixes that share k tokens lie side by side, so the occurrences of a

@@ -1,4 +1,4 @@
-"""After a second run: what later visits replaced, or found gone, leaves the corpus with its next version.
+"""Supersede takes out what later visits replaced, or found gone: the next version of the corpus is without it.
 
 The newest final verdict on a URL counts (`verify.py` ranks alike). Older records go in one rewrite: the files that held
 them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.
@@ -11,20 +11,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import Rewritten, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers, is_final, page_key
+from crawler.dataset.versions import Cause
 from crawler.document import DropReason
+from crawler.statkeys import REPLACING
 from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Manifest
 from crawler.times import rfc3339
 
 BY = "recrawl"
 """The operation's name in the lineage."""
-_TELLING = ("recrawl/changed", "recrawl/gone", "recrawl/moved", "recrawl/decayed", "replay/later_versions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,11 @@ class _Best:
     opted_out: str  # its URL, where that is the verdict
 
 
-def is_pending(manifest: dict[str, Any]) -> bool:
+def is_pending(manifest: Manifest) -> bool:
     """True where a recrawl, or its replay, found something since superseded records were last taken out."""
     last = max((step["time"] for step in manifest.get("lineage", []) if step["operation"] == BY), default="")
     return any(
-        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in _TELLING)
+        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in REPLACING)
         for run in manifest["runs"]
     )
 
@@ -76,16 +77,14 @@ def supersede(place: Place, *, now: float) -> Superseded:
     found = standing(place)
     if found.opted_out:
         rule = f"opt-out found at a later visit, {rfc3339(now)}"
-        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule)
+        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule, by=BY)
         withdraw(place, wish, now=now)
     if not found.stale:
         return Superseded(None, len(found.opted_out))
     done = rewrite(
         place,
         lambda record: None if identity(record) in found.stale else record,
-        reason="replaced, or found gone, by a later visit",
-        by=BY,
-        now=now,
+        Cause(BY, "replaced, or found gone, by a later visit", now),
         folders=(SHARDS, REJECTED),
     )
     return Superseded(done, len(found.opted_out))

@@ -22,7 +22,8 @@ from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import Record
-from crawler.storage.files.shards import Entry, read_lines, read_records, write_sealed
+from crawler.storage.files.shards import read_lines, read_records, write_sealed
+from crawler.storage.types import Entry
 
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
@@ -202,7 +203,7 @@ def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
         new = f"{folder}/{writer}-{number:06d}.{name[len(writer) + 1 :].partition('.')[2]}"
         lines = read_lines(place.root / path)
         written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
-        ledger.add(new, written | {"made_by": makers_of([ledger.files[path]])})
+        ledger.add(new, written, makers_of([ledger.files[path]]))
     ledger.retire(path, removed=len(numbers), replaced_by=new)
     ledger.save()
     with disk(place.root / path):

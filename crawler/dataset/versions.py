@@ -1,32 +1,42 @@
 """A version of the corpus after its crawl: where it comes from, and what becomes of the files that it replaces.
 
-`storage/rewrite.py` makes versions out of changed records, `storage/expiry.py` by removing archives.
+`rewrite.py` makes versions out of changed records, `expire.py` by removing archives.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from dataclasses import dataclass
 
 from crawler.storage.archive.cdxj import with_index
-from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, Lineage, merge
+from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place
+from crawler.storage.types import Counts, Lineage, Step
 from crawler.times import rfc3339
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why there is a new version. by: the operation; reason: for people; now: seconds since the epoch.
+
+    keeps_old: the replaced files stay in `replaced/`.
+    """
+
+    by: str
+    reason: str
+    now: float
+    keeps_old: bool = True
 
 
 def new_version(
     place: Place,
     version: int,
-    steps: list[dict[str, Any]],
-    counts: dict[str, int],
-    *,
-    reason: str,
-    by: str,
-    now: float,
-    kept_old: bool,
+    steps: list[Step],
+    counts: Counts,
+    cause: Cause,
 ) -> Lineage:
     """Keep the present manifest under its number, and say where version `version` comes from.
 
@@ -39,11 +49,11 @@ def new_version(
     place.put(name, old)
     return {
         "version": version,
-        "operation": by,
-        "reason": reason,
-        "time": rfc3339(now),
+        "operation": cause.by,
+        "reason": cause.reason,
+        "time": rfc3339(cause.now),
         "previous": {"path": name, "sha256": hashlib.sha256(old).hexdigest()},
-        "kept_old": kept_old,
+        "kept_old": cause.keeps_old,
         "counts": counts,
         "files": steps,
     }

@@ -1,4 +1,4 @@
-"""Behind `dataset substrings`: documents as one row of numbers, one a word, and back.
+"""Word rows are documents as one row of numbers, one a word, and back (`dataset substrings`).
 
 A word is what stands between white space; in scripts without spaces, a character. Letter case and punctuation count.
 """

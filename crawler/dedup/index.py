@@ -1,4 +1,4 @@
-"""Behind the stages: the index that knows which texts the corpus has, shared by all workers.
+"""The interface of the duplicate index, which knows the texts that the corpus has.
 
 `RedisIndex` (`dedup_redis.py`) keeps it in Redis or Valkey, `MemoryIndex` (`dedup_memory.py`) in this process; both
 answer alike. A question is also a claim: whoever asks first about a text owns it from then on, in one atomic step.

@@ -1,10 +1,10 @@
-"""After a withdrawal: what the frontier forgets, and which pages an allowlist no longer grants."""
+"""A withdrawal removes a domain from the frontier; an allowlist decides which pages it no longer grants."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.client import Frontier
@@ -43,7 +43,7 @@ def revoked_by(entries: Iterable[AllowlistEntry]) -> Callable[[Record], bool]:
     return revoked
 
 
-def ungranted(pages: Iterable[Record], entries: Iterable[AllowlistEntry]) -> frozenset[str]:
+def ungranted(pages: Iterable[Mapping[str, Any]], entries: Iterable[AllowlistEntry]) -> frozenset[str]:
     """Where the allowlist grants nothing any more: the domains of these pages, or single hosts of a domain.
 
     A host above or below a granted one is not named: its name would cover what is granted.

@@ -1,4 +1,4 @@
-"""After the decision, for people: what was read, what it said, which rule decided, in plain words.
+"""Explains a decision to people: what was read, what it said, which rule decided, in plain words.
 
 Nothing is decided here. What the crawl's own functions returned is named and put into sentences; `scrapy optout` shows
 them.

@@ -1,4 +1,4 @@
-"""Beside the extraction stage: does a domain still give as much text as it used to?
+"""The yield rule: does a domain still give as much text as it used to?
 
 The yield of a page is the characters that came out by the bytes that went in (`extraction_yield`). A site that puts up
 a consent wall, or turns into an empty page that scripts fill, keeps answering 200: its yield falls. One page says

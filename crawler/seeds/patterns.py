@@ -6,6 +6,8 @@ expressions, no backtracking.
 
 from __future__ import annotations
 
+from crawler.policy.glob import glob_matches
+
 MAX_PATTERN_LENGTH = 1000
 MAX_WILDCARDS = 16
 
@@ -14,20 +16,7 @@ def matches(pattern: str, path_and_query: str) -> bool:
     """True where the pattern matches from the start. `/docs/` is a prefix; `*` is any run; a closing `$` the end."""
     if "*" not in pattern and not pattern.endswith("$"):
         return path_and_query.startswith(pattern)
-    anchored = pattern.endswith("$")
-    first, *rest = pattern.removesuffix("$").split("*")
-    if not path_and_query.startswith(first):
-        return False
-    if not rest:
-        return path_and_query == first
-    at = len(first)
-    last = rest.pop() if anchored else None
-    for piece in rest:  # leftmost is enough: a star takes whatever is left
-        found = path_and_query.find(piece, at)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return last is None or (path_and_query.endswith(last) and len(path_and_query) - len(last) >= at)
+    return glob_matches(pattern.removesuffix("$").split("*"), path_and_query, anchored=pattern.endswith("$"))
 
 
 def complaint(pattern: str) -> str:

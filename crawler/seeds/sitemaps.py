@@ -8,15 +8,14 @@ broken XML is read as far as it goes. Entities a file declares are refused, its 
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from lxml import etree
 
+from crawler.decompress import unpack
 from crawler.seeds.timestamps import parse_timestamp
 from crawler.urls.canonicalize import canonicalize, printable
 
@@ -26,7 +25,6 @@ MAX_NESTING = 3  # index files above a page, counted from the file that was aske
 MAX_PROBLEMS = 20
 
 _MAX_GZIP_LAYERS = 2
-_PIECE = 2**16
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ITEM_TAGS = {"url": "urlset", "sitemap": "index", "item": "rss", "entry": "atom"}
 _ROOTS = {"urlset": "urlset", "sitemapindex": "index", "rss": "rss", "rdf": "rss", "feed": "atom"}
@@ -104,14 +102,10 @@ class _Reader:
         return body[:MAX_BYTES]
 
     def _gunzipped(self, body: bytes) -> bytes:
-        out = bytearray()
-        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
-            try:
-                while len(out) <= MAX_BYTES and (piece := file.read1(_PIECE)):
-                    out += piece
-            except (OSError, EOFError, zlib.error):
-                self.complain("damaged or unfinished gzip data: read as far as it goes")
-        return bytes(out)
+        found = unpack(body, "gzip", MAX_BYTES, salvage=True)
+        if found.error is not None or found.rest.strip(b"\0"):
+            self.complain("damaged or unfinished gzip data: read as far as it goes")
+        return found.data
 
     def read_text(self, text: str) -> None:
         """One URL a line; a file without any URL is no list at all."""

@@ -15,6 +15,7 @@ from crawler.config import from_mapping
 from crawler.dataset.exclude import WITHDRAWALS, Wish, covers, find, refused_domains, withdraw, withdrawals
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import finish_dead_writers, verify
+from crawler.dataset.versions import Cause
 from crawler.frontier.exclusion import block, domain_named, revoked_by, ungranted, without
 from crawler.frontier.model import PutStatus
 from crawler.frontier.operate import with_frontier
@@ -131,7 +132,7 @@ def test_reports_that_may_quote_the_pages_go(corpus):
 def test_files_that_an_earlier_version_kept_are_removed(corpus):
     from crawler.dataset.rewrite import rewrite
 
-    changed = rewrite(corpus.place, lambda r: None if "birch" in r["url"] else r, reason="t", by="t", now=1.7e9)
+    changed = rewrite(corpus.place, lambda r: None if "birch" in r["url"] else r, Cause("t", "t", 1.7e9))
     assert changed.dropped == 4 and b"birch-phrase-000" in corpus.everything()
     run(corpus)
     assert b"birch-phrase" not in corpus.everything() and healthy(corpus)
@@ -177,7 +178,7 @@ def test_a_licence_is_withdrawn_across_domains_with_its_raw_pages(corpus):
 
 def test_all_conditions_of_a_wish_have_to_hold(corpus):
     found = find(corpus.place, Wish("x", frozenset({"birch.example"}), frozenset({"CC0-1.0"})))
-    assert found.nothing
+    assert not (found.kept or found.with_text or found.archived)
 
 
 def test_a_domain_with_nothing_in_the_corpus_is_refused_all_the_same(corpus):

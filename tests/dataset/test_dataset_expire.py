@@ -12,6 +12,7 @@ from crawler.dataset import versions
 from crawler.dataset.expire import expire, expired, expired_note, too_old
 from crawler.dataset.rewrite import rewrite, tidy
 from crawler.dataset.verify import verify
+from crawler.dataset.versions import Cause
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
@@ -131,7 +132,7 @@ def test_a_call_that_was_cut_off_is_finished_by_the_next(place, folder, monkeypa
 
 def test_a_rewrite_before_and_after_leaves_its_old_files_alone(place, folder):
     def renamed(title):
-        rewrite(place, lambda record: record | {"title": title}, reason="titles", by="test", now=1.8e9)
+        rewrite(place, lambda record: record | {"title": title}, Cause("test", "titles", 1.8e9))
 
     renamed("one")
     expire(place, days=98.5, now=NOW, by="keeper")

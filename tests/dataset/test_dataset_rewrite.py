@@ -12,6 +12,7 @@ import pytest
 
 from crawler.dataset.rewrite import Rejection, corpus_place, read_files, rewrite, tidy
 from crawler.dataset.verify import finish_dead_writers, fix, verify
+from crawler.dataset.versions import Cause
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
@@ -29,8 +30,8 @@ def without(*numbers):
 
 
 def run(folder, decide, **values):
-    made = {"reason": "a test", "by": "dataset test", "now": 1_800_000_000.0}
-    return rewrite(Place(str(folder.path)), decide, **(made | values))
+    cause = Cause("dataset test", "a test", 1_800_000_000.0, keeps_old=values.pop("keep_old", True))
+    return rewrite(Place(str(folder.path)), decide, cause, **values)
 
 
 def healthy(folder):
@@ -223,7 +224,7 @@ def test_a_remote_corpus_is_rewritten_too(tmp_path, folder):
     folder.filled(range(3), CORPUS_DIR=url, CORPUS_SPOOL_DIR=str(tmp_path / "spool"))
     with corpus_place(url) as place:
         assert place.remote
-        done = rewrite(place, without(1), reason="a test", by="dataset test", now=0.0, keep_old=False)
+        done = rewrite(place, without(1), Cause("dataset test", "a test", 0.0, keeps_old=False))
     assert done.dropped == 1 and len(folder.names("shards")) == 1
     assert healthy(folder) and folder.manifest()["version"] == 2
 

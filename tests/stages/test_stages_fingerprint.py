@@ -25,7 +25,7 @@ CHINESE = (
 )
 
 
-def hamming(left, right):
+def hamming(left: str, right: str) -> int:
     """Bits in which two SimHash values differ, 0 to 64."""
     return (int(left, 16) ^ int(right, 16)).bit_count()
 

@@ -8,6 +8,7 @@ import pytest
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
 from crawler.dataset.verify import fix, verify
+from crawler.dataset.versions import Cause
 from crawler.storage.corpus.manifest import Ledger, merge
 from crawler.storage.files.place import Place
 
@@ -78,9 +79,7 @@ def test_a_rewrite_and_a_fix_keep_where_the_records_come_from(folder, kept, exch
     rewrite(
         place,
         lambda record: record | {"title": "new"} if record["url"].endswith(("0", "1")) else record,
-        reason="titles",
-        by="test",
-        now=1.8e9,
+        Cause("test", "titles", 1.8e9),
     )
     (after,) = entries(folder, "shards")
     assert after["path"] != before["path"]

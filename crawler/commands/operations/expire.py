@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.operation import Load, Operation
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.storage.files.place import Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.types import Entry
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

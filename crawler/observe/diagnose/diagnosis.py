@@ -1,4 +1,4 @@
-"""Behind `scrapy diagnose`: why documents were not kept, and which threshold it was. From records, whoever made them.
+"""A diagnosis says why documents were not kept, and which threshold it was: from records, whoever made them.
 
 One pass over any number of records; what is kept of each is a few numbers, a bounded list of near misses and a bounded
 number of examples.

@@ -1,22 +1,17 @@
-"""A diagnosis for people: in a terminal, or as a page for a browser in the dress of the report."""
+"""A diagnosis in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from html import escape
-from string import Template
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, Lever, NearMiss, Reason, Step, advice
-from crawler.observe.report.reasons import meaning
+from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, Lever, NearMiss, Step, advice
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.terminal import bar
-from crawler.observe.report.webpage import TEMPLATE
-from crawler.storage.files.tally import SCORE_BINS
 
 TOP_LEVERS = 12
 _SPARKS = "▁▂▃▄▅▆▇█"
@@ -65,7 +60,7 @@ def _reasons(found: Diagnosis) -> Table | None:
 def _distributions(found: Iterable[Distribution]) -> Table:
     table = _table("left", "left", "left", "left")
     for item in found:
-        low, high = _ends(item)
+        low, high = ends_of(item)
         for side, counts, colour in (("kept", item.kept, "green"), ("rejected", item.rejected, "yellow")):
             name = item.name if side == "kept" else ""
             axis = f"{low} … {high}" if side == "kept" else ""
@@ -73,7 +68,8 @@ def _distributions(found: Iterable[Distribution]) -> Table:
     return table
 
 
-def _ends(item: Distribution) -> tuple[str, str]:
+def ends_of(item: Distribution) -> tuple[str, str]:
+    """The values at both ends of the axis."""
     if item.name != "word_count":
         return "0", "1"
     return f"{2**item.first_bin:,}", f"{2 ** (item.first_bin + len(item.kept)):,}"
@@ -148,86 +144,3 @@ def _table(*alignments: str) -> Table:
     for alignment in alignments:
         table.add_column(justify=alignment, overflow="fold")  # type: ignore[arg-type]  # "left" and "right" only
     return table
-
-
-# --- for a browser ----------------------------------------------------------------------------------------------------
-
-
-def page(found: Diagnosis) -> str:
-    """The diagnosis as a complete HTML document, without scripts; everything from outside is escaped."""
-    rejected = found.total - found.kept - found.held
-    parts = (("kept", found.kept), ("not", rejected), ("hold", found.held))
-    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title="Diagnosis",
-        subtitle=escape(" · ".join([found.source, *found.notes])),
-        share="".join(f'<i class="{name}" style="flex:{count}"></i>' for name, count in parts if count),
-        legend=f"{found.kept:,} kept, {rejected:,} rejected, {found.held:,} on hold",
-        figures="",
-        sections="\n".join(_sections(found)),
-        footer=f"{found.total:,} documents",
-    )
-
-
-def _sections(found: Diagnosis) -> Iterator[str]:
-    if sentences := advice(found):
-        yield "<h2>What would keep more</h2><ul>" + "".join(f"<li>{escape(s)}</li>" for s in sentences) + "</ul>"
-    if found.levers:
-        yield "<h2>Thresholds, the one that bites most first</h2>" + _lever_rows(found.levers)
-    yield "<h2>Scores, kept and rejected</h2><div class=two>" + "".join(map(_figure, found.distributions)) + "</div>"
-    if found.near_misses:
-        yield "<h2>Nearest misses</h2>" + _near_rows(found.near_misses)
-    yield "<h2>Kept</h2><div class=two>" + "".join(map(_article, found.kept_examples)) + "</div>"
-    for reason in found.reasons:
-        yield _reason_section(reason, found.total)
-
-
-def _lever_rows(levers: list[Lever]) -> str:
-    head = (
-        "<tr><th>threshold<th>profile<th class=n>limit<th class=n>miss it<th class=n>only it<th>moved<th>stricter</tr>"
-    )
-    rows = (
-        f"<tr><td><code>{escape(v.limit.setting)}</code><td>{v.limit.profile}<td class=n>{v.limit.limit:g}"
-        f"<td class=n>{v.missed:,}<td class=n>{v.alone:,}<td>{', '.join(_step(s, '+') for s in v.relaxed)}"
-        f"<td>{_step(v.stricter, '-') if v.stricter else ''}</tr>"
-        for v in levers
-    )
-    return f"<table>{head}{''.join(rows)}</table>"
-
-
-def _near_rows(misses: list[NearMiss]) -> str:
-    rows = (
-        f"<tr><td><code>{escape(m.setting)}</code><td class=n>{m.value:g}<td class=n>{m.limit:g}"
-        f"<td>{escape(m.url)}</tr>"
-        for m in misses
-    )
-    return f"<table><tr><th>threshold<th class=n>value<th class=n>limit<th></tr>{''.join(rows)}</table>"
-
-
-def _figure(item: Distribution) -> str:
-    return "".join(
-        f"<figure><figcaption>{item.name}, {side}</figcaption><div class=histogram>{_bars(counts, colour)}</div>"
-        f"<div class=axis><span>{_ends(item)[0]}</span><span>{_ends(item)[1]}</span></div></figure>"
-        for side, counts, colour in (("kept", item.kept, "kept"), ("rejected", item.rejected, "not"))
-    )
-
-
-def _bars(counts: list[int], colour: str) -> str:
-    most = max([*counts, 1])
-    return "".join(
-        f'<i class="{colour}" style="height:{100 * c / most:.1f}%;background:var(--{colour})" title="{c:,}"></i>'
-        for c in counts[: max(SCORE_BINS, len(counts))]
-    )
-
-
-def _reason_section(reason: Reason, total: int) -> str:
-    title = f"{escape(reason.reason)}: {reason.count:,} ({100 * reason.count / total:.1f} %)"
-    examples = "".join(map(_article, reason.examples))
-    return f"<h2>{title}</h2><p class=soft>{escape(meaning(reason.reason))}</p><div class=two>{examples}</div>"
-
-
-def _article(sample: Sample) -> str:
-    text = f"<p>{escape(sample.excerpt)}</p>" if sample.excerpt else ""
-    return (
-        f'<article class="{"yes" if sample.kept else "no"}"><b>{escape(sample.title or sample.url)}</b>'
-        f'<div class="soft url">{escape(sample.url)}<br>{escape(sample.facts)}</div>{text}</article>'
-    )

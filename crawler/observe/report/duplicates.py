@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -19,6 +18,7 @@ from crawler.dedup.index import candidate_probability
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.place import REJECTED, Place
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Entry
 
 KINDS = {
     "unchanged": "the page as it was in an earlier run",
@@ -57,6 +57,12 @@ class Cluster:
     copies: int
     domains: dict[str, int]
 
+    @property
+    def where(self) -> str:
+        """The domains in words, the three with most copies by name."""
+        shown = ", ".join(f"{name} {count:,}" for name, count in list(self.domains.items())[:3])
+        return shown + (f" and {len(self.domains) - 3:,} more" if len(self.domains) > 3 else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
@@ -65,16 +71,24 @@ class Duplicates:
     kinds: dict[str, int]
     clusters: list[Cluster] = field(default_factory=list)
     bands: Bands | None = None
+    uncounted: int = 0  # rejected records that were too many to look for clusters in
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types: the part of `stats.json`."""
         clusters = [{"owner": c.owner, "copies": c.copies, "domains": c.domains} for c in self.clusters]
         curve = [[s, round(self.bands.seen(s), 4)] for s in CURVE] if self.bands else []
-        return {"kinds": self.kinds, "clusters": clusters, "detection_curve": curve}
+        return {
+            "kinds": self.kinds,
+            "clusters": clusters,
+            "clusters_uncounted": self.uncounted,
+            "detection_curve": curve,
+        }
 
 
-def read(summary: Summary, bands: Bands | None = None) -> Duplicates:
+def read(summary: Summary, bands: Bands | None = None, most_records: int | None = None) -> Duplicates:
     """The duplicates of a corpus. Reads rejected files, but only those that hold duplicates.
+
+    Where these hold more than `most_records` no clusters are looked for: a part of them would say nothing.
 
     Raises: StorageError where a file is damaged.
     """
@@ -82,12 +96,17 @@ def read(summary: Summary, bands: Bands | None = None) -> Duplicates:
     for verdict in summary.rejections:
         counts[verdict.reason] += verdict.count
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
-    return Duplicates(kinds, _clusters(Place(summary.where)), bands)
+    place = Place(summary.where)
+    files = _files(place)
+    records = sum(entry["documents"] for entry in files)
+    if most_records is not None and records > most_records:
+        return Duplicates(kinds, [], bands, uncounted=records)
+    return Duplicates(kinds, _clusters(place, files), bands)
 
 
-def _clusters(place: Place) -> list[Cluster]:
+def _clusters(place: Place, files: list[Entry]) -> list[Cluster]:
     owners: dict[str, Counter[str]] = {}
-    for record in _duplicates(place):
+    for record in _duplicates(place, files):
         owner = record["dup_of"]
         if owner in owners or len(owners) < MAX_OWNERS:
             owners.setdefault(owner, Counter())[record.get("domain") or ""] += 1
@@ -95,10 +114,14 @@ def _clusters(place: Place) -> list[Cluster]:
     return [Cluster(owner, domains.total(), _ranked(domains)) for owner, domains in largest]
 
 
-def _duplicates(place: Place) -> Iterator[dict[str, Any]]:
-    for entry in place.manifest()["files"]:
-        if entry["kind"] == REJECTED and any(name.endswith(_WITH_OWNER) for name in entry["reasons"]):
-            yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
+def _files(place: Place) -> list[Entry]:
+    rejected = (entry for entry in place.manifest()["files"] if entry["kind"] == REJECTED)
+    return [entry for entry in rejected if any(name.endswith(_WITH_OWNER) for name in entry["reasons"])]
+
+
+def _duplicates(place: Place, files: list[Entry]) -> Iterator[dict[str, Any]]:
+    for entry in files:
+        yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
 
 
 def _ranked(domains: Counter[str]) -> dict[str, int]:
@@ -111,7 +134,7 @@ def sections(found: Duplicates) -> Iterator[tuple[str, RenderableType]]:
     if found.kinds:
         yield "Seen before", _grid((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
     if found.clusters:
-        rows = ((f"{c.copies:,}", c.owner, _domains(c)) for c in found.clusters)
+        rows = ((f"{c.copies:,}", c.owner, c.where) for c in found.clusters)
         yield "Largest clusters: copies, kept page, where the copies were", _grid(rows)
     if found.kinds and found.bands:
         yield _curve_title(found.bands), Group(_sparkline(found.bands), _curve_table(found.bands))
@@ -126,11 +149,6 @@ def _grid(rows: Iterator[tuple[str, ...]]) -> Table:
 
 def _marked(row: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     yield from ((cell, number == len(row) - 1) for number, cell in enumerate(row))
-
-
-def _domains(cluster: Cluster) -> str:
-    shown = ", ".join(f"{name} {count:,}" for name, count in list(cluster.domains.items())[:3])
-    return shown + (f" and {len(cluster.domains) - 3:,} more" if len(cluster.domains) > 3 else "")
 
 
 def _curve_title(bands: Bands) -> str:
@@ -150,37 +168,23 @@ def _curve_table(bands: Bands) -> Table:
 
 
 # --- for a browser ---------------------------------------------------------------------------------------------------
-def html(found: Duplicates) -> Iterator[str]:
-    """The same parts as HTML; everything from outside is escaped."""
-    if found.kinds:
-        rows = ((kind, f"{count:,}", KINDS[kind]) for kind, count in found.kinds.items())
-        yield "<h2>Seen before</h2>" + _table(("kind", "pages", ""), rows)
-    if found.clusters:
-        rows = ((c.owner, f"{c.copies:,}", _domains(c)) for c in found.clusters)
-        yield "<h2>Largest clusters</h2>" + _table(("kept page", "copies", "where the copies were"), rows)
-    if found.kinds and found.bands:
-        yield f"<h2>{escape(_curve_title(found.bands))}</h2>" + _svg(found.bands)
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The detection curve in a box of 400 × 120. mark: where pages are dropped; rows: similarity and share seen."""
+
+    title: str
+    points: str
+    mark: float
+    threshold: str
+    rows: list[tuple[str, str]]
 
 
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = "".join(
-        f"<tr><td>{escape(name)}</td><td class=n>{escape(number)}</td><td class=soft>{escape(note)}</td></tr>"
-        for name, number, note in rows
-    )
-    name, number, note = map(escape, head)
-    return f"<table><tr><th>{name}</th><th class=n>{number}</th><th>{note}</th></tr>{lines}</table>"
-
-
-def _svg(bands: Bands) -> str:
-    """The curve in a box of 400 × 120, with a line where pages are dropped."""
-    points = " ".join(f"{400 * s / 100:.1f},{120 - 120 * bands.seen(s / 100):.1f}" for s in range(101))
-    mark = 400 * bands.threshold
-    table = "".join(f"<td class=n>{s:g}<span class=hint>{bands.seen(s):.0%}</span></td>" for s in _SHOWN)
-    return (
-        '<svg viewBox="-2 -4 404 128" width="400" role="img" aria-label="detection curve">'
-        '<path d="M0 0V120H400" fill="none" stroke="var(--line)"/>'
-        f'<path d="M{mark:.1f} 0V120" stroke="var(--not)" stroke-dasharray="4 4"/>'
-        f'<polyline points="{points}" fill="none" stroke="var(--kept)" stroke-width="2"/></svg>'
-        f'<div class="axis" style="max-width:400px"><span>0</span><span>dropped from {bands.threshold:g}</span>'
-        f"<span>1</span></div><table><tr>{table}</tr></table>"
+def curve_of(bands: Bands) -> Curve:
+    """What `templates/parts.html` draws."""
+    return Curve(
+        title=_curve_title(bands),
+        points=" ".join(f"{400 * s / 100:.1f},{120 - 120 * bands.seen(s / 100):.1f}" for s in range(101)),
+        mark=400 * bands.threshold,
+        threshold=f"{bands.threshold:g}",
+        rows=[(f"{similarity:g}", f"{bands.seen(similarity):.0%}") for similarity in _SHOWN],
     )

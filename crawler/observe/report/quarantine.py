@@ -1,17 +1,17 @@
-"""For the summary: domains in quarantine when the crawl last looked at them (`crawler/quarantine/rule.py`)."""
+"""Names the domains in quarantine when the crawl last looked at them (`crawler/quarantine/rule.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from crawler.quarantine.rule import UNIT
 from crawler.statkeys import QUARANTINED
+from crawler.storage.types import Run
 
 MEANING = "far less text than before: its poor pages are in rejected/; `scrapy quarantine --release DOMAIN` ends it"
 
 
-def quarantined_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def quarantined_of(runs: Iterable[Run]) -> dict[str, float]:
     """Domains and the mean yield of their latest pages as they fell, 0 to 1. What a later run says counts."""
     found: dict[str, float] = {}
     for run in sorted(runs, key=lambda run: str(run["started"])):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from crawler.statkeys import RECRAWL, RESPONSE_BYTES, STAGES_CPU_MS, STAGES_DOCUMENTS
+from crawler.storage.types import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Recrawl:
         return f"{self.waiting:,} URLs wait for their next visit, the first from {when}"
 
 
-def recrawl_of(runs: list[dict[str, Any]]) -> Recrawl | None:
+def recrawl_of(runs: list[Run]) -> Recrawl | None:
     """The latest run of a manifest; None where it was no recrawl (RECRAWL)."""
     counters: dict[str, int] = runs[-1]["counters"] if runs else {}
     found = {
@@ -63,7 +63,7 @@ def recrawl_of(runs: list[dict[str, Any]]) -> Recrawl | None:
     return Recrawl(**found, received_bytes=counters.get(RESPONSE_BYTES, 0), saved_cpu_ms=saved)
 
 
-def _cpu_a_page(runs: list[dict[str, Any]]) -> float:
+def _cpu_a_page(runs: list[Run]) -> float:
     """Milliseconds of CPU that the stages needed for a page, where the runs counted them."""
     counted = [run["counters"] for run in runs if STAGES_CPU_MS in run["counters"]]
     pages = sum(counters.get(STAGES_DOCUMENTS, 0) for counters in counted)

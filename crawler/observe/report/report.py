@@ -25,10 +25,14 @@ class Report:
     duplicates: Duplicates
 
 
-def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None) -> Report:
-    """The report of a corpus. Raises: StorageError where there is none or a file is damaged."""
+def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None, most_records: int | None = None) -> Report:
+    """The report of a corpus. most_records: bounds what is read of its records (`samples.pick`, `duplicates.read`).
+
+    Raises: StorageError where there is none or a file is damaged.
+    """
     summary = summarise(corpus_dir)
-    return Report(summary, pick(corpus_dir, samples) if samples else [], duplicates.read(summary, bands))
+    chosen = pick(corpus_dir, samples, most_records) if samples else []
+    return Report(summary, chosen, duplicates.read(summary, bands, most_records))
 
 
 def write(report: Report) -> list[str]:
@@ -37,7 +41,7 @@ def write(report: Report) -> list[str]:
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     numbers = report.summary.as_dict() | {"duplicates": report.duplicates.as_dict()}
     place.put("stats.json", orjson.dumps(numbers, option=options))
-    place.put("report.html", page(report.summary, report.samples, duplicates.html(report.duplicates)).encode())
+    place.put("report.html", page(report.summary, report.samples, report.duplicates).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]
 
 

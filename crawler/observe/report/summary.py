@@ -1,4 +1,4 @@
-"""From the corpus folder to the numbers a person wants to see: built from the manifest alone, now or years later."""
+"""The summary is what a person wants to know of a corpus in numbers: from the manifest alone, now or years later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from crawler.document import DropReason
 from crawler.observe.report.quarantine import quarantined_of
@@ -16,6 +16,7 @@ from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
+from crawler.storage.types import Entry, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Summary:
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
+    names_uncovered: dict[str, int] = field(default_factory=dict)  # kept documents no model of names read, by language
+    reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
@@ -120,6 +123,7 @@ def summarise(corpus_dir: str) -> Summary:
         rejected_domains=_merged(rejected, "domains"),
         languages=_merged(kept, "languages"),
         licences=_merged(kept, "licences"),
+        reviews=_merged(kept, "reviews"),
         pii_types=_merged(kept, "pii_types"),
         histograms=_histograms(kept),
         folders=[_folder(place, name, files) for name in FOLDERS],
@@ -136,27 +140,32 @@ def summarise(corpus_dir: str) -> Summary:
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
         left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
+        names_uncovered=_merged(kept, "names_uncovered"),
         quarantined=quarantined_of(runs),
     )
 
 
-def _total(entries: list[dict[str, Any]], key: str) -> int:
+_Sum = Literal["documents", "bytes", "words", "tokens", "uncompressed_bytes"]
+_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "names_uncovered", "reasons"]
+
+
+def _total(entries: list[Entry], key: _Sum) -> int:
     return sum(entry[key] for entry in entries)
 
 
-def _merged(entries: list[dict[str, Any]], key: str) -> dict[str, int]:
+def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:
     total: Counter[str] = Counter()
     for entry in entries:
-        total.update(entry[key])
+        total.update(entry.get(key, {}))  # older versions count less
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _verdicts(entries: list[dict[str, Any]]) -> list[Verdicts]:
+def _verdicts(entries: list[Entry]) -> list[Verdicts]:
     found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in _merged(entries, "reasons").items()]
     return sorted(found, key=lambda verdict: (ORDER.get(verdict.reason, len(ORDER)), verdict.stage))
 
 
-def _histograms(entries: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:
     total: dict[str, Counter[str]] = {}
     for entry in entries:
         for name, bins in entry["histograms"].items():
@@ -164,18 +173,18 @@ def _histograms(entries: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {name: {key: bins[key] for key in sorted(bins, key=int)} for name, bins in sorted(total.items())}
 
 
-def _folder(place: Place, name: str, files: list[dict[str, Any]]) -> Folder:
+def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
     entries = [entry for entry in files if entry["kind"] == name]
     plain = None if name == ARCHIVE else _total(entries, "uncompressed_bytes")
     growing = sum(1 for file in place.listing(name) if file.endswith(PART))
     return Folder(name, len(entries), _total(entries, "documents"), _total(entries, "bytes"), plain, growing)
 
 
-def _times(entries: list[dict[str, Any]], key: str) -> Iterable[str]:
-    return (entry[key] for entry in entries if entry["kind"] != ARCHIVE and entry[key])
+def _times(entries: list[Entry], key: Literal["first_crawled_at", "last_crawled_at"]) -> Iterable[str]:
+    return (moment for entry in entries if entry["kind"] != ARCHIVE and (moment := entry[key]))
 
 
-def _seconds(runs: list[dict[str, Any]]) -> float:
+def _seconds(runs: list[Run]) -> float:
     """Length of the union of all runs that have ended: workers side by side count once."""
     spans = sorted((_epoch(run["started"]), _epoch(run["ended"])) for run in runs if run["ended"])
     total, reached = 0.0, float("-inf")
@@ -189,6 +198,6 @@ def _epoch(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def _counted(runs: list[dict[str, Any]], name: str) -> int | None:
+def _counted(runs: list[Run], name: str) -> int | None:
     found = [run["counters"][name] for run in runs if name in run["counters"]]
     return sum(found) if found else None

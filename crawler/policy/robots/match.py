@@ -1,4 +1,4 @@
-"""Inside the robots.txt engine: which rule matches this path? RFC 9309 sections 2.2.2 and 2.2.3, in linear time.
+"""A rule of robots.txt matches a path, in linear time (RFC 9309, sections 2.2.2 and 2.2.3).
 
 Rules without a wildcard are found by looking up prefixes of the path in a table, so that 50,000 of them cost as much as
 their number of different lengths; rules with a wildcard are tried one after the other, longest first.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from crawler.policy.glob import glob_matches
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}|[^\x21-\x7e]")
@@ -72,20 +74,8 @@ class _Glob:
         self.anchored = anchored
 
     def matches(self, path: bytes) -> bool:
-        """Leftmost placement of each piece after the one before: enough for globs, and never backtracks."""
-        first, *rest = self.pieces
-        if not path.startswith(first):
-            return False
-        at = len(first)
-        if not rest:
-            return at == len(path) or not self.anchored
-        last = rest.pop() if self.anchored else b""
-        for piece in rest:
-            at = path.find(piece, at)
-            if at < 0:
-                return False
-            at += len(piece)
-        return path.endswith(last) and len(path) - len(last) >= at
+        """True where the normalized path matches."""
+        return glob_matches(self.pieces, path, anchored=self.anchored)
 
 
 def normalize(path: bytes) -> bytes:

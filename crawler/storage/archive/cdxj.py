@@ -1,4 +1,4 @@
-"""Beside every sealed archive: which page is where, as CDXJ, sorted by bytes, so that one look-up is one bisection.
+"""The CDXJ index of a sealed archive says which page is where; sorted by bytes, so one look-up is one bisection.
 
 One line a response or revisit record: SURT key, 14-digit UTC time, JSON (url, mime, status, digest, length, offset,
 filename; all strings, as pywb writes them). Lines are collected while the archive grows (`Draft`) and come out the same
@@ -15,12 +15,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.archive.surt import surt
 from crawler.storage.files.journal import disk, replace_file
+from crawler.storage.types import Index
 
 SUFFIX = ".cdxj"
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc.zst")
@@ -87,7 +88,7 @@ class Draft:
         with disk(self._path):
             self._file.write(page.line(self._archive.name))
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> Index:
         """Write the sorted index and answer its part of the manifest entry."""
         with disk(self._path):
             self._file.seek(0)
@@ -101,7 +102,7 @@ class Draft:
         self._path.unlink(missing_ok=True)
 
 
-def write_index(archive: Path, lines: list[bytes]) -> dict[str, Any]:
+def write_index(archive: Path, lines: list[bytes]) -> Index:
     """Write the index of an archive from its lines, in any order; answers its part of the manifest entry."""
     path = archive.with_name(index_of(archive.name))
     content = b"".join(sorted(lines))
@@ -109,7 +110,7 @@ def write_index(archive: Path, lines: list[bytes]) -> dict[str, Any]:
     return index_facts(path.name, content)
 
 
-def index_facts(name: str, content: bytes) -> dict[str, Any]:
+def index_facts(name: str, content: bytes) -> Index:
     """What the manifest says of an index: where it is, its hash, its size and its lines."""
     return {
         "path": f"archive/{name}",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, WarcReader, ZstdReader
+from fastwarc.stream_io import ChunkedReader
+
+from crawler.decompress import ARCHIVE_WINDOW_LOG, CODINGS, End, unpack
+
+_READ_WHEN_TORN = frozenset({"gzip", "x-gzip", "deflate"})
+"""Codings whose torn streams other archive readers read as far as they go."""
 
 
 def decoded(headers: Iterable[tuple[str, str]], raw: bytes, max_bytes: int) -> bytes:
@@ -24,40 +28,31 @@ def decoded(headers: Iterable[tuple[str, str]], raw: bytes, max_bytes: int) -> b
             content += codings
     body = raw
     for coding in [*reversed(transfer), *reversed(content)]:
-        if reader := _READERS.get(coding):
-            body = _decode(reader, body, max_bytes)
+        body = _without(coding, body, max_bytes)
     return body
 
 
-def _decode(new_reader: Callable[[io.BytesIO], WarcReader], raw: bytes, max_bytes: int) -> bytes:
+def _without(coding: str, raw: bytes, max_bytes: int) -> bytes:
+    if coding == "chunked":
+        return _joined(raw, max_bytes)
+    if coding not in CODINGS:
+        return raw
+    found = unpack(raw, coding, max_bytes, window_log=ARCHIVE_WINDOW_LOG)
+    if found.end is End.TOO_LARGE:
+        raise _beyond(max_bytes)
+    torn = found.end is End.TORN and coding in _READ_WHEN_TORN
+    return found.data if torn or (found.end is End.WHOLE and not found.rest) else raw
+
+
+def _joined(raw: bytes, max_bytes: int) -> bytes:
     try:
-        body = new_reader(io.BytesIO(raw)).read(max_bytes + 1)
+        body = ChunkedReader(io.BytesIO(raw)).read(max_bytes + 1)
     except (OSError, ValueError, EOFError):
         return raw
     if len(body) > max_bytes:
-        raise ValueError(f"the decoded payload is beyond the limit of {max_bytes} bytes")
-    return body
+        raise _beyond(max_bytes)
+    return bytes(body)
 
 
-def _deflate(raw: io.BytesIO) -> WarcReader:
-    """HTTP's deflate is zlib (RFC 9110 8.4.1.2), but some servers send the bare stream."""
-    reader = zlib.decompressobj(-15)
-    try:
-        zlib.decompressobj().decompress(raw.getvalue(), 1)
-    except zlib.error:
-        packed = zlib.compressobj(0)
-        plain = reader.decompress(raw.getvalue(), _BARE_LIMIT)
-        raw = io.BytesIO(packed.compress(plain) + packed.flush())
-    return GzipReader(raw, zlib=True)
-
-
-_BARE_LIMIT = 64 * 2**20
-
-_READERS: dict[str, Callable[[io.BytesIO], WarcReader]] = {
-    "chunked": ChunkedReader,
-    "gzip": GzipReader,
-    "x-gzip": GzipReader,
-    "deflate": _deflate,
-    "br": BrotliReader,
-    "zstd": ZstdReader,
-}
+def _beyond(max_bytes: int) -> ValueError:
+    return ValueError(f"the decoded payload is beyond the limit of {max_bytes} bytes")

@@ -24,7 +24,7 @@ from crawler.storage.archive.writer import describe_archive
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, rename_durably, zstd_frame
 from crawler.storage.files.place import Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.types import Sealed
 
 _CHUNK = 1 << 20
 _COMMENT = 0x10  # FLG.FCOMMENT
@@ -35,7 +35,7 @@ _FRAME = 10 + 8  # bytes of a member's header and trailer
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One WARC record, which is one gzip member or zstd frame as `storage/warc.py` writes them."""
+    """One WARC record, which is one gzip member or zstd frame as `writer.py` writes them."""
 
     start: int
     withdrawn: bool
@@ -47,7 +47,7 @@ class _Member:
 
 def erase_pages(
     place: Place, old: str, new: Path, is_withdrawn: Callable[[str], bool], *, sha256: str
-) -> tuple[Entry, int] | None:
+) -> tuple[Sealed, int] | None:
     """Copy an archive without the records whose target URI is withdrawn.
 
     sha256: of the archive as the manifest lists it, so that no damage hides a record from us.
@@ -63,21 +63,25 @@ def erase_pages(
     temporary = new.with_name(f".{new.name}.tmp")
     try:
         with disk(temporary), place.open(old) as source, temporary.open("wb") as target:
-            size = source.seek(0, os.SEEK_END)
-            ends = [*(member.start for member in members[1:]), size]
-            for member, end in zip(members, ends, strict=True):
-                if member.withdrawn:
-                    target.write(_stand_in(member, end - member.start, old))
-                else:
-                    source.seek(member.start)
-                    _copy(source, target, end - member.start)
-            target.flush()
-            os.fsync(target.fileno())
+            _write_without(members, source, target, old)
         entry = describe_archive(temporary, new)
         rename_durably(temporary, new)
     finally:
         temporary.unlink(missing_ok=True)
     return entry, sum(member.response and member.withdrawn for member in members)
+
+
+def _write_without(members: list[_Member], source: IO[bytes], target: IO[bytes], name: str) -> None:
+    """Copy every member, or what stands in for it, to `target` and to the disk."""
+    ends = [*(member.start for member in members[1:]), source.seek(0, os.SEEK_END)]
+    for member, end in zip(members, ends, strict=True):
+        if member.withdrawn:
+            target.write(_stand_in(member, end - member.start, name))
+        else:
+            source.seek(member.start)
+            _copy(source, target, end - member.start)
+    target.flush()
+    os.fsync(target.fileno())
 
 
 def _check(place: Place, name: str, sha256: str) -> None:

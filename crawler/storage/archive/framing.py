@@ -1,4 +1,4 @@
-"""From the plain bytes of an archive to WARC records, whoever wrote it: bounded, checked, and never lost after damage.
+"""Framing cuts plain bytes of an archive into WARC records, whoever wrote it: bounded, checked, not lost after damage.
 
 Sources: ISO 28500:2017 (WARC 1.1) sections 4 and 5; Common Crawl's files. Tolerated: line feeds alone,
 a missing or short end of the last record, no Content-Length where the compressed member ends with the record. Not

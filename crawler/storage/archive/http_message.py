@@ -1,4 +1,4 @@
-"""From the block of a response record to status, header lines and body, as servers of thirty years have sent them.
+"""Parses the block of a response record into status, header lines and body, as thirty years of servers sent them.
 
 Sources: RFC 9112 sections 2.2, 4 and 5; obsolete line folding (5.2) is joined; bare line feeds are line ends.
 """

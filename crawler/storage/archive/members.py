@@ -1,4 +1,4 @@
-"""Under the archive reader: plain bytes out of gzip members, zstd frames or nothing at all, whatever is broken in them.
+"""Members are the compressed units of an archive (gzip, zstd or none): plain bytes out, whatever is broken in them.
 
 A piece says at which byte of the file its member begins, so that every record has an offset. What cannot be unpacked
 becomes a `Damage`, and reading goes on at the next member that begins a WARC record.

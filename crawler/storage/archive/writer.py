@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 
 from crawler.document import Exchange
 from crawler.storage.archive.cdxj import REVISIT_TYPE, Draft, Page, scan, write_index
@@ -30,7 +29,8 @@ from crawler.storage.archive.records import (
     warcinfo_record,
 )
 from crawler.storage.files.journal import Journal, disk
-from crawler.storage.files.shards import Entry, file_facts
+from crawler.storage.files.shards import file_facts
+from crawler.storage.types import Index, Sealed
 from crawler.times import rfc3339
 
 __all__ = [
@@ -85,7 +85,7 @@ class WarcWriter:
         *,
         max_bytes: int,
         first_number: int,
-        on_seal: Callable[[Path, Entry], None],
+        on_seal: Callable[[Path, Sealed], None],
         info: dict[str, str],
         clock: Callable[[], float],
         new_id: Callable[[], str],
@@ -179,7 +179,7 @@ class WarcWriter:
         return self._journal, self._draft
 
 
-def describe_archive(path: Path, name: Path | None = None) -> Entry:
+def describe_archive(path: Path, name: Path | None = None) -> Sealed:
     """Read an archive that has no index yet, write its index, and answer its manifest entry (without path).
 
     name: what the archive will be called, where it has another name now. Raises: StorageError on a failing disk.
@@ -192,12 +192,15 @@ def describe_archive(path: Path, name: Path | None = None) -> Entry:
     return archive_entry(path, counts, write_index(final, lines))
 
 
-def archive_entry(path: Path, counts: _Counts, index: dict[str, Any]) -> Entry:
+def archive_entry(path: Path, counts: _Counts, index: Index) -> Sealed:
     """The manifest entry (without path) of an archive: hash, size, records, time span, index."""
-    span = _span(counts.times)
-    return file_facts(path) | {"documents": counts.documents, "revisits": counts.revisits, "index": index} | span
-
-
-def _span(times: Iterable[str]) -> dict[str, str | None]:
-    known = sorted(times)
-    return {"first_crawled_at": known[0] if known else None, "last_crawled_at": known[-1] if known else None}
+    file = file_facts(path)
+    return {
+        "sha256": file["sha256"],
+        "bytes": file["bytes"],
+        "documents": counts.documents,
+        "revisits": counts.revisits,
+        "index": index,
+        "first_crawled_at": min(counts.times, default=None),
+        "last_crawled_at": max(counts.times, default=None),
+    }

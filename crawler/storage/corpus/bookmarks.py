@@ -1,4 +1,4 @@
-"""Where a replay stands in each archive, and what it has recorded behind that point: nothing lost, nothing twice.
+"""Bookmarks say how far a replay has come in each archive, and what it recorded behind that point: no page twice.
 
 A bookmark is saved after the commit that covers every document before it, so it never runs ahead of the records. What
 was committed behind it is found in the records themselves: each names its archive, offset and record.
@@ -61,7 +61,7 @@ class Bookmarks:
         return mark
 
     def claim(self, archive: str) -> WriterLock:
-        """The lock that whoever replays this archive holds, and lets go of.
+        """The lock that whoever replays this archive holds until the end.
 
         Raises: StorageError where another live process replays it into this corpus.
         """

@@ -6,25 +6,32 @@ Each writer owns `manifest.d/<crawl>-<worker>.json` (its sealed files and its ru
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable
-from importlib import metadata
-from typing import Any
+from typing import cast
 
-from crawler import __version__
+from crawler.policy.facts import PolicyFacts
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
-from crawler.storage.files.shards import Entry
+from crawler.storage.files.place import ARCHIVE, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
+from crawler.storage.types import (
+    Entry,
+    LedgerEntry,
+    LedgerFile,
+    Lineage,
+    Made,
+    Manifest,
+    Retired,
+    Run,
+    RunKind,
+    Sealed,
+    Source,
+)
 from crawler.times import rfc3339
-
-Run = dict[str, Any]
-Lineage = dict[str, Any]
-"""Where a version of the corpus comes from: operation, reason, time, previous manifest, counts, files (old, new)."""
 
 EXPIRY = "dataset expire"
 """The operation of a version in which archives went because of their age."""
 REWRITER = "rewrite~"
-"""Begins the writer name of a rewrite (`storage/rewrite.py`). No crawl or worker id holds a tilde."""
+"""Begins the writer name of a rewrite (`crawler/dataset/rewrite.py`). No crawl or worker id holds a tilde."""
 
 
 class Ledger:
@@ -34,17 +41,18 @@ class Ledger:
         self._place = place
         self.writer = writer
         self._name = f"{LEDGERS}/{writer}.json"
-        content = place.load_json(self._name) or {"files": [], "runs": []}
-        self.files: dict[str, Entry] = {entry["path"]: entry for entry in content["files"]}
+        content: LedgerFile = place.load_json(self._name) or LedgerFile(files=[], runs=[])
+        self.files: dict[str, LedgerEntry] = {entry["path"]: entry for entry in content["files"]}
         self.runs: list[Run] = content["runs"]
-        self.retired: list[Entry] = content.get("retired", [])
+        self.retired: list[Retired] = content.get("retired", [])
         self.rewrite: Lineage | None = content.get("rewrite")
 
-    def add(self, path: str, entry: Entry) -> None:
-        """List a sealed file, published already. It was made by the last run, unless `entry` says otherwise."""
-        kind = path.partition("/")[0]
-        made_by = {"made_by": [maker(self.runs[-1])]} if self.runs else {}
-        self.files[path] = {"path": path, "kind": kind, "writer": self.writer} | made_by | entry
+    def add(self, path: str, sealed: Sealed, made_by: list[Made] | None = None) -> None:
+        """List a sealed file, published already. It was made by the last run, unless `made_by` says otherwise."""
+        entry: LedgerEntry = {**sealed, "path": path, "kind": path.partition("/")[0], "writer": self.writer}
+        if made_by is not None or self.runs:
+            entry["made_by"] = [maker(self.runs[-1])] if made_by is None else made_by
+        self.files[path] = entry
 
     def retire(self, path: str, *, removed: int, replaced_by: str | None) -> None:
         """Take a file off the list because another one (or none, where nothing is left) stands for it."""
@@ -54,7 +62,7 @@ class Ledger:
     def save(self) -> None:
         """Make the ledger durable; `merge` makes it visible in the manifest."""
         files = [self.files[path] for path in sorted(self.files)]
-        content: dict[str, Any] = {
+        content: LedgerFile = {
             "writer": self.writer,
             "files": files,
             "runs": self.runs,
@@ -74,10 +82,17 @@ class Ledger:
 
 
 def start_run(
-    started: float, *, crawl_id: str, worker_id: str, config_digest: str, policy: dict[str, Any] | None = None
+    started: float,
+    *,
+    crawl_id: str,
+    worker_id: str,
+    config_digest: str,
+    policy: PolicyFacts | None = None,
+    kind: RunKind = "crawl",
 ) -> Run:
     """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
+        "kind": kind,
         "crawl_id": crawl_id,
         "worker_id": worker_id,
         "started": rfc3339(started),
@@ -89,7 +104,7 @@ def start_run(
     }
 
 
-def maker(run: Run) -> dict[str, Any]:
+def maker(run: Run) -> Made:
     """What a file's entry says of the run that wrote it: the run, its configuration and its software."""
     return {
         "crawl_id": run["crawl_id"],
@@ -100,16 +115,16 @@ def maker(run: Run) -> dict[str, Any]:
     }
 
 
-def makers_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def makers_of(entries: Iterable[Entry | LedgerEntry]) -> list[Made]:
     """Every run that had a hand in these files, once: for a file that is made out of them."""
-    found: list[dict[str, Any]] = []
+    found: list[Made] = []
     for made_by in (run for entry in entries for run in entry.get("made_by", [])):
         if made_by not in found:
             found.append(made_by)
     return found
 
 
-def merge(place: Place) -> dict[str, Any]:
+def merge(place: Place) -> Manifest:
     """Write `manifest.json` from all ledgers and return it."""
     lock = WriterLock(place.root / LEDGERS / ".merge.lock")
     lock.acquire(wait=True)
@@ -123,33 +138,37 @@ def merge(place: Place) -> dict[str, Any]:
     return manifest
 
 
-def merged(ledgers: list[dict[str, Any] | None]) -> dict[str, Any]:
+def merged(ledgers: list[LedgerFile | None]) -> Manifest:
     """The manifest of these ledgers; the same for any order of them."""
     present = [ledger for ledger in ledgers if ledger]
     listed = {entry["path"]: entry for ledger in present for entry in ledger["files"]}
     lineage = sorted((ledger["rewrite"] for ledger in present if "rewrite" in ledger), key=lambda step: step["version"])
     retired = [entry for ledger in present for entry in ledger.get("retired", [])] + _replaced(lineage, listed)
-    files = [listed[path] for path in sorted(listed)]
     runs = sorted(
         (run for ledger in present for run in ledger["runs"]), key=lambda run: (run["started"], run["worker_id"])
     )
-    known = _archive_hashes(present, retired)
-    expired = {step["old"]: v["time"] for v in lineage if v["operation"] == EXPIRY for step in v["files"]}
+    files = _with_sources([listed[path] for path in sorted(listed)], _archive_hashes(present, retired), lineage)
     return {
         "format": FORMAT,
         "version": 1 + len(lineage),
         "crawls": sorted({run["crawl_id"] for run in runs}),
         "config_digests": sorted({run["config_digest"] for run in runs}),
-        "counts": {_COUNT_NAMES[kind]: _documents(files, kind) for kind in FOLDERS}
-        | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)},
-        "files": [_with_sources(entry, known, expired) for entry in files],
+        "counts": _counts(files),
+        "files": files,
         "retired": sorted(retired, key=lambda entry: entry["path"]),
         "runs": runs,
         "lineage": lineage,
     }
 
 
-def _archive_hashes(ledgers: list[dict[str, Any]], retired: list[Entry]) -> dict[str, str]:
+def _counts(files: list[Entry]) -> dict[str, int]:
+    counts = dict.fromkeys(_COUNT_NAMES.values(), 0)
+    for entry in files:
+        counts[_COUNT_NAMES[entry["kind"]]] += entry["documents"]
+    return counts | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)}
+
+
+def _archive_hashes(ledgers: list[LedgerFile], retired: list[Retired]) -> dict[str, str]:
     """SHA-256 of every archive that records may come from: sealed here, replaced since, or read by a replay."""
     read = {path: digest for ledger in ledgers for run in ledger["runs"] for path, digest in _read_by(run)}
     gone = {entry["path"]: entry["sha256"] for entry in retired}
@@ -158,57 +177,37 @@ def _archive_hashes(ledgers: list[dict[str, Any]], retired: list[Entry]) -> dict
 
 
 def _read_by(run: Run) -> Iterable[tuple[str, str]]:
-    read: dict[str, str] = run.get("archives", {})
-    return read.items()
+    return run.get("archives", {}).items()
 
 
-def _with_sources(entry: Entry, known: dict[str, str], expired: dict[str, str]) -> Entry:
-    """The entry with the hash of each archive its records come from (None while it still grows), and when it went."""
-    if not entry.get("archives"):
-        return entry
-    sources = {path: {"documents": n, "sha256": known.get(path)} for path, n in entry["archives"].items()}
+def _with_sources(entries: list[LedgerEntry], known: dict[str, str], lineage: list[Lineage]) -> list[Entry]:
+    """The entries with the hash of each archive their records come from (None while it grows), and when it went."""
+    expired = {step["old"]: v["time"] for v in lineage if v["operation"] == EXPIRY for step in v["files"]}
+    return [_with_its_sources(entry, known, expired) for entry in entries]
+
+
+def _with_its_sources(listed: LedgerEntry, known: dict[str, str], expired: dict[str, str]) -> Entry:
+    sources = {path: Source(documents=n, sha256=known.get(path)) for path, n in listed.get("archives", {}).items()}
     for path in expired.keys() & sources.keys():
         sources[path]["expired"] = expired[path]
-    return entry | {"archives": sources}
+    entry = cast("Entry", listed)  # all but the archives is the same
+    return {**entry, "archives": sources} if "archives" in listed else entry
 
 
-def _replaced(lineage: list[Lineage], listed: dict[str, Entry]) -> list[Entry]:
+def _replaced(lineage: list[Lineage], listed: dict[str, LedgerEntry]) -> list[Retired]:
     """Take the files that rewrites replaced off the list, and answer them as retired."""
-    found = []
+    found: list[Retired] = []
     for step in (step for version in lineage for step in version["files"]):
         if entry := listed.pop(step["old"], None):
             removed = step["dropped"] + step["rejected"]
-            facts = {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
-            found.append(facts)
+            found.append(
+                {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
+            )
     return found
 
 
 _COUNT_NAMES = {SHARDS: "kept", REJECTED: "rejected", ARCHIVE: "archived"}
 
 
-def _documents(files: list[Entry], kind: str) -> int:
-    return sum(entry["documents"] for entry in files if entry["kind"] == kind)
-
-
 def _ledger_names(place: Place) -> list[str]:
     return [name for name in place.listing(LEDGERS) if name.endswith(".json") and not name.startswith(".")]
-
-
-def versions() -> dict[str, str]:
-    """Versions of this project and of the libraries that decide what ends up in a record."""
-    found = {"crawler": __version__, "python": platform.python_version()}
-    for name in (
-        "Scrapy",
-        "FastWARC",
-        "lxml",
-        "trafilatura",
-        "resiliparse",
-        "py3langid",
-        "presidio-analyzer",
-        "datasketch",
-    ):
-        try:
-            found[name.lower()] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found

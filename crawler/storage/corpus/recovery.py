@@ -1,4 +1,4 @@
-"""After a crash: what a dead writer left behind is cut to its last complete frame, sealed and listed.
+"""Recovery finishes what a dead writer left: cut to the last complete frame, sealed and listed.
 
 Every start of any worker recovers the files of every dead writer. A live writer holds its lock, so it is left alone.
 """
@@ -16,7 +16,8 @@ from crawler.storage.corpus.manifest import REWRITER, Ledger, merge
 from crawler.storage.files.journal import PART, cut_to_last_frame, disk, rename_durably
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, Place
-from crawler.storage.files.shards import Entry, describe_shard, seal_shard
+from crawler.storage.files.shards import describe_shard, seal_shard
+from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
 _NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz|warc\.zst)(?:\.part|\.tmp)?")
@@ -88,6 +89,12 @@ def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     return found
 
 
+def writers_of_files(place: Place) -> set[str]:
+    """Names of all writers that a file in a local folder bears, sealed or in progress."""
+    names = (name for folder in FOLDERS for name in local_names(place, folder))
+    return {match["writer"] for name in names if (match := _NAME.fullmatch(name))}
+
+
 def local_names(place: Place, folder: str) -> list[str]:
     """Names of files in a local folder, in progress or sealed."""
     path = place.root / folder
@@ -133,7 +140,7 @@ def _rebuild_indexes(place: Place, ledger: Ledger) -> bool:
     archives = [path for path in ledger.files if is_archive(path) and (place.root / path).exists()]
     missing = [path for path in archives if not (place.root / index_of(path)).exists()]
     for path in missing:
-        ledger.files[path] |= describe_archive(place.root / path)
+        ledger.files[path] = {**ledger.files[path], **describe_archive(place.root / path)}
     return bool(missing)
 
 
@@ -154,7 +161,7 @@ def _end_runs(ledger: Ledger, place: Place, found: list[Recovered]) -> bool:
     return bool(open_runs)
 
 
-def _finish(path: Path) -> tuple[Entry, int] | None:
+def _finish(path: Path) -> tuple[Sealed, int] | None:
     """Seal one leftover file. None where it holds no record of its own (it is removed then)."""
     final = path.with_name(path.name.removesuffix(PART))
     if path == final and not path.name.endswith(".tmp"):
@@ -168,7 +175,7 @@ def _finish(path: Path) -> tuple[Entry, int] | None:
     return (entry, cut) if entry else None
 
 
-def _seal(part: Path, final: Path) -> Entry | None:
+def _seal(part: Path, final: Path) -> Sealed | None:
     if part.parent.name != ARCHIVE and part.stat().st_size:
         return seal_shard(part)
     entry = _describe(part) if part.stat().st_size else None
@@ -181,7 +188,7 @@ def _seal(part: Path, final: Path) -> Entry | None:
     return None
 
 
-def _describe(path: Path) -> Entry:
+def _describe(path: Path) -> Sealed:
     if path.parent.name != ARCHIVE:
         return describe_shard(path)
     return describe_archive(path, path.with_name(path.name.removesuffix(PART)))

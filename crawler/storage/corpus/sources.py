@@ -1,4 +1,4 @@
-"""For the lineage of a replay: the SHA-256 of the archives it read, which are not this corpus's own."""
+"""Hashes the archives that a replay read and that are not this corpus's own: its manifest names them by SHA-256."""
 
 from __future__ import annotations
 

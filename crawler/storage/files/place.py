@@ -1,4 +1,4 @@
-"""Where the corpus lives: a local folder, or a spool folder whose sealed files are uploaded to an fsspec URL.
+"""Place is where a corpus lives: a local folder, or a spool folder whose sealed files are uploaded to an fsspec URL.
 
 Files always grow on a local disk. For a local CORPUS_DIR that is the corpus itself; for a URL it is CORPUS_SPOOL_DIR,
 and `publish` moves each finished file to the URL. Reading (`open`, `listing`) goes to the corpus, not to the spool.
@@ -17,6 +17,7 @@ import orjson
 
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import replace_file
+from crawler.storage.types import Manifest
 
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 REPLACED = "replaced"
@@ -61,10 +62,6 @@ class Place:
             if self.remote:
                 self._fs.makedirs(self._base, exist_ok=True)
 
-    def is_claimed(self) -> bool:
-        """True where the marker of a corpus is present."""
-        return self.load_json(MANIFEST) is not None
-
     def _check_foreign(self) -> None:
         try:
             names = {name for name in self.listing("") if not name.startswith(".")}
@@ -79,7 +76,7 @@ class Place:
                 "give a folder that is empty or new"
             )
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Manifest:
         """The merged manifest.
 
         Raises: StorageError where there is none, or it is not one of ours.
@@ -93,7 +90,7 @@ class Place:
                 f"{self.path_of(MANIFEST)}: format {found!r} instead of {FORMAT!r}; "
                 "give another folder, or use the version of the project that wrote it"
             )
-        return content
+        return cast("Manifest", content)
 
     # --- reading -----------------------------------------------------------------------------------------------------
     def path_of(self, relative: str) -> str:

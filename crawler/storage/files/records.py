@@ -1,4 +1,4 @@
-"""From a `Document` to the JSON line that is written: kept records and rejected records.
+"""Turns a `Document` into the JSON line that is written: kept records and rejected records.
 
 Pure: no files here. `docs/record.md` explains every field.
 """

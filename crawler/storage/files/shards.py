@@ -24,9 +24,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import Journal, disk, rename_durably, zstd_frame
 from crawler.storage.files.place import Place
 from crawler.storage.files.tally import Tally
-
-Entry = dict[str, Any]
-"""The manifest entry of one sealed file."""
+from crawler.storage.types import FileFacts, Sealed
 
 ZSTD_LEVEL = 6
 GZIP_LEVEL = 6
@@ -35,8 +33,8 @@ GZIP_LEVEL = 6
 class ShardWriter:
     """Writes records to numbered files `<prefix>-NNNNNN.<format>` of one folder, each at most `max_bytes` uncompressed.
 
-    One record larger than `max_bytes` gets a file of its own. `on_seal` receives the path and content of every sealed
-    file. Nothing is durable before `commit()`.
+    `max_documents`: records a file at most; 0 = any number. One record larger than `max_bytes` gets a file of its own.
+    `on_seal` receives the path and content of every sealed file. Nothing is durable before `commit()`.
     """
 
     def __init__(
@@ -46,22 +44,24 @@ class ShardWriter:
         *,
         shard_format: str,
         max_bytes: int,
+        max_documents: int = 0,
         first_number: int,
-        on_seal: Callable[[Path, Entry], None],
+        on_seal: Callable[[Path, Sealed], None],
     ) -> None:
         self._folder, self._prefix, self._format, self._max_bytes = folder, prefix, shard_format, max_bytes
-        self._number = first_number
+        self._max_documents, self._number = max_documents, first_number
         self._on_seal = on_seal
         self._journal: Journal | None = None
         self._pending: list[bytes] = []
-        self._bytes = 0  # uncompressed, pending included
+        self._bytes = self._documents = 0  # uncompressed; pending included
 
     def add(self, line: bytes) -> None:
         """Take one encoded record. Seals the current file first where the record would not fit any more."""
-        if self._bytes and self._bytes + len(line) > self._max_bytes:
+        if self._bytes and (self._bytes + len(line) > self._max_bytes or self._documents == self._max_documents > 0):
             self.seal()
         self._pending.append(line)
         self._bytes += len(line)
+        self._documents += 1
 
     def commit(self) -> None:
         """Return when every record taken so far is on the disk."""
@@ -80,7 +80,7 @@ class ShardWriter:
             return
         self._journal.close()
         entry = seal_shard(self._journal.part)
-        path, self._journal, self._bytes = self._journal.path, None, 0
+        path, self._journal, self._bytes, self._documents = self._journal.path, None, 0, 0
         self._number += 1
         self._on_seal(path, entry)
 
@@ -91,7 +91,7 @@ class ShardWriter:
             self._journal = None
 
 
-def seal_shard(part: Path) -> Entry:
+def seal_shard(part: Path) -> Sealed:
     """Turn the journal `part` into its final file and return the manifest entry (without path). Safe to repeat.
 
     Raises: StorageError on a failing disk; the journal is complete until the final file is.
@@ -105,7 +105,7 @@ def seal_shard(part: Path) -> Entry:
     return entry
 
 
-def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Entry:
+def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Sealed:
     """Write a complete shard under its final name, atomically, and return its manifest entry (without path)."""
     temporary = final.with_name(f".{final.name}.tmp")
     tally, size = Tally(), 0
@@ -121,21 +121,21 @@ def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Entry:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    entry = file_facts(temporary) | {"uncompressed_bytes": size} | tally.as_dict()
+    entry = tally.entry(file_facts(temporary), size)
     rename_durably(temporary, final)
     return entry
 
 
-def describe_shard(path: Path) -> Entry:
+def describe_shard(path: Path) -> Sealed:
     """The manifest entry (without path) of a sealed file that no manifest lists yet."""
     tally, size = Tally(), 0
     for line in read_lines(path):
         tally.add(orjson.loads(line))
         size += len(line)
-    return file_facts(path) | {"uncompressed_bytes": size} | tally.as_dict()
+    return tally.entry(file_facts(path), size)
 
 
-def file_facts(path: Path) -> Entry:
+def file_facts(path: Path) -> FileFacts:
     """Hash and size of a file."""
     with disk(path), path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,6 +10,8 @@ import math
 from collections import Counter
 from typing import Any
 
+from crawler.storage.types import Counts, FileFacts, Sealed
+
 MAX_NAMES = 10_000
 SCORE_BINS = 20
 LINEAGE = ("archives", "config_digests", "pipeline_versions")
@@ -19,7 +21,7 @@ HISTOGRAMS = ("quality_score", "language_score", "extraction_yield", "word_count
 
 
 class Tally:
-    """Counts records of one file. `as_dict()` is the part of the file's manifest entry that describes its content."""
+    """Counts records of one file. `entry()` is its manifest entry, without path."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -28,7 +30,17 @@ class Tally:
         self.last: str | None = None
         self.names: dict[str, Counter[str]] = {
             key: Counter()
-            for key in ("domains", "languages", "licences", "reasons", "extractors", "pii_types", *LINEAGE)
+            for key in (
+                "domains",
+                "languages",
+                "licences",
+                "reviews",
+                "reasons",
+                "extractors",
+                "pii_types",
+                "names_uncovered",
+                *LINEAGE,
+            )
         }
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
 
@@ -42,35 +54,53 @@ class Tally:
         self._count("domains", record.get("domain"))
         self._count("languages", record.get("language"))
         self._count("licences", record.get("license_tag"))
+        if record.get("license_tier"):
+            self._count("reviews", review_of(record))
         self._count("extractors", record.get("extractor"))
         self._count("archives", record.get("warc_file"))
         self._count("config_digests", record.get("config_digest"))
         self._count("pipeline_versions", record.get("pipeline_version"))
         for kind in record.get("pii_entity_types") or ():
             self._count("pii_types", kind)
+        if (record.get("language_signals") or {}).get("pii_names") == "uncovered":
+            self._count("names_uncovered", record.get("language") or "unknown")
         if reason := record.get("reason"):
             self._count("reasons", f"{record.get('stage')}/{reason}")
         for name in HISTOGRAMS:
             if (value := record.get(name)) is not None:
                 self.histograms[name][bin_of(name, float(value))] += 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def entry(self, file: FileFacts, uncompressed_bytes: int) -> Sealed:
         """Plain JSON types, keys in a fixed order, zero counts left out."""
-        domains = self.names["domains"]
-        result: dict[str, Any] = {
+        most = {key: _most(counter) for key, counter in self.names.items()}
+        sealed: Sealed = {
+            "sha256": file["sha256"],
+            "bytes": file["bytes"],
+            "uncompressed_bytes": uncompressed_bytes,
             "documents": self.documents,
             "first_crawled_at": self.first,
             "last_crawled_at": self.last,
             "words": self.words,
             "tokens": self.tokens,
             "characters": self.characters,
-            "domain_count": len(domains),
+            "domain_count": len(self.names["domains"]),
+            "domains": most["domains"],
+            "languages": most["languages"],
+            "licences": most["licences"],
+            "reviews": most["reviews"],
+            "reasons": most["reasons"],
+            "extractors": most["extractors"],
+            "pii_types": most["pii_types"],
+            "archives": most["archives"],
+            "config_digests": most["config_digests"],
+            "pipeline_versions": most["pipeline_versions"],
+            "histograms": {
+                name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
+            },
         }
-        result |= {key: _most(counter) for key, counter in self.names.items()}
-        result["histograms"] = {
-            name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
-        }
-        return result
+        if most["names_uncovered"]:
+            sealed["names_uncovered"] = most["names_uncovered"]
+        return sealed
 
     def _count(self, key: str, name: str | None) -> None:
         if name:
@@ -82,6 +112,12 @@ class Tally:
             self.last = max(self.last or moment, moment)
 
 
+def review_of(record: dict[str, Any]) -> str:
+    """Who reviewed the licence of a record from the allowlist, and when, such as "Jo Doe, 2026-01-31"."""
+    known = (record.get("license_reviewer"), record.get("license_reviewed"))
+    return ", ".join(map(str, filter(None, known))) or "no review recorded"
+
+
 def bin_of(name: str, value: float) -> int:
     """The bin of a value of one of the `HISTOGRAMS`."""
     if name == "word_count":
@@ -89,6 +125,6 @@ def bin_of(name: str, value: float) -> int:
     return min(SCORE_BINS - 1, max(0, int(value * SCORE_BINS)))
 
 
-def _most(counter: Counter[str]) -> dict[str, int]:
+def _most(counter: Counter[str]) -> Counts:
     ranked = sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:MAX_NAMES]
     return dict(sorted(ranked))

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.observe.diagnose import view
+from crawler.observe.diagnose import view, webpage
 from crawler.observe.diagnose.diagnosis import diagnose
 from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 from tests.support.site import Site
 
 SETTINGS = {"STAGE_WORKERS": 0, "PII_PERSON": "off"}
@@ -95,7 +93,7 @@ def test_an_archive_is_judged_as_a_replay_judges_it(archive):
 
 def test_the_text_of_a_page_that_says_no_is_nowhere(archive):
     found = of_archive(archive)
-    everything = shown(found) + view.page(found) + json.dumps(found.as_dict())
+    everything = shown(found) + webpage.page(found) + json.dumps(found.as_dict())
     assert "optout" in everything
     assert SECRET not in everything
 
@@ -138,7 +136,7 @@ def test_a_reason_comes_with_its_meaning_its_share_and_passages_side_by_side(cor
     assert "33.3 %" in text
     line = next(line for line in text.splitlines() if line.count("Text number") == 2)
     assert line.index("Text number") < 80 < line.rindex("Text number")
-    browser = view.page(found)
+    browser = webpage.page(found)
     assert "A page that says it does not exist" in browser
     assert "<script" not in browser
 
@@ -146,7 +144,7 @@ def test_a_reason_comes_with_its_meaning_its_share_and_passages_side_by_side(cor
 def test_what_a_page_says_cannot_break_the_page_for_the_browser():
     doc = Document(url="https://a.test/<b>", text="<script>alert(1)</script>", text_allowed=True, done=["pii"])
     record = rejection_of(doc, Drop("quality", DropReason.SOFT_404, "<i>"))
-    browser = view.page(diagnose([record], from_mapping(), source="<u>"))
+    browser = webpage.page(diagnose([record], from_mapping(), source="<u>"))
     assert "<script>alert" not in browser
     assert "<b>" not in browser.replace("<b>https", "")
     assert "&lt;u&gt;" in browser
@@ -162,14 +160,8 @@ def test_a_folder_without_a_corpus_and_an_archive_that_is_none_say_so(tmp_path):
 # --- the command itself, in a process of its own ----------------------------------------------------------------------
 
 
-def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "diagnose", *arguments]
-    for name, value in {**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0}.items():
-        command += ["-s", f"{name}={value}"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, timeout=180, env=environment, check=False
-    )
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return scrapy("diagnose", *arguments, settings={**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0})
 
 
 class Reserved(Site):
@@ -187,7 +179,7 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
     monkeypatch.setenv("TMPDIR", short.name)
     site = Reserved(address="127.0.31.5", pages=60).start()
     try:
-        run = scrapy("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
+        run = command("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
     finally:
         site.stop()
     assert run.returncode == 0, run.stderr
@@ -200,10 +192,10 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
 
 
 def test_what_is_wrong_is_said_with_a_remedy_and_exit_code_1(tmp_path):
-    nothing = scrapy(str(tmp_path))
+    nothing = command(str(tmp_path))
     assert nothing.returncode == 1
     assert "no manifest.json; expected the CORPUS_DIR of a crawl" in nothing.stderr
-    wrong = scrapy("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
+    wrong = command("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
     assert wrong.returncode == 1
     assert "expected NAME=VALUE" in wrong.stderr
     assert "Traceback" not in nothing.stderr + wrong.stderr

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe.diagnose.diagnosis import advice, diagnose

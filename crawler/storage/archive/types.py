@@ -1,0 +1,8 @@
+"""What writer and reader of archives share: the content types of the metadata records that are ours alone."""
+
+from __future__ import annotations
+
+EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
+"""Content-Type of our metadata records: what policy had read before the request (`crawler.policy.evidence`)."""
+TOMBSTONE_TYPE = "application/json;profile=crawl-tombstone"
+"""Content-Type of our metadata records about a visit that found a page gone: there is no response to judge again."""

@@ -1,0 +1,217 @@
+"""The shapes of what a corpus says about itself: manifest, ledgers, runs, versions and the entries of its files.
+
+Types only. `docs/storage.md` explains every field; what is not marked as optional every version of the project wrote.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from crawler.policy.facts import PolicyFacts
+
+Counts = dict[str, int]
+
+
+class Index(TypedDict):
+    """The index beside an archive: path in the corpus, hash, size in bytes, lines."""
+
+    path: str
+    sha256: str
+    bytes: int
+    lines: int
+
+
+class FileFacts(TypedDict):
+    """Hash and size in bytes of a file."""
+
+    sha256: str
+    bytes: int
+
+
+class Made(TypedDict):
+    """The run that wrote a file, its configuration and its software."""
+
+    crawl_id: str
+    worker_id: str
+    started: str
+    config_digest: str
+    versions: dict[str, str]
+
+
+class _Facts(TypedDict):
+    """What an entry says whatever the file is; the optional parts are those of shards, or of archives."""
+
+    sha256: str
+    bytes: int
+    documents: int
+    first_crawled_at: str | None
+    last_crawled_at: str | None
+    uncompressed_bytes: NotRequired[int]
+    words: NotRequired[int]
+    tokens: NotRequired[int]
+    characters: NotRequired[int]
+    domain_count: NotRequired[int]
+    domains: NotRequired[Counts]
+    languages: NotRequired[Counts]
+    licences: NotRequired[Counts]
+    reviews: NotRequired[Counts]
+    reasons: NotRequired[Counts]
+    extractors: NotRequired[Counts]
+    pii_types: NotRequired[Counts]
+    names_uncovered: NotRequired[Counts]  # by language: documents in which no model looked for names
+    config_digests: NotRequired[Counts]
+    pipeline_versions: NotRequired[Counts]
+    histograms: NotRequired[dict[str, Counts]]
+    revisits: NotRequired[int]
+    index: NotRequired[Index]
+    made_by: NotRequired[list[Made]]
+
+
+class Sealed(_Facts):
+    """A sealed file before a ledger lists it. archives: where its records come from, and how many from each."""
+
+    archives: NotRequired[Counts]
+
+
+class LedgerEntry(Sealed):
+    """A sealed file in the ledger of its writer. path: in the corpus; kind: the folder."""
+
+    path: str
+    kind: str
+    writer: str
+
+
+class Source(TypedDict):
+    """An archive that records come from; sha256 is None while it still grows, `expired` the time at which it went."""
+
+    documents: int
+    sha256: str | None
+    expired: NotRequired[str]
+
+
+class Entry(_Facts):
+    """A sealed file in the manifest."""
+
+    path: str
+    kind: str
+    writer: str
+    archives: NotRequired[dict[str, Source]]
+
+
+class Retired(TypedDict):
+    """A file that left the list: what it was, how many records went, and which file stands for it."""
+
+    path: str
+    sha256: str
+    removed: int
+    replaced_by: str | None
+
+
+class RecoveredFile(TypedDict):
+    """A file that a later start finished for a dead writer."""
+
+    path: str
+    documents: int
+    cut_bytes: int
+
+
+class SelectedFrom(TypedDict):
+    """Whence a subset comes: the source's manifest, records read and taken, and the conditions."""
+
+    manifest_sha256: str
+    read: int
+    selected: int
+    languages: list[str]
+    licences: list[str]
+    domains: list[str]
+    min_quality: float | None
+    where: list[str]
+
+
+class Origin(TypedDict, total=False):
+    """What an archive says of itself (`crawler.storage.archive.origin`). policy: the facts of our own archives."""
+
+    software: str
+    is_part_of: str
+    operator: str
+    publisher: str
+    robots: str
+    user_agent: str
+    description: str
+    policy: PolicyFacts
+
+
+RunKind = Literal["crawl", "replay", "select"]
+
+
+class Run(TypedDict):
+    """One process at work on the corpus, from its start to its end (None while it is at work)."""
+
+    crawl_id: str
+    worker_id: str
+    started: str
+    ended: str | None
+    config_digest: str
+    versions: dict[str, str]
+    counters: Counts
+    kind: NotRequired[RunKind]
+    policy: NotRequired[PolicyFacts]
+    origins: NotRequired[dict[str, Origin]]  # by archive, of those that a replay read
+    archives: NotRequired[dict[str, str]]  # SHA-256 of those that a replay read
+    recovered: NotRequired[list[RecoveredFile]]
+    selected_from: NotRequired[SelectedFrom]
+
+
+class Step(TypedDict):
+    """One file that a version replaced; `new` is None where nothing was left. Counts are records."""
+
+    old: str
+    new: str | None
+    documents: int
+    changed: int
+    rejected: int
+    dropped: int
+
+
+class Lineage(TypedDict):
+    """Where a version of the corpus comes from."""
+
+    version: int
+    operation: str
+    reason: str
+    time: str
+    previous: Previous
+    kept_old: bool
+    counts: Counts
+    files: list[Step]
+
+
+class Previous(TypedDict):
+    """The manifest of the version before."""
+
+    path: str
+    sha256: str
+
+
+class LedgerFile(TypedDict):
+    """`manifest.d/<writer>.json`."""
+
+    files: list[LedgerEntry]
+    runs: list[Run]
+    writer: NotRequired[str]
+    retired: NotRequired[list[Retired]]
+    rewrite: NotRequired[Lineage]
+
+
+class Manifest(TypedDict):
+    """`manifest.json`: the merge of all ledgers."""
+
+    format: str
+    version: NotRequired[int]
+    crawls: list[str]
+    config_digests: list[str]
+    counts: Counts
+    files: list[Entry]
+    retired: list[Retired]
+    runs: list[Run]
+    lineage: NotRequired[list[Lineage]]
