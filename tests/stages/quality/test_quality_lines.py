@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.quality.rules import FineWeb, GopherQuality, Page
