@@ -15,8 +15,9 @@ from crawler.config import SECTIONS  # noqa: E402  # the project is run from its
 TARGET = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
-Every setting of the project. Set one with `-s NAME=VALUE` on the command line, with `CRAWLER_<NAME>` in the environment,
-or in `crawler/settings.py`; the first of these that names it wins, and a variable that names no setting is an error.
+Every setting of the project. Set one with `-s NAME=VALUE` on the command line, with `CRAWLER_<NAME>` in the
+environment, or in `crawler/settings.py`; the first of these that names it wins, and a variable that names no setting
+is an error.
 Lists are comma-separated. All settings are read and checked together before the first request: a wrong value prints
 every problem at once and exits with 1. A setting marked ● can change a verdict or a text and is part of the
 configuration digest that every record carries.
