@@ -91,3 +91,12 @@ def test_every_room_has_tests_in_a_folder_of_its_name() -> None:
     rooms = {path.name for path in (ROOT / "crawler").iterdir() if (path / "__init__.py").exists()}
     assert "a folder for each room of `crawler/`" in (ROOT / "README.md").read_text("utf-8")
     assert rooms - {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()} == set()
+
+
+def test_the_page_on_duplicates_computes_the_curve_of_the_default_bands() -> None:
+    page = " ".join((ROOT / "docs" / "duplicates.md").read_text("utf-8").split())
+    bands, rows = declared()["NEARDUP_BANDS"].default, declared()["NEARDUP_ROWS"].default
+    shares = [f"{100 * (1 - (1 - s**rows) ** bands):.0f} % at {s}" for s in (0.5, 0.7, 0.8, 0.9)]
+    assert f"at {bands} × {rows} that is {', '.join(shares)}" in page
+    assert f"| `NEARDUP_BANDS`, `NEARDUP_ROWS` | {bands}, {rows} |" in page
+    assert f"at {bands * rows} positions" in page
