@@ -10,10 +10,12 @@ from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
     contaminated,
     diff,
+    duplicates,
     exclude,
     expire,
     index,
     page,
+    repair,
     select,
     substrings,
     supersede,
@@ -27,6 +29,7 @@ class Command(OperationsCommand, ScrapyCommand):
     example = "dataset verify corpus"
     operations: ClassVar[dict[str, Operation]] = {
         "verify": verify.OPERATION,
+        "repair": repair.OPERATION,
         "select": select.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
@@ -35,6 +38,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "substrings": substrings.OPERATION,
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
+        "duplicates": duplicates.OPERATION,
         "page": page.OPERATION,
     }
 

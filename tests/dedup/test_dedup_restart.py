@@ -16,8 +16,8 @@ from crawler.pipelines.dedup import ConfirmPipeline
 from tests.support.server import lose_power, size_of
 
 DEADLINE = 60.0  # seconds for what must happen sooner or later
-TEXT = ("sha256:" + "5" * 64, bytes(range(256)) + bytes(192), 100)
-NEARLY = ("sha256:" + "6" * 64, bytes(range(256)) + bytes(191) + b"\1", 100)
+TEXT = ("sha256:" + "5" * 64, bytes(range(256)) + bytes(224), 100)
+NEARLY = ("sha256:" + "6" * 64, bytes(range(256)) + bytes(223) + b"\1", 100)
 
 
 def with_workers(server, config, scenario, workers=2, grace=0.0):
@@ -40,7 +40,7 @@ def test_a_forgotten_claim_is_made_again_before_anything_else_is_asked(server, d
         before = size_of(server)
         assert await one.check(*TEXT, "http://a.example/") is None
         lose_power(server, before)
-        other = ("sha256:" + "7" * 64, bytes(448), 100)
+        other = ("sha256:" + "7" * 64, bytes(480), 100)
         assert await one.check(*other, "http://a.example/other") is None
         assert (await two.check(*TEXT, "http://mirror.example/")).owner == "http://a.example/"
         assert (await two.check(*NEARLY, "http://near.example/")).owner == "http://a.example/"

@@ -128,6 +128,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await frontier.sweep(Intervals(0.0, 0.0, 0.0)) > 0
         assert await frontier.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
         await frontier.recall(await frontier.lease(9))
+        assert await frontier.adopt([("https://adopted.example/", b"")]) == 1
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)
