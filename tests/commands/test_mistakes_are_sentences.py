@@ -113,6 +113,20 @@ def test_a_withdrawal_that_was_cut_off_is_finished_although_nothing_is_left_of_t
     assert len(withdrawals(Place(str(published.path)))) == 1
 
 
+def test_a_selection_of_nothing_is_no_success(scrapy, corpus):
+    done = scrapy("dataset", "select", "--domain", "exmaple.org", "--out", "subset", "corpus")
+    assert (done.code, done.out) == (1, "0 of 6 documents are in subset\n")
+    assert "no document meets every condition" in done.err
+
+
+@pytest.mark.parametrize("content", ["", '{"text": ""}\n'])
+def test_an_index_of_nothing_is_no_success(scrapy, tmp_path, content):
+    (tmp_path / "mine.jsonl").write_text(content)
+    done = scrapy("dataset", "index", "mine.jsonl", "-s", "CORPUS_DIR=corpus", "-s", "STAGE_WORKERS=0")
+    assert done.code == 1
+    assert "error: no text in mine.jsonl: nothing was put into the index" in done.err
+
+
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 

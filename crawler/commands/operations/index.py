@@ -27,6 +27,8 @@ def index(opts: argparse.Namespace, load_settings: Load) -> list[str]:
         columns = Columns(opts.field, opts.id)
         loaded = load(config, opts.paths, columns, progress=lambda done: status.update(f"{done.texts:,} texts"))
     sys.stdout.write(f"{loaded}\n")
+    if loaded.texts == loaded.empty:
+        return [f"no text in {', '.join(opts.paths)}: nothing was put into the index; name the field with --field"]
     return []
 
 

@@ -50,6 +50,8 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
         raise UsageError(str(error)) from None
     chosen = run["selected_from"]
     sys.stdout.write(f"{chosen['selected']:,} of {chosen['read']:,} documents are in {opts.out}\n")
+    if not chosen["selected"]:
+        return [f"no document meets every condition: {opts.out} is a corpus without documents; remove it and ask again"]
     return []
 
 
