@@ -16,6 +16,7 @@ import redis
 
 from crawler.server.embedded import EmbeddedServer
 from tests.support.places import PROJECT
+from tests.support.serving import Gate
 
 DEADLINE = 60.0  # seconds for what must happen sooner or later
 IDLE = 1.0
@@ -122,3 +123,21 @@ def caretakers(folder: Path) -> list[int]:
     lines = subprocess.run(["ps", "-eo", "pid,args", "-ww"], capture_output=True, text=True, check=True).stdout
     found = [line.split(maxsplit=1) for line in lines.splitlines()]
     return [int(pid) for pid, line in found if "caretaker.py" in line and str(folder) in line]
+
+
+def test_a_crawl_that_was_killed_leaves_no_server_for_ever_and_goes_on_with_the_same_command(crawl, make_site) -> None:
+    site = make_site(pages=12)
+    site.gate = Gate(5)
+    killed = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    site.gate.wait()
+    with contextlib.closing(client(crawl.folder / "frontier")) as found:
+        server = int(found.info("server")["process_id"])
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    site.gate.open()
+    until(lambda: not lives(server))
+    until(lambda: not caretakers(crawl.folder))
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert "was it emptied or lost" not in again.stderr
+    assert set(crawl.accounted()) == site.urls()
