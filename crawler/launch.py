@@ -16,17 +16,20 @@ from urllib.parse import urlsplit
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.config import Config, ConfigError, LaunchError, declared
+from crawler.config.text import PROFILE_NAMES
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
+from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
-from crawler.runtime import load
+from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
+from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, has_begun, judged
 from crawler.storage.files.errors import StorageError
@@ -44,6 +47,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
 
     Raises: LaunchError with every problem that could be found at once.
     """
+    apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config: Config | None = _collect(problems, lambda: load(settings))
     plan = _collect(problems, lambda: check(arguments))
@@ -51,13 +55,16 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += chain.problems(config)
+        problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
         if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
             problems.append(problem)
     if problems or config is None:
         raise LaunchError(problems)
     _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, stack))
+        _collect(problems, lambda: _reach_server(config, arguments, plan.scope, stack))
+    if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
+        _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
         raise LaunchError(problems)
     return config
@@ -78,7 +85,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
+def _reach_server(config: Config, arguments: Mapping[str, Any], scope: Scope, stack: ExitStack) -> None:
     """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
     url = config.crawl.redis_url
     folder = frontier_folder(config)
@@ -88,15 +95,17 @@ def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack
         url = stack.enter_context(EmbeddedServer(folder))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
-        loop.run_until_complete(_knock(config, url))
+        loop.run_until_complete(_knock(config, url, scope))
     finally:
         loop.close()
 
 
-async def _knock(config: Config, url: str) -> None:
+async def _knock(config: Config, url: str, scope: Scope) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
+        await join_rules(frontier, config)
+        await rebuild_if_lost(frontier, config, url, scope)
     finally:
         await frontier.close()
 
@@ -111,10 +120,17 @@ def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     return None
 
 
+_SUCCESSES = frozenset(
+    {"finished", "shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")}
+)
+"""Ends that were asked for; Scrapy's other CLOSESPIDER_ limits watch for trouble."""
+
+
 def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     """Why a crawl that has ended did not do what was asked; None where it did.
 
-    A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
+    A graceful stop (SIGTERM, Ctrl-C once) is a success, and so is a limit that was asked for (CLOSESPIDER_PAGECOUNT,
+    _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
     if bootstrap_failed or "finish_reason" not in stats:
         return (
@@ -122,7 +138,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         )
     if error := stats.get(FATAL):
         return str(error)
-    if stats["finish_reason"] not in {"finished", "shutdown"}:
+    if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
@@ -136,6 +152,19 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     unknown = [name for name in given if name not in ours and not hasattr(default_settings, name)]
     near = {name: difflib.get_close_matches(name, ours, n=1, cutoff=0.85) for name in unknown}
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
+
+
+def _unknown_profiles(config: Config, plan: object) -> list[str]:
+    """Profiles that the allowlist asks for and nobody has defined: such pages would be judged by other thresholds."""
+    entries = plan.scope.entries if isinstance(plan, SeedPlan) else ()
+    wanted = {
+        e.profile: f"allowlist, line {e.line}, {e.domain}" for e in entries if e.profile not in (*PROFILE_NAMES, "auto")
+    }
+    if not wanted:
+        return []
+    from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
+
+    return check_profiles(config.quality, wanted)
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler import config
-from crawler.config import Config
+from crawler.config import Config, ConfigError
+from crawler.config.environment import from_environment, problems_of_environment
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -51,11 +54,41 @@ def config_of(crawler: Crawler) -> Config:
     return load(crawler.settings)
 
 
+ENVIRONMENT_PRIORITY = SETTINGS_PRIORITIES["project"] + 5
+"""Above `settings.py`, below what a spider or the command line says."""
+
+
+@cache
+def known_settings() -> frozenset[str]:
+    """What may be set from outside: every setting of the project, and Scrapy's own that are one value each."""
+    plain = (str, int, float, bool, type(None))
+    scrapy = {name for name, value in vars(default_settings).items() if name.isupper() and isinstance(value, plain)}
+    return frozenset(config.declared()) | scrapy
+
+
+def apply_environment(settings: BaseSettings) -> None:
+    """Take over what the environment says (`CRAWLER_<NAME>`). Does nothing to settings that are in use already."""
+    if not settings.frozen:
+        for name, value in from_environment(os.environ, known_settings()).items():
+            settings.set(name, value, priority=ENVIRONMENT_PRIORITY)
+
+
 def load(settings: BaseSettings) -> Config:
-    """Read Scrapy's settings. What nobody set is our default, not Scrapy's. Raises: ConfigError."""
+    """Read Scrapy's settings, and before them the environment. What nobody set is our default, not Scrapy's.
+
+    Raises: ConfigError, also where the environment names a setting that does not exist.
+    """
+    apply_environment(settings)
+    unknown = problems_of_environment(os.environ, known_settings())
 
     def getter(name: str) -> Any:
         priority = settings.getpriority(name)
         return None if priority is None or priority <= SETTINGS_PRIORITIES["default"] else settings.get(name)
 
-    return config.load(getter)
+    try:
+        found = config.load(getter)
+    except ConfigError as error:
+        raise ConfigError([*unknown, *error.problems]) from None
+    if unknown:
+        raise ConfigError(unknown)
+    return found

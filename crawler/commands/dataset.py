@@ -10,9 +10,11 @@ from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
     contaminated,
     diff,
+    duplicates,
     exclude,
     expire,
     index,
+    repair,
     select,
     substrings,
     supersede,
@@ -26,6 +28,7 @@ class Command(OperationsCommand, ScrapyCommand):
     example = "dataset verify corpus"
     operations: ClassVar[dict[str, Operation]] = {
         "verify": verify.OPERATION,
+        "repair": repair.OPERATION,
         "select": select.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
@@ -34,6 +37,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "substrings": substrings.OPERATION,
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
+        "duplicates": duplicates.OPERATION,
     }
 
     def short_desc(self) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -31,11 +31,16 @@ from crawler.times import rfc3339
 WITHDRAWALS = "withdrawals.jsonl"
 DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
+NOT_GIVEN = "not given"
+"""Who asked for a withdrawal, where nobody said it."""
 _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 
 
 class WishLine(TypedDict):
-    """One wish in the log. refused: domains that no later crawl may ask; rule: of the caller's, may be empty."""
+    """One wish in the log. refused: domains that no later crawl may ask; rule: of the caller's, may be empty.
+
+    by: who asked; lines of older versions do not say it.
+    """
 
     kind: Literal["withdrawal"]
     number: int
@@ -45,6 +50,7 @@ class WishLine(TypedDict):
     domains: list[str]
     licences: list[str]
     rule: str
+    by: NotRequired[str]
 
 
 class PageLine(TypedDict):
@@ -67,7 +73,7 @@ class Wish:
 
     domains: with all their subdomains, written as in the record's `domain`. licences: license_tag of the record.
     revoked: a rule of the caller's (an allowlist that no longer grants a page), named by `rule` for the log.
-    refused: domains that no later crawl into this corpus may ask.
+    refused: domains that no later crawl into this corpus may ask. by: who asked, for the log.
     """
 
     reason: str
@@ -76,6 +82,7 @@ class Wish:
     revoked: Callable[[Record], bool] | None = None
     rule: str = ""
     refused: frozenset[str] = frozenset()
+    by: str = NOT_GIVEN
 
     def concerns(self, record: Record) -> bool:
         """True for a kept or rejected record that is to go."""
@@ -87,8 +94,8 @@ class Wish:
 
     def is_logged_as(self, line: WishLine) -> bool:
         """True where this line of the log is about the same wish."""
-        said = (line["reason"], line["domains"], line["licences"], line["rule"])
-        return said == (self.reason, sorted(self.domains), sorted(self.licences), self.rule)
+        said = (line["reason"], line["domains"], line["licences"], line["rule"], line.get("by", NOT_GIVEN))
+        return said == (self.reason, sorted(self.domains), sorted(self.licences), self.rule, self.by)
 
     def line(self, number: int, now: float) -> WishLine:
         """What the log says of it."""
@@ -101,6 +108,7 @@ class Wish:
             "domains": sorted(self.domains),
             "licences": sorted(self.licences),
             "rule": self.rule,
+            "by": self.by,
         }
 
 
@@ -127,6 +135,7 @@ class Withdrawn:
     removed_files: list[str]
     urls: list[str]
     refused: frozenset[str]
+    by: str
 
 
 def covers(domains: frozenset[str], url: str) -> bool:
@@ -152,8 +161,10 @@ def find(place: Place, wish: Wish) -> Concerned:
     return found
 
 
-def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude") -> Withdrawn:
     """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
+
+    `operation` names it in the lineage.
 
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
@@ -161,10 +172,10 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    cause = Cause("dataset exclude", wish.reason, now, keeps_old=False)
+    cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
     removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
-    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
+    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
 
 
 class _Going:

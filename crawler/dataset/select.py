@@ -15,7 +15,8 @@ from typing import Any
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
-from crawler.storage.corpus.manifest import Ledger, makers_of, merge, versions
+from crawler.storage.corpus.manifest import Ledger, makers_of, merge
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -118,7 +119,14 @@ def _reads_as_number(value: str) -> bool:
 
 
 def select(
-    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+    source: Place,
+    target: Place,
+    selection: Selection,
+    *,
+    max_bytes: int,
+    now: float,
+    max_documents: int = 0,
+    all_versions: bool = False,
 ) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
@@ -135,7 +143,7 @@ def select(
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
-        shards = _writer(target, ledger, files, max_bytes)
+        shards = _writer(target, ledger, files, max_bytes, max_documents)
         for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
@@ -156,7 +164,7 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
             yield encode(record)
 
 
-def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, max_documents: int) -> ShardWriter:
     name = files[0]["path"].rpartition("/")[2]
 
     def sealed(path: Path, entry: Sealed) -> None:
@@ -168,6 +176,7 @@ def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -
         WRITER,
         shard_format=name[name.rindex(".jsonl") + 1 :],
         max_bytes=max_bytes,
+        max_documents=max_documents,
         first_number=0,
         on_seal=sealed,
     )
@@ -177,6 +186,7 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
     manifest = source.manifest()
     runs = manifest["runs"]
     return {
+        "kind": "select",
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
         "started": rfc3339(now),

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from crawler.frontier.adopt import Adopt
 from crawler.frontier.model import Batch, Counts, Limits, Mode
 from crawler.frontier.operations import Operations
 from crawler.frontier.packing import lease_of
@@ -29,7 +30,7 @@ from crawler.times import Clock
 from crawler.urls.traps import trap_reason
 
 
-class Frontier(Put, Settle, Visits, Unfinished, Operations):
+class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds

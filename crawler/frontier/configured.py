@@ -20,6 +20,7 @@ def limits_of(config: Config) -> Limits:
         lease_seconds=f.lease_seconds,
         tries=f.retry_times + 1,
         max_pages=f.max_pages_per_domain,
+        total_pages=f.max_pages,
         depth=f.depth_limit,
         patience=f.patience_seconds,
         scope_by=f.scope_by,

@@ -47,6 +47,10 @@ class Politeness(ScriptCalls):
         at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
         return at / 1000, slot
 
+    async def set_priority(self, scope: str, priority: int) -> None:
+        """Among scopes whose turn has come those with a higher priority are asked first; 0 = as any other."""
+        await self._run("prefer", self.shard_of_scope(scope), [scope, priority])
+
     async def set_delay(self, scope: str, seconds: float, source: str) -> None:
         """What one source asks for, 0 = nothing (any more). The longest of all sources holds, the crawl's included.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
-_WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
+_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _BUSIEST = frozenset({"lease", "ack", "finish"})
 
 

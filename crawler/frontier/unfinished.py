@@ -40,7 +40,8 @@ class Unfinished(ScriptCalls):
 
     async def _parked(self, prefix: str, entry: str, at: float) -> tuple[str, str, float]:
         scope, _, member = entry.split("\t", 2)
-        return unpack(member, scope).url, await self._why(prefix, scope, member.partition("~")[2] or member), at
+        own = await self._why(prefix, scope, member.partition("~")[2] or member)
+        return unpack(member, scope).url, own or await self._why(prefix, scope, ""), at
 
     async def _why(self, prefix: str, scope: str, rest: str) -> str:
         """The latest reason."""

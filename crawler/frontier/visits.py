@@ -35,7 +35,7 @@ class Visits(ScriptCalls):
 
         Costs nothing in a crawl that was never swept: none of its URLs comes back.
         """
-        if not batch.leases or not await self._has_been_swept():
+        if not batch.leases or not await self.has_been_swept():
             return batch
         by_shard: dict[int, list[int]] = defaultdict(list)
         for index, lease in enumerate(batch.leases):
@@ -51,7 +51,8 @@ class Visits(ScriptCalls):
         visit = Visit.unpack(packed)
         return visit.reconsidered() if 0 < visit.duplicate_at <= self.freed_at else visit
 
-    async def _has_been_swept(self) -> bool:
+    async def has_been_swept(self) -> bool:
+        """True where a second run has begun: its URLs were done before and are not now."""
         if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl
             redis, key = self.connection.redis, self.prefix(0) + "st"  # every sweep begins with shard 0
             self._recrawled = bool(await self.connection.patiently(lambda: redis.hexists(key, "recrawl")))

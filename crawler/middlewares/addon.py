@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from crawler.middlewares.defaults import COMPLIANCE, HANDLER, REFUSED, REQUIRED
+from crawler.runtime import apply_environment
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
@@ -32,7 +33,8 @@ class GuardAddon:
     """`ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}`."""
 
     def update_settings(self, settings: Settings) -> None:
-        """Raises: ComplianceError listing every deviation."""
+        """Take over what the environment says. Raises: ComplianceError listing every deviation."""
+        apply_environment(settings)
         if problems := list(problems_of(settings)):
             raise ComplianceError(problems)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.urls.candidate import Candidate
 
 TEXTS_FREED = "texts-freed"
-"""Blob: the latest time (epoch seconds, as text) at which the owner of a text that others have, too, let go of it."""
+"""Blob: the latest time (epoch seconds, as text) at which a page released a text that others have, too."""
 FOREVER_SECONDS = 10 * 365 * 86_400.0
 _TOMBSTONES = {DropReason.GONE: "gone", DropReason.MOVED: "moved", DropReason.DECAYED: "decayed"}
 _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end

@@ -20,6 +20,7 @@ from scrapy.utils.misc import load_object
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, PutStatus
+from crawler.frontier.rules import follow_rules, join_rules
 from crawler.runtime import config_of
 from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.engine_view import EngineView
@@ -210,6 +211,7 @@ class Scheduler(BaseScheduler):
         self._canonical = spider.canonical if isinstance(spider, NamesUrls) else canonicalize
         try:
             await self.frontier.open()
+            await join_rules(self.frontier, self._config)
         except BaseException:
             await self._leave()
             raise
@@ -243,7 +245,8 @@ class Scheduler(BaseScheduler):
         heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
-        for task in (self._prefetch.run(), heartbeat.keep_alive(), heartbeat.inspect(), self._revisits.run()):
+        follow = follow_rules(self.frontier, self._config)
+        for task in (self._prefetch.run(), heartbeat.keep_alive(), heartbeat.inspect(), self._revisits.run(), follow):
             self._tasks.spawn(task)
 
     async def _close(self) -> None:

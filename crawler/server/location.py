@@ -26,6 +26,12 @@ def frontier_url(config: Config) -> str:
     return config.crawl.redis_url or EmbeddedServer(frontier_folder(config)).url
 
 
+def has_embedded_index(config: Config) -> bool:
+    """True where CORPUS_DIR has a duplicate index of its own: whatever is added to the corpus is compared with it."""
+    elsewhere = config.crawl.redis_url or config.dedup.redis_url
+    return elsewhere is None and (frontier_folder(config) / "valkey.conf").exists()
+
+
 class ServerLocation:
     """The server, as its user sees it. Nothing here waits in the event loop."""
 

@@ -80,7 +80,7 @@ class CorpusSpider(Spider):
 
     @property
     def frontier(self) -> Scheduler:
-        """The scheduler, which is this worker's door to the shared frontier."""
+        """The scheduler, which is this worker's access to the shared frontier."""
         return cast("Scheduler", self.crawler.engine.scheduler)
 
     @property

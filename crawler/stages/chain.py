@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from crawler.config import Config, DecontaminationConfig, LanguageConfig, QualityConfig
+from crawler.config import Config, DecontaminationConfig, LanguageConfig
 from crawler.document import Document, Drop, DropReason
 
 STAGES: tuple[str, ...] = (
@@ -130,16 +130,16 @@ def _check_language(config: Config) -> list[str]:
 
 
 def _check_quality(config: Config) -> list[str]:
-    from crawler.stages.quality.stage import check_segmenters
+    from crawler.stages.quality.stage import check_profiles, check_segmenters
 
-    return check_segmenters(config.quality)
+    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
 
 
 _CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (
     (lambda c: c.pii.person != "off", _check_pii),
     (lambda c: c.decontamination.eval_sets != DecontaminationConfig().eval_sets, _check_contamination),
     (lambda c: c.language != LanguageConfig(), _check_language),
-    (lambda c: c.quality.segmenters != QualityConfig().segmenters, _check_quality),
+    (lambda c: bool(c.quality.segmenters or c.quality.profiles_file), _check_quality),
 )
 """When a stage has something to check, and its check."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ from crawler.dataset.verify import verify
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
-from tests.support.places import PROJECT
+from tests.support import process
 from tests.support.serving import Handler, LoopbackServer
 
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"
@@ -79,18 +77,7 @@ def scrapy(web: Web, folder: Path, *arguments: str) -> subprocess.CompletedProce
     values = {"NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": web.server_address[1], "DOWNLOAD_DELAY": 0}
     values |= {"CORPUS_DIR": folder, "PROGRESS": "off", "STAGE_WORKERS": 0, "QUALITY_MIN_SCORE": 0}
     values |= {"NEARDUP_THRESHOLD": 1, "PII_PERSON": "off"}
-    options = [item for name, value in values.items() for item in ("-s", f"{name}={value}")]
-    clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments[:1], *options, *arguments[1:]],
-        cwd=PROJECT,
-        env=clean,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return process.scrapy(*arguments, settings=values)
 
 
 def urls(web: Web, *hosts: str) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -22,6 +19,7 @@ from tests.support.frontier_shorthand import ack, reserve
 from tests.support.linked_web import Web
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE
+from tests.support.worker import Worker
 
 
 @pytest.fixture
@@ -210,42 +208,12 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
 # --- a live worker ---------------------------------------------------------------------------------------------------
 
 
-class Worker:
-    """One process that crawls `web` until it is told to end."""
-
-    def __init__(self, web: Web, url: str, crawl: str, folder: Path) -> None:
-        settings = {"REDIS_URL": url, "CRAWL_ID": crawl, "CORPUS_DIR": str(folder), "FRONTIER_IDLE_SECONDS": 0}
-        settings |= {"DOWNLOAD_DELAY": 0.05, "RETRY_TIMES": 0}
-        job = {"settings": settings, "spider": {"seeds": [f"{web.url}/0"], "record": str(folder / "record.txt")}}
-        folder.mkdir()
-        self.web = web
-        self.process = subprocess.Popen(
-            [sys.executable, str(PROJECT / "tests/support/frontier_spider.py"), json.dumps(job)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        )
-
-    def until(self, condition, what: str) -> None:
-        """Wait for something that the worker brings about."""
-        deadline = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < deadline, f"never saw: {what}"
-            assert self.process.poll() is None, self.process.communicate()[1]
-            time.sleep(0.02)
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-        self.process.communicate(timeout=DEADLINE)
-
-
 @pytest.fixture
 def live(valkey_url, crawl_name, tmp_path):
     with Web(400) as web:
         web.behaviour = {f"/{n}": lambda _: (404, b"gone") for n in (3, 4, 5)}
-        worker = Worker(web, valkey_url, crawl_name, tmp_path / "corpus")
+        settings = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "FRONTIER_IDLE_SECONDS": 0}
+        worker = Worker(tmp_path / "work", web, DOWNLOAD_DELAY=0.05, RETRY_TIMES=0, **settings)
         yield worker
         worker.end()
 

@@ -114,6 +114,7 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
         orjson.dumps({"question": " ".join("abcdefghijklmnopqrstuvw"[n:] for n in range(20))})
     )
     (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
+    (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
     done = scrapy(*words)
     assert (done.code, done.err.replace("reading …", "").strip()) == (0, "")
 

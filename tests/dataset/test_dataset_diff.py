@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +12,7 @@ from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 
 def url(number: int) -> str:
@@ -103,8 +101,7 @@ def test_a_long_difference_is_cut(tmp_path, kept):
 
 
 def test_the_command_prints_json_and_ends_with_nought(pair):
-    command = [sys.executable, "-m", "scrapy", "dataset", "diff", "--json", *(str(folder.path) for folder in pair)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("dataset", "diff", "--json", *(folder.path for folder in pair))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["same"] == 2
@@ -112,7 +109,6 @@ def test_the_command_prints_json_and_ends_with_nought(pair):
 
 
 def test_the_command_needs_two_sides(pair):
-    command = [sys.executable, "-m", "scrapy", "dataset", "diff", str(pair[0].path)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("dataset", "diff", pair[0].path)
     assert done.returncode == 2
     assert "scrapy dataset diff [-h] [--json] [--show N] A B" in done.stderr + done.stdout

@@ -13,6 +13,8 @@ from crawler.config import declared
 from tests.docs.pages import CODE_FOLDERS, PAGES, ROOT, anchors, files, prose, spans
 
 LONGEST = 120
+OPENINGS = ("Beside", "Behind", "Under", "Between", "Below", "Above")
+"""Words with which a module or a page would say where it lies instead of what it does."""
 PRIVATE_WORDS = re.compile(
     r"\b(pressed|pressing|lets? go of|whence|in the dress of|letting go|sowing|sown|tending|custody|dried up)\b",
     re.IGNORECASE,
@@ -125,3 +127,12 @@ def test_every_test_that_a_page_names_exists(page: str) -> None:
     }
     assert len(named_tests) > 10
     assert named_tests - there == set()
+
+
+def first_line(file: Path) -> str:
+    return (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
+
+
+def test_no_module_opens_with_where_it_lies() -> None:
+    modules = (ROOT / "crawler").rglob("*.py")
+    assert [named(file) for file in modules if first_line(file).startswith(OPENINGS)] == []

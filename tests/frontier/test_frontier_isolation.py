@@ -72,6 +72,7 @@ async def everything(frontier: Frontier) -> None:
         await frontier.extend([lease.token])
         await ack(frontier, [(lease.token, 0.1)])
     await reserve(frontier, "https://a.example/")
+    await frontier.set_priority("a.example", 5)
     await frontier.set_mode(Mode.DRAIN)
     async with frontier.single_flight("x"):
         pass

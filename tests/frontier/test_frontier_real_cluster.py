@@ -26,8 +26,8 @@ from crawler.urls.candidate import Candidate
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine
-from tests.scheduler.test_scheduler_crawls import Worker
 from tests.support.linked_web import Web
+from tests.support.worker import Worker
 
 SLOTS = 16384
 OF_ONE_SERVER = {
@@ -128,6 +128,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await frontier.sweep(Intervals(0.0, 0.0, 0.0)) > 0
         assert await frontier.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
         await frontier.recall(await frontier.lease(9))
+        assert await frontier.adopt([("https://adopted.example/", b"")]) == 1
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from crawler.observe.report import terminal
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
 from crawler.storage.files.shards import read_lines
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 from tests.support.serving import Handler, LoopbackServer, article
 
 PAGES, TURNS_AT = 50, 25
@@ -68,21 +66,15 @@ def crawled(tmp_path_factory) -> Iterator[tuple[Path, str]]:
     (folder / "seeds.txt").write_text("".join(f"{site.url}/p/{n}\n" for n in range(PAGES)))
     corpus = folder / "corpus"
     port = site.port
-    run = scrapy("crawl", "corpus", "-a", f"seeds={folder / 'seeds.txt'}", corpus=corpus, NETWORK_PORTS=port)
+    run = on("crawl", "corpus", "-a", f"seeds={folder / 'seeds.txt'}", corpus=corpus, NETWORK_PORTS=port)
     site.stop()
     assert run.returncode == 0, run.stderr
     assert "is in quarantine" in run.stderr
     yield corpus, f"127.0.31.6:{port}"
 
 
-def scrapy(*arguments: str, corpus: Path, **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    for name, value in {**SETTINGS, **more, "CORPUS_DIR": corpus}.items():
-        command += ["-s", f"{name}={value}"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, timeout=180, env=environment, check=False
-    )
+def on(*arguments: str, corpus: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    return scrapy(*arguments, settings={**SETTINGS, **more, "CORPUS_DIR": corpus})
 
 
 def verdicts(corpus: Path) -> dict[str, str]:
@@ -108,7 +100,7 @@ def test_pages_behind_the_wall_are_in_rejected_with_their_own_reason(crawled):
 
 def test_a_replay_of_the_archive_gives_the_same_verdicts(crawled, tmp_path):
     corpus, _ = crawled
-    run = scrapy("crawl", "replay", "-a", f"archive={corpus}/archive/*.warc.gz", corpus=tmp_path / "again")
+    run = on("crawl", "replay", "-a", f"archive={corpus}/archive/*.warc.gz", corpus=tmp_path / "again")
     assert run.returncode == 0, run.stderr
     assert verdicts(tmp_path / "again") == verdicts(corpus)
 
@@ -126,11 +118,11 @@ def test_the_summary_and_the_page_for_a_browser_name_the_domain(crawled):
 
 def test_the_domain_is_listed_and_released_by_hand(crawled):
     corpus, domain = crawled
-    listed = scrapy("quarantine", corpus=corpus)
+    listed = on("quarantine", corpus=corpus)
     assert listed.returncode == 0, listed.stderr
     assert listed.stdout.startswith(f"{domain}: ")
-    released = scrapy("quarantine", "--release", domain, corpus=corpus)
+    released = on("quarantine", "--release", domain, corpus=corpus)
     assert "is released" in released.stdout
-    again = scrapy("quarantine", "--release", domain, corpus=corpus)
+    again = on("quarantine", "--release", domain, corpus=corpus)
     assert again.returncode == 1
     assert "has no history here" in again.stderr

@@ -15,8 +15,8 @@ from crawler.frontier.model import Limits, PutStatus
 from crawler.scheduler.put_queue import PutQueue, RecentUrls
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
-from tests.scheduler.test_scheduler_crawls import Worker
 from tests.support.linked_web import Web
+from tests.support.worker import Worker
 
 QUEUED, SEEN = PutStatus.QUEUED, PutStatus.SEEN
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -26,28 +24,9 @@ from crawler.server.connection import ServerRestarted
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
 from tests.support.frontier_shorthand import ack
+from tests.support.server import file_of, kill, size_of
 
 PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
-
-
-@pytest.fixture
-def server(tmp_path: Path):
-    """A server that has everything in its file before it answers."""
-    embedded = EmbeddedServer(tmp_path / "server")
-    with contextlib.closing(redis.Redis.from_url(embedded.start())) as client:
-        client.config_set("appendfsync", "always")
-    yield embedded
-    embedded.stop()
-
-
-def file_of(server: EmbeddedServer) -> Path:
-    (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
-    return file
-
-
-def kill(server: EmbeddedServer) -> None:
-    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
-        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
 
 
 def with_frontier(server: EmbeddedServer, scenario) -> None:
@@ -117,7 +96,7 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
         scheduler._in_flight.add(lease, frontier.connection.epoch)
-        before = file_of(server).stat().st_size
+        before = size_of(server)
         assert await scheduler.put([CHILD], lease.token) == [PutStatus.QUEUED]
         kill(server)
         os.truncate(file_of(server), before)
@@ -135,7 +114,7 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
 def test_what_a_server_answered_before_it_was_killed_is_not_remembered(server):
     async def scenario(frontier):
         put_queue = PutQueue(frontier, lambda: None)
-        before = file_of(server).stat().st_size
+        before = size_of(server)
         assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
         kill(server)
         os.truncate(file_of(server), before)

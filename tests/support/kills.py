@@ -13,7 +13,7 @@ from typing import Any
 def die_at_every_step(source: Path, target: Path, work: Callable[[Path], object]) -> int:
     """Do `work` on a copy of a corpus and die at the first, second, third … fsync, unlink, rename or replace.
 
-    Each copy is left as the death left it, in <target>/<step>. Answers how many steps there are; the last copy is whole.
+    Each copy is left as the death left it, in <target>/<step>; answers how many steps there are.
     """
     step = 0
     while True:

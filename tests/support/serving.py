@@ -36,6 +36,11 @@ class Gate:
         self.reached.set()
         assert self._open.wait(DEADLINE), "nobody opened the gate"
 
+    @property
+    def standing(self) -> int:
+        """How many requests have come to the shut gate."""
+        return max(0, -self._left)
+
     def wait(self) -> None:
         """Until a request stands before it."""
         assert self.reached.wait(DEADLINE), "the crawl did not come so far"

@@ -41,6 +41,7 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
             target,
             selection,
             max_bytes=config.storage.shard_max_bytes,
+            max_documents=config.storage.shard_max_documents,
             now=time.time(),
             all_versions=opts.all_versions,
         )

@@ -30,7 +30,17 @@ class Tally:
         self.last: str | None = None
         self.names: dict[str, Counter[str]] = {
             key: Counter()
-            for key in ("domains", "languages", "licences", "reasons", "extractors", "pii_types", *LINEAGE)
+            for key in (
+                "domains",
+                "languages",
+                "licences",
+                "reviews",
+                "reasons",
+                "extractors",
+                "pii_types",
+                "names_uncovered",
+                *LINEAGE,
+            )
         }
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
 
@@ -44,12 +54,16 @@ class Tally:
         self._count("domains", record.get("domain"))
         self._count("languages", record.get("language"))
         self._count("licences", record.get("license_tag"))
+        if record.get("license_tier"):
+            self._count("reviews", review_of(record))
         self._count("extractors", record.get("extractor"))
         self._count("archives", record.get("warc_file"))
         self._count("config_digests", record.get("config_digest"))
         self._count("pipeline_versions", record.get("pipeline_version"))
         for kind in record.get("pii_entity_types") or ():
             self._count("pii_types", kind)
+        if (record.get("language_signals") or {}).get("pii_names") == "uncovered":
+            self._count("names_uncovered", record.get("language") or "unknown")
         if reason := record.get("reason"):
             self._count("reasons", f"{record.get('stage')}/{reason}")
         for name in HISTOGRAMS:
@@ -59,7 +73,7 @@ class Tally:
     def entry(self, file: FileFacts, uncompressed_bytes: int) -> Sealed:
         """Plain JSON types, keys in a fixed order, zero counts left out."""
         most = {key: _most(counter) for key, counter in self.names.items()}
-        return {
+        sealed: Sealed = {
             "sha256": file["sha256"],
             "bytes": file["bytes"],
             "uncompressed_bytes": uncompressed_bytes,
@@ -73,6 +87,7 @@ class Tally:
             "domains": most["domains"],
             "languages": most["languages"],
             "licences": most["licences"],
+            "reviews": most["reviews"],
             "reasons": most["reasons"],
             "extractors": most["extractors"],
             "pii_types": most["pii_types"],
@@ -83,6 +98,9 @@ class Tally:
                 name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
             },
         }
+        if most["names_uncovered"]:
+            sealed["names_uncovered"] = most["names_uncovered"]
+        return sealed
 
     def _count(self, key: str, name: str | None) -> None:
         if name:
@@ -92,6 +110,12 @@ class Tally:
         if moment:
             self.first = min(self.first or moment, moment)
             self.last = max(self.last or moment, moment)
+
+
+def review_of(record: dict[str, Any]) -> str:
+    """Who reviewed the licence of a record from the allowlist, and when, such as "Jo Doe, 2026-01-31"."""
+    known = (record.get("license_reviewer"), record.get("license_reviewed"))
+    return ", ".join(map(str, filter(None, known))) or "no review recorded"
 
 
 def bin_of(name: str, value: float) -> int:

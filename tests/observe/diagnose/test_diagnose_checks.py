@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,7 @@ def settings(folder: Path, flag: str, names: list[str]) -> list[str]:
 
 
 TOGETHER = [name for name in WRONG if name not in {"LANGUAGES", "QUALITY_SEGMENTERS"}]
-try:
-    import pythainlp  # noqa: F401
-except ImportError:
+if find_spec("pythainlp") is None:
     TOGETHER.append("QUALITY_SEGMENTERS")
 
 

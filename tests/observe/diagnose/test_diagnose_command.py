@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 from tests.support.site import Site
 
 SETTINGS = {"STAGE_WORKERS": 0, "PII_PERSON": "off"}
@@ -162,14 +160,8 @@ def test_a_folder_without_a_corpus_and_an_archive_that_is_none_say_so(tmp_path):
 # --- the command itself, in a process of its own ----------------------------------------------------------------------
 
 
-def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "diagnose", *arguments]
-    for name, value in {**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0}.items():
-        command += ["-s", f"{name}={value}"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, timeout=180, env=environment, check=False
-    )
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return scrapy("diagnose", *arguments, settings={**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0})
 
 
 class Reserved(Site):
@@ -187,7 +179,7 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
     monkeypatch.setenv("TMPDIR", short.name)
     site = Reserved(address="127.0.31.5", pages=60).start()
     try:
-        run = scrapy("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
+        run = command("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
     finally:
         site.stop()
     assert run.returncode == 0, run.stderr
@@ -200,10 +192,10 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
 
 
 def test_what_is_wrong_is_said_with_a_remedy_and_exit_code_1(tmp_path):
-    nothing = scrapy(str(tmp_path))
+    nothing = command(str(tmp_path))
     assert nothing.returncode == 1
     assert "no manifest.json; expected the CORPUS_DIR of a crawl" in nothing.stderr
-    wrong = scrapy("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
+    wrong = command("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
     assert wrong.returncode == 1
     assert "expected NAME=VALUE" in wrong.stderr
     assert "Traceback" not in nothing.stderr + wrong.stderr

@@ -230,8 +230,8 @@ def test_a_thin_page_is_too_short_and_keeps_its_numbers():
     result, doc = extract(f"<html><body><article><p>{SENTENCES[:300]}</p></article></body></html>")
     assert isinstance(result, Drop)
     assert result.reason is DropReason.TOO_SHORT
-    assert result.detail == f"{doc.word_count} words, needs 150"
-    assert 0 < doc.word_count < 150
+    assert result.detail == f"{doc.word_count} words, needs 100"
+    assert 0 < doc.word_count < 100
 
 
 def test_chinese_is_measured_by_its_characters():

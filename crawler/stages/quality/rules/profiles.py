@@ -6,6 +6,7 @@
 | prose | datatrove's, but 0.70 alphabetic tokens |
 | technical | twice the repetition, half the letters, no C4 rule against code |
 | legal | prose, with more repetition of set phrases |
+| law | those of legal; `score.py` says what a text has to be as well |
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
 
 def rules_for(profile: str, names: Iterable[str]) -> dict[str, RuleSet]:
-    """The named rule sets with the thresholds of a profile ("datatrove", "prose", "technical", "legal").
+    """The named rule sets with the thresholds of a profile ("datatrove", "prose", "technical", "legal", "law").
 
     Raises: KeyError for a name that no rule set has.
     """
@@ -68,4 +69,5 @@ _CHANGES: dict[str, dict[str, RuleSet]] = {
     "prose": {"gopher_quality": _PROSE_QUALITY},
     "technical": _TECHNICAL,
     "legal": _LEGAL,
+    "law": _LEGAL,
 }
