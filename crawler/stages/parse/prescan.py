@@ -16,7 +16,7 @@ MAX_COMPARISONS = 100_000_000
 _CROWDED = 2_000
 """Bytes from which the attributes of a tag are counted."""
 MAX_TAG_BYTES = 262_144
-"""Bytes a tag may have, embedded payloads apart: five of 1,497 real pages had tags of 70 to 180 kB. Reading is linear."""
+"""Bytes a tag may have, embedded payloads apart: five of 1,497 real pages had some of 70 to 180 kB."""
 
 MAX_TAGS = 400_000
 """Start and end tags a page may have: an element costs lxml some 400 bytes, 10 MB of `<p>a` would cost a gigabyte."""
