@@ -17,6 +17,9 @@ COPY --from=build /venv /venv
 WORKDIR /app
 COPY scrapy.cfg ./
 COPY crawler crawler
+# The commit of the code, for the manifest: docker build --build-arg COMMIT=$(git rev-parse HEAD) .
+ARG COMMIT=
+RUN if [ -n "$COMMIT" ]; then printf '%s\n' "$COMMIT" > crawler/COMMIT; fi
 USER 10001
 # Exec form: SIGTERM reaches the crawler itself, which finishes what is in flight.
 ENTRYPOINT ["scrapy"]

@@ -281,6 +281,8 @@ class Exchange:
     fetch: dict[str, Any] = field(default_factory=dict)  # lease, attempt and times of the fetch, for the archive
     license_tag: str | None = None
     license_tier: str | None = None  # of the allowlist entry that covers the page
+    license_reviewer: str | None = None
+    license_reviewed: str | None = None
     truncated: str = ""  # reason, as WARC-Truncated has it, where the body is not all of it
 
 
@@ -316,6 +318,8 @@ class Columns:
     token_estimate: int = 0
     license_tag: str | None = None
     license_tier: str | None = None  # "A" | "B" | None
+    license_reviewer: str | None = None  # who looked at the licence, as the allowlist says
+    license_reviewed: str | None = None  # ISO 8601 date of that review
     content_hash: str = ""  # "sha256:" + hex of the response body
     simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in

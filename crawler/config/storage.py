@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from crawler.config.crawl import check_redis_url
 from crawler.config.declare import setting
+
+_DAYS = re.compile(r"\d{1,5}(\.\d{1,6})?", re.ASCII)
+
+
+def check_lifetimes(value: tuple[str, ...]) -> str | None:
+    """Pairs of a name and days."""
+    for pair in value:
+        name, _, days = pair.rpartition(":")
+        if not name or not _DAYS.fullmatch(days) or not float(days):
+            return f"expected a licence tag, a domain or *, and days above 0, such as example.org:30, not {pair!r}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,10 @@ class StorageConfig:
                                        digest=False)  # fmt: skip
     archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
                                       "0 = never", minimum=0.0, digest=False)  # fmt: skip
+    document_ttl_days: tuple[str, ...] = setting("DOCUMENT_TTL_DAYS", (), "ages at which `scrapy dataset expire` removes "
+                                                 "documents, by licence tag or domain, * for all others: "
+                                                 "example.org:30,CC-BY-NC-4.0:90,*:3650", check=check_lifetimes,
+                                                 digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
     rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "

@@ -7,11 +7,12 @@ which URLs went, so that a call which was cut off is finished by the next one, a
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -31,11 +32,16 @@ from crawler.times import rfc3339
 WITHDRAWALS = "withdrawals.jsonl"
 DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
+NOT_GIVEN = "not given"
+"""Who asked for a withdrawal, where nobody said it."""
 _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 
 
 class WishLine(TypedDict):
-    """One wish in the log. refused: domains that no later crawl may ask; rule: of the caller's, may be empty."""
+    """One wish in the log. refused: domains that no later crawl may ask; rule: of the caller's, may be empty.
+
+    by: who asked; lines of older versions do not say it.
+    """
 
     kind: Literal["withdrawal"]
     number: int
@@ -45,6 +51,7 @@ class WishLine(TypedDict):
     domains: list[str]
     licences: list[str]
     rule: str
+    by: NotRequired[str]
 
 
 class PageLine(TypedDict):
@@ -67,7 +74,7 @@ class Wish:
 
     domains: with all their subdomains, written as in the record's `domain`. licences: license_tag of the record.
     revoked: a rule of the caller's (an allowlist that no longer grants a page), named by `rule` for the log.
-    refused: domains that no later crawl into this corpus may ask.
+    refused: domains that no later crawl into this corpus may ask. by: who asked, for the log.
     """
 
     reason: str
@@ -76,6 +83,7 @@ class Wish:
     revoked: Callable[[Record], bool] | None = None
     rule: str = ""
     refused: frozenset[str] = frozenset()
+    by: str = NOT_GIVEN
 
     def concerns(self, record: Record) -> bool:
         """True for a kept or rejected record that is to go."""
@@ -87,8 +95,8 @@ class Wish:
 
     def is_logged_as(self, line: WishLine) -> bool:
         """True where this line of the log is about the same wish."""
-        said = (line["reason"], line["domains"], line["licences"], line["rule"])
-        return said == (self.reason, sorted(self.domains), sorted(self.licences), self.rule)
+        said = (line["reason"], line["domains"], line["licences"], line["rule"], line.get("by", NOT_GIVEN))
+        return said == (self.reason, sorted(self.domains), sorted(self.licences), self.rule, self.by)
 
     def line(self, number: int, now: float) -> WishLine:
         """What the log says of it."""
@@ -101,6 +109,7 @@ class Wish:
             "domains": sorted(self.domains),
             "licences": sorted(self.licences),
             "rule": self.rule,
+            "by": self.by,
         }
 
 
@@ -116,6 +125,13 @@ class Concerned:
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
     pages: list[PageLine] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)  # domains and licences of the wish that no record has
+    names: set[str] = field(default_factory=set)  # domains and licences that records have
+
+    @property
+    def nothing(self) -> bool:
+        """True where no text and no raw page is left to take away."""
+        return not (self.kept or self.with_text or self.archived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +143,7 @@ class Withdrawn:
     removed_files: list[str]
     urls: list[str]
     refused: frozenset[str]
+    by: str
 
 
 def covers(domains: frozenset[str], url: str) -> bool:
@@ -144,16 +161,19 @@ def covers(domains: frozenset[str], url: str) -> bool:
 
 def find(place: Place, wish: Wish) -> Concerned:
     """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
-    found = Concerned()
+    found = Concerned(unseen={*wish.domains, *wish.licences})
     for entry in read_files(place, (SHARDS, REJECTED)):
         for record in read_records(place, entry["path"]):
+            _tick_off(found, record)
             if wish.concerns(record):
                 _count(found, record, kept=entry["kind"] == SHARDS)
     return found
 
 
-def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude") -> Withdrawn:
     """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
+
+    `operation` names it in the lineage.
 
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
@@ -161,10 +181,30 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    cause = Cause("dataset exclude", wish.reason, now, keeps_old=False)
+    cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
     removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
-    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused)
+    return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
+
+
+def is_begun(place: Place, wish: Wish) -> bool:
+    """True where an earlier call wrote the wish down: this one may have to finish it. Raises: StorageError."""
+    return _entry_of(wish, withdrawals(place)) is not None
+
+
+def _entry_of(wish: Wish, entries: list[WishLine]) -> WishLine | None:
+    return next((entry for entry in entries if wish.is_logged_as(entry)), None)
+
+
+def mistyped(found: Concerned) -> list[str]:
+    """A sentence for each domain or licence of the wish that nothing in the corpus has, with the names most alike."""
+    known = sorted(found.names - {""})
+    near = {name: difflib.get_close_matches(name, known, n=3, cutoff=0.7) for name in sorted(found.unseen)}
+    return [
+        f"{name}: no record of this corpus has it, so nothing was changed"
+        + (f"; did you mean {' or '.join(alike)}?" if alike else "")
+        for name, alike in near.items()
+    ]
 
 
 class _Going:
@@ -212,6 +252,13 @@ def refused_licences(place: Place) -> frozenset[str]:
     return frozenset(tag for wish in withdrawals(place) if not wish["domains"] for tag in wish["licences"])
 
 
+def _tick_off(found: Concerned, record: Record) -> None:
+    found.names |= {record.get("domain") or "", record.get("license_tag") or ""}
+    if found.unseen:
+        tag = record.get("license_tag")
+        found.unseen = {name for name in found.unseen if name != tag and not covers(frozenset({name}), record["url"])}
+
+
 def _count(found: Concerned, record: Record, *, kept: bool) -> None:
     text = any(record.get(name) for name in TEXT_FIELDS)
     archived = record.get("warc_file") is not None
@@ -250,7 +297,7 @@ def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[f
     """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
     lines = list(_lines(place))
     wished = [line for line in lines if line["kind"] == "withdrawal"]
-    entry = next((line for line in wished if wish.is_logged_as(line)), None)
+    entry = _entry_of(wish, wished)
     if entry is None:
         entry = wish.line(len(wished) + 1, now)
         lines.append(entry)

@@ -15,7 +15,8 @@ from typing import Any
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
-from crawler.storage.corpus.manifest import Ledger, makers_of, merge, versions
+from crawler.storage.corpus.manifest import Ledger, makers_of, merge
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -134,6 +135,7 @@ def select(
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
+    source.manifest()  # says what is wrong where there is none
     with source.open(MANIFEST) as file:
         manifest_sha256 = hashlib.sha256(file.read()).hexdigest()
     files = read_files(source)
@@ -185,6 +187,7 @@ def _run(source: Place, selection: Selection, counts: dict[str, int], manifest_s
     manifest = source.manifest()
     runs = manifest["runs"]
     return {
+        "kind": "select",
         "crawl_id": runs[-1]["crawl_id"] if runs else WRITER,
         "worker_id": WRITER,
         "started": rfc3339(now),

@@ -77,7 +77,7 @@ def supersede(place: Place, *, now: float) -> Superseded:
     found = standing(place)
     if found.opted_out:
         rule = f"opt-out found at a later visit, {rfc3339(now)}"
-        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule)
+        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule, by=BY)
         withdraw(place, wish, now=now)
     if not found.stale:
         return Superseded(None, len(found.opted_out))

@@ -21,6 +21,8 @@ from crawler.urls.tracking import extended_policy
 
 UNKNOWN = "unknown"
 """`robots_status` of a page whose archive does not say what robots.txt and the opt-out files said."""
+WET = "wet"
+"""`extractor` of a page that its archive holds as text alone."""
 _ILLEGIBLE = Drop("archive", DropReason.BROKEN_RECORD, "a tombstone that says nothing")
 _PLAIN_TEXT = "text/plain; charset=utf-8"  # what a WET record holds, whatever its page was
 
@@ -36,12 +38,13 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
     doc.http_status = response.status
     doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else first_value(response.headers, b"content-type")
-    doc.extractor = "wet" if response.kind == "conversion" else ""
+    doc.extractor = WET if response.kind == "conversion" else ""
     doc.charset = charset_of(doc.content_type)
     doc.canonical_link = from_headers(response.headers, response.url, doc.domain)
     doc.etag = first_value(response.headers, b"etag") or None
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
+    doc.license_reviewer, doc.license_reviewed = response.license_reviewer, response.license_reviewed
     doc.profile = load_profile(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)

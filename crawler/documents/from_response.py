@@ -28,6 +28,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc = begin(url, grant.canonical, config)
     doc.crawled_at = rfc3339(fetched)
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
+    doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.depth, grant.profile
     doc.lease_token, doc.redirects = lease.token, list(lease.redirects)
     evidence = request.meta.get("evidence")
@@ -68,6 +69,8 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
         license_tag=doc.license_tag,
         license_tier=doc.license_tier,
+        license_reviewer=doc.license_reviewer,
+        license_reviewed=doc.license_reviewed,
         truncated="disconnect" if "dataloss" in response.flags else "",
     )
     return doc

@@ -30,7 +30,7 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
         lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += notes
-    lines.append(f"the URLs are in {WITHDRAWALS}, without text")
+    lines.append(f"the URLs are in {WITHDRAWALS}, without text; asked for by: {done.by}")
     return "\n".join(lines) + "\n"
 
 

@@ -1,46 +1,132 @@
-"""The facts of policy in the manifest: under which name and by which rules a run asked."""
+"""The facts of policy in manifest and archives: under which name and by which rules a run asked and judged."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict, cast, get_type_hints
 
 from crawler import __version__
 from crawler.config import Config
-from crawler.policy.signals.registry import versions
+from crawler.policy.signals.registry import DETECTORS, files_of, versions
+
+RECORDED_ONLY = frozenset({"creative-commons", "ai-policy", "llms.txt"})
+"""Protocols whose statements are kept with the record and never decide."""
+_NOT_IN_MINIMAL = frozenset({"ai-bots", "rsl"})
+"""Protocols that the profile `minimal` records without obeying; those it does not ask for, `files_of` leaves out."""
+
+
+_JUDGING = ("optout_profile", "detectors", "obeyed", "pii_person")
 
 
 class PolicyFacts(TypedDict, total=False):
-    """What the manifest says of the rules of a run; runs of older versions lack some of it, replays of others' all."""
+    """What the manifest says of the rules of a run; runs of older versions lack some of it, replays what is fetching's.
 
+    obeyed: protocols of which a refusal counts under the profile, with the version of their detector. noted_files:
+    files that were asked for and only recorded.
+    """
+
+    optout_profile: str
+    detectors: dict[str, str]
+    obeyed: dict[str, str]
+    pii_person: str
     user_agent: str
     product_token: str
     contact: str | None
-    optout_profile: str
-    detectors: dict[str, str]
+    noted_files: list[str]
     delay_seconds: float
     requests_at_a_time: int
     robots_max_age_seconds: float
     robots_error_age_seconds: float
+    robots_max_delay_seconds: float
+    robots_long_delay: str
     network_allow: list[str]
-    pii_person: str
 
 
 def facts_of(config: Config) -> PolicyFacts:
     """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages."""
     crawl, frontier, policy = config.crawl, config.frontier, config.policy
     return {
+        "optout_profile": policy.optout_profile,
+        "detectors": versions(),
+        "obeyed": obeyed_under(policy.optout_profile),
+        "pii_person": config.pii.person,
         "user_agent": user_agent(crawl.product_token, __version__, crawl.contact),
         "product_token": crawl.product_token,
         "contact": crawl.contact or None,
-        "optout_profile": policy.optout_profile,
-        "detectors": versions(),
+        "noted_files": list(policy.noted_files),
         "delay_seconds": frontier.delay_seconds,
         "requests_at_a_time": frontier.concurrency,
         "robots_max_age_seconds": policy.robots_max_age_seconds,
         "robots_error_age_seconds": policy.robots_error_age_seconds,
+        "robots_max_delay_seconds": policy.robots_max_delay_seconds,
+        "robots_long_delay": policy.robots_long_delay,
         "network_allow": list(policy.network_allow),
-        "pii_person": config.pii.person,
     }
+
+
+def judging_facts_of(config: Config) -> PolicyFacts:
+    """The facts of a run that fetches nothing, a replay of archives: only what judges pages."""
+    facts = facts_of(config)
+    return {name: facts[name] for name in _JUDGING}  # type: ignore[return-value,literal-required]
+
+
+def obeyed_under(profile: str) -> dict[str, str]:
+    """The protocols of which a refusal counts under an opt-out profile, with the versions of their detectors."""
+    asked = files_of(profile)
+    return {
+        detector.name: detector.version
+        for detector in DETECTORS
+        if detector.name not in RECORDED_ONLY
+        and not (profile == "minimal" and detector.name in _NOT_IN_MINIMAL)
+        and (detector.name in asked or detector.file is None or detector.headers or detector.metas or detector.links)
+    }
+
+
+def obeyed_in(facts: PolicyFacts) -> dict[str, str]:
+    """What a run obeyed. Runs of older versions list all their detectors: the profile says which of them counted."""
+    if "obeyed" in facts:
+        return facts["obeyed"]
+    known = facts.get("detectors", {})
+    return {name: known[name] for name in obeyed_under(facts.get("optout_profile", "")) if name in known}
+
+
+def stands_in_page(protocol: str) -> bool:
+    """True for a protocol that an archived page shows by itself, in its headers or its markup."""
+    return any(d.name == protocol and (d.headers or d.metas or d.links) for d in DETECTORS)
+
+
+_NUMBERS = frozenset(
+    {
+        "delay_seconds",
+        "requests_at_a_time",
+        "robots_max_age_seconds",
+        "robots_error_age_seconds",
+        "robots_max_delay_seconds",
+    }
+)
+_MAX_TEXT, _MAX_NAMES = 300, 50
+
+
+def checked_facts(values: Any) -> PolicyFacts:
+    """Facts that come from outside (an archive): what is no such fact is left out, texts are cut."""
+    if not isinstance(values, dict):
+        return {}
+    found = {name: _checked(name, values[name]) for name in get_type_hints(PolicyFacts) if name in values}
+    return cast("PolicyFacts", {name: value for name, value in found.items() if value is not None})
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name in {"detectors", "obeyed"}:
+        pairs = list(value.items())[:_MAX_NAMES] if isinstance(value, dict) else []
+        return {_cut(key): _cut(text) for key, text in pairs if isinstance(text, str)} or None
+    if name in {"noted_files", "network_allow"}:
+        return [_cut(item) for item in value[:_MAX_NAMES] if isinstance(item, str)] if isinstance(value, list) else None
+    if name in _NUMBERS:
+        return value if type(value) in (int, float) else None
+    return _cut(value) if isinstance(value, str) else None
+
+
+def _cut(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)[:_MAX_TEXT]
 
 
 def user_agent(product_token: str, version: str, contact: str) -> str:

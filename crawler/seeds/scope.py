@@ -48,13 +48,16 @@ class Grant(NamedTuple):
     """What a page is kept as.
 
     canonical: what the crawl calls it, None where it is no URL. licence, tier ("A", "B"): of the allowlist entry, None
-    where none speaks. profile: the quality profile that the entry asks for, empty where none does.
+    where none speaks. profile: the quality profile that the entry asks for, empty where none does. reviewer, reviewed:
+    who looked at the licence and on which day (ISO 8601), as far as the entry says.
     """
 
     canonical: str | None
     licence: str | None = None
     tier: str | None = None
     profile: str = ""
+    reviewer: str | None = None
+    reviewed: str | None = None
 
 
 class ScopeError(ValueError):
@@ -158,7 +161,8 @@ class Scope:
         entry = self.entry_of(url)
         if entry is None:
             return Grant(self.canonical(url))
-        return Grant(self.canonical(url), entry.licence, entry.tier, "" if entry.profile == "auto" else entry.profile)
+        profile = "" if entry.profile == "auto" else entry.profile
+        return Grant(self.canonical(url), entry.licence, entry.tier, profile, entry.reviewer, entry.date)
 
     def entry_of(self, url: str) -> AllowlistEntry | None:
         """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""

@@ -34,7 +34,7 @@ from crawler.spark.partition import (
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
 from crawler.stages import chain
 from crawler.storage.archive.reader import expand
-from crawler.storage.corpus.manifest import versions
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 
 MAX_UNREAD = 1_000

@@ -95,6 +95,7 @@ class ReplaySpider(Spider):
         spider.pool.start_loading()
         spider.hop = first_segment(crawler.settings)
         spider.sink = sink_of(crawler)
+        spider.sink.corpus.kind = "replay"
         spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
         spider._handed_over = asyncio.Event()
         spider._listen(crawler)
@@ -197,6 +198,8 @@ class ReplaySpider(Spider):
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
         found, offset = iter(archive), mark.offset
         while batch := await asyncio.to_thread(_take, found):
+            if archive.origin:
+                self.sink.tell(partial(self.sink.corpus.note_origin, name, archive.origin))
             for item in batch:
                 offset = max(offset, item.offset)
                 if _spot(item) in done:

@@ -5,7 +5,7 @@ Types only. `docs/storage.md` explains every field; what is not marked as option
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from crawler.policy.facts import PolicyFacts
 
@@ -54,6 +54,7 @@ class _Facts(TypedDict):
     domains: NotRequired[Counts]
     languages: NotRequired[Counts]
     licences: NotRequired[Counts]
+    reviews: NotRequired[Counts]
     reasons: NotRequired[Counts]
     extractors: NotRequired[Counts]
     pii_types: NotRequired[Counts]
@@ -127,6 +128,22 @@ class SelectedFrom(TypedDict):
     where: list[str]
 
 
+class Origin(TypedDict, total=False):
+    """What an archive says of itself (`crawler.storage.archive.origin`). policy: the facts of our own archives."""
+
+    software: str
+    is_part_of: str
+    operator: str
+    publisher: str
+    robots: str
+    user_agent: str
+    description: str
+    policy: PolicyFacts
+
+
+RunKind = Literal["crawl", "replay", "select"]
+
+
 class Run(TypedDict):
     """One process at work on the corpus, from its start to its end (None while it is at work)."""
 
@@ -137,7 +154,9 @@ class Run(TypedDict):
     config_digest: str
     versions: dict[str, str]
     counters: Counts
+    kind: NotRequired[RunKind]
     policy: NotRequired[PolicyFacts]
+    origins: NotRequired[dict[str, Origin]]  # by archive, of those that a replay read
     archives: NotRequired[dict[str, str]]  # SHA-256 of those that a replay read
     recovered: NotRequired[list[RecoveredFile]]
     selected_from: NotRequired[SelectedFrom]

@@ -7,7 +7,7 @@ import json
 import orjson
 import pytest
 
-from bench._prose import prose
+from bench.web.prose import prose
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from functools import cache
 
 import pytest
 
-from bench._prose import prose
-from bench.dedup_pairs import EDITS, edited
+from bench.quality.dedup_pairs import EDITS, edited
+from bench.web.prose import prose
 from crawler.config import DedupConfig
 from crawler.dedup.evaluate import (
     THRESHOLDS,

@@ -228,7 +228,7 @@ def test_a_record_without_json_form_costs_only_itself(folder, kept):
 
 
 def limit_file_size():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4500, 4500))
 
 
 def test_a_full_disk_is_a_clear_error_and_what_was_committed_stays_readable(folder):

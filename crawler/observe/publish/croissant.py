@@ -6,9 +6,11 @@ Files carry path, size and SHA-256 from the manifest; the record set names every
 from __future__ import annotations
 
 import typing
+from collections.abc import Iterator
 from typing import Any
 
 from crawler.document import RECORD_FIELDS, Document
+from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.place import SHARDS
 from crawler.storage.types import Entry
@@ -77,13 +79,28 @@ def metadata(found: Provenance) -> dict[str, Any]:
         "inLanguage": list(summary.languages),
         "isLiveDataset": False,
         "citeAs": f"{found.name}, version {found.version}",
-        "rai:dataCollection": f"Crawled by {', '.join(found.facts('user_agent')) or 'an unnamed crawler'}",
-        "rai:dataCollectionType": "Web Scraping",
+        "rai:dataCollection": ". ".join(_collection(found)),
+        "rai:dataCollectionType": _kinds(found),
         "rai:dataCollectionTimeframe": [t for t in (summary.first_crawled_at, summary.last_crawled_at) if t],
         "rai:personalSensitiveInformation": f"replaced by placeholders in {found.redacted:,} documents",
         "distribution": [_file(entry) for entry in files],
         "recordSet": [_record_set(files)] if files else [],
     }
+
+
+def _collection(found: Provenance) -> Iterator[str]:
+    """By whom the pages were fetched, as far as that is known."""
+    sources = found.sources
+    if sources.has_crawled:
+        agents = ", ".join(found.facts("user_agent")) or "a crawler whose name is not recorded"
+        yield f"{sources.crawled.documents:,} documents crawled by {agents}"
+    for dataset in sources.datasets:
+        yield f"{dataset.part.documents:,} documents from archives of others: {dataset_sentence(dataset)}"
+
+
+def _kinds(found: Provenance) -> list[str]:
+    kinds = {"Web Scraping": found.sources.has_crawled, "Secondary Data Analysis": bool(found.sources.datasets)}
+    return [kind for kind, applies in kinds.items() if applies]
 
 
 def _file(entry: Entry) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
-from crawler.observe.publish.provenance import Provenance
+from crawler.observe.publish.provenance import NO_TIER, Provenance
 from crawler.storage.files.place import SHARDS
 
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -34,7 +35,7 @@ def front_matter(found: Provenance) -> dict[str, Any]:
         "license_name": licences[0] if len(licences) == 1 else "per-record",
         "size_categories": [_size(found.summary.kept)],
         "task_categories": ["text-generation"],
-        "tags": ["web-crawl", "provenance", "opt-out"],
+        "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],
         "configs": [
             {"config_name": "default", "data_files": [f"{SHARDS}/*.jsonl{suffix}" for suffix in sorted(folder)]},
         ],
@@ -50,11 +51,11 @@ def _body(found: Provenance) -> Iterator[str]:
     yield f"# {found.name}"
     yield ""
     yield f"Main text of {summary.kept:,} web pages of {len(found.domains):,} domains: {summary.words:,} words, about"
-    yield f"{summary.tokens:,} tokens. Crawled {summary.first_crawled_at} to {summary.last_crawled_at}; version"
-    yield f"{found.version} of the corpus, last changed {found.updated}."
+    yield f"{summary.tokens:,} tokens. {_period(found)}Version {found.version} of the corpus,"
+    yield f"last changed {found.updated}."
     yield ""
     yield from _section("Languages", _table(("language", "documents"), summary.languages))
-    yield from _section("Licences", [_licence_note(), "", *_table(("licence", "documents"), summary.licences)])
+    yield from _section("Licences", [*_licence_note(found), *_table(("licence", "documents"), summary.licences)])
     sizes = {name: size.documents for name, size in found.domains.items()}
     yield from _section("Largest domains", _table(("domain", "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
@@ -80,21 +81,38 @@ def _table(head: tuple[str, str], counts: dict[str, int]) -> list[str]:
     return [f"| {head[0]} | {head[1]} |", "|---|---:|", *rows, *more]
 
 
-def _licence_note() -> str:
-    return "`license_tag` and `license_tier` of a record say under which entry of the allowlist it was kept."
+def _licence_note(found: Provenance) -> list[str]:
+    """Who says so: the allowlist's tags have a tier, those that a page gives itself have none."""
+    listed = sum(count for tier, count in found.tiers.items() if tier != NO_TIER)
+    tagged = sum(found.summary.licences.values())
+    own = tagged - listed
+    notes = [f"{listed:,} documents have the tag of the allowlist, {own:,} one that the page itself names.", ""]
+    return [*notes, *_table(("reviewed by, on", "documents"), found.summary.reviews), ""] if listed else notes
 
 
 def _collection(found: Provenance) -> list[str]:
-    profiles, agents = ", ".join(found.facts("optout_profile")), ", ".join(found.facts("user_agent"))
     seen = ", ".join(f"{name} {count:,}" for name, count in found.signals.items()) or "none"
     return [
-        f"Crawler: {agents or 'not recorded'}. Opt-out profile: {profiles or 'not recorded'}.",
-        "",
+        *_crawler(found),
+        *(line for d in found.sources.datasets for line in (f"Archives of others: {dataset_sentence(d)}.", "")),
+        *(line for text in measures(found) for line in (f"Reservations of rights: {text}.", "")),
         f"Statements about AI use seen on kept pages (documents by protocol): {seen}. Each record has them in "
         "`optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",
         "",
         f"Configuration: {', '.join(found.summary.config_digests) or 'not recorded'}.",
     ]
+
+
+def _crawler(found: Provenance) -> list[str]:
+    if not found.sources.has_crawled:
+        return ["No crawler fetched pages for this corpus.", ""]
+    agents, profiles = ", ".join(found.facts("user_agent")), ", ".join(found.facts("optout_profile"))
+    return [f"Crawler: {agents or NOT_RECORDED}. Opt-out profile: {profiles or NOT_RECORDED}.", ""]
+
+
+def _period(found: Provenance) -> str:
+    summary = found.summary
+    return f"Fetched {summary.first_crawled_at} to {summary.last_crawled_at}. " if summary.first_crawled_at else ""
 
 
 def _personal(found: Provenance) -> list[str]:

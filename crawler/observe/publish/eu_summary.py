@@ -10,6 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from crawler.observe.publish.behaviour import (
+    NOT_RECORDED,
+    behaviour,
+    dataset_sentence,
+    denials,
+    how_crawled,
+    measures,
+)
 from crawler.observe.publish.provenance import Provenance
 
 TO_COMPLETE = "[to be completed by the model provider]"
@@ -61,10 +69,19 @@ def as_json(found: Provenance) -> dict[str, Any]:
             for section in sections(found)
         ],
         "domains_crawled": {
-            "all": len(found.domains),
+            "all": len(found.sources.crawled.domains),
             "top_10_percent": _listed(found, SHARE, None),
             "sme_top_5_percent_or_1000": len(found.largest(SME_SHARE, SME_MOST)),
         },
+        "archives_of_others": [
+            {
+                "says_of_itself": dict(dataset.origin),
+                "archives": dict(sorted(dataset.part.archives.items())),
+                "documents": dataset.part.documents,
+                "domains": {name: size.documents for name, size in dataset.part.ranked().items()},
+            }
+            for dataset in found.sources.datasets
+        ],
     }
 
 
@@ -72,7 +89,7 @@ def as_markdown(found: Provenance) -> str:
     """The summary as a document for people."""
     lines = [f"# {TEMPLATE}", ""]
     lines += [
-        "The crawl's part, made by `scrapy report --eu` from the manifest of the corpus. What only the provider of a"
+        "The corpus's part, made by `scrapy report --eu` from its manifest and its records. What only the provider of a"
     ]
     lines += [f"model can say is marked {TO_COMPLETE}.", ""]
     lines += [f"Version of the corpus: {found.version}  ", f"Last update: {found.updated}", ""]
@@ -80,7 +97,7 @@ def as_markdown(found: Provenance) -> str:
         lines += [f"{'#' * (1 + len(section.number.split('.')))} {section.number}. {section.title}", ""]
         for item in section.fields:
             lines += [f"**{item.label}:** {item.value}", ""]
-        if section.number == "2.3":
+        if section.number == "2.3" and found.sources.crawled.documents:
             lines += [*_domain_table(found), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -112,7 +129,7 @@ def _general(found: Provenance) -> Iterator[Section]:
 
 def _sources(found: Provenance) -> Iterator[Section]:
     yield Section("2", "List of data sources", [])
-    yield Section("2.1", "Publicly available datasets", _unknown("Have publicly available datasets been used"))
+    yield Section("2.1", "Publicly available datasets", list(_datasets(found)))
     yield Section("2.2", "Private non-publicly available datasets obtained from third parties", [])
     question = "Have transactional commercial licensing agreements been concluded"
     yield Section(
@@ -126,79 +143,81 @@ def _sources(found: Provenance) -> Iterator[Section]:
     yield Section("2.6", "Other sources of data", _unknown("Have other sources of data been used"))
 
 
+def _datasets(found: Provenance) -> Iterator[Field]:
+    sources = found.sources
+    if not sources.datasets:
+        yield Field("Archives of others that this corpus was made from", "none")
+    else:
+        text = f"{sources.taken:,} of {found.summary.kept:,} documents come from archives of others, judged again"
+        yield Field("Archives of others that this corpus was made from", text)
+    for dataset in sources.datasets:
+        yield Field("As these archives say of themselves", dataset_sentence(dataset))
+    yield from _unknown("Have publicly available datasets been used")
+
+
 def _crawled(found: Provenance) -> Iterator[Field]:
-    summary = found.summary
-    yield Field("Were crawlers used by the provider or on its behalf", "yes")
-    yield Field("Crawler name(s)/identifier(s)", ", ".join(found.facts("user_agent")) or TO_COMPLETE)
-    yield Field("Purposes of the crawler(s)", "collecting text for training language models, and nothing else")
-    yield Field("General description of crawler behaviour", _behaviour(found))
-    period = f"{_month(summary.first_crawled_at)} to {_month(summary.last_crawled_at)}"
-    yield Field("Period of data collection", period)
-    yield Field("Comprehensive description of the type of content and online sources crawled", _content(found))
+    crawled = found.sources.crawled
+    yield Field("Were crawlers used by the provider or on its behalf", how_crawled(found))
+    if not found.sources.has_crawled:
+        return
+    yield Field("Crawler name(s)/identifier(s)", ", ".join(found.facts("user_agent")) or NOT_RECORDED)
+    yield from _unknown("Purposes of the crawler(s)")
+    yield Field("General description of crawler behaviour", behaviour(found))
+    yield Field("Period of data collection", f"{_month(crawled.first)} to {_month(crawled.last)}")
+    what = f"{crawled.documents:,} kept web pages of {len(crawled.domains):,} domains"
+    yield Field("Comprehensive description of the type of content and online sources crawled", what)
     yield Field("Type of modality covered", "text")
-    shown = min(len(found.largest(SHARE)), MOST_LISTED)
-    where = "below" if shown == len(found.largest(SHARE)) else f"the first {shown:,} below, all in eu_summary.json"
-    listed = f"{len(found.domains):,} domains were crawled and kept; the top 10 % by characters of kept text: {where}"
-    yield Field("Summary of the most relevant domain names crawled", listed)
+    all_listed = len(found.largest(SHARE))
+    shown = min(all_listed, MOST_LISTED)
+    where = "below" if shown == all_listed else f"the first {shown:,} below, all in eu_summary.json"
+    listed = f"{len(crawled.domains):,} domains were crawled and kept; the top 10 % by characters of kept text: {where}"
+    yield Field("Summary of the most relevant domain names crawled", listed if crawled.documents else "none was kept")
 
 
 def _processing(found: Provenance) -> Iterator[Section]:
     yield Section("3", "Data processing aspects", [])
     fields = [
         *_unknown("Signatory to the Code of Practice for general-purpose AI models"),
-        Field("Measures implemented to respect reservations of rights", _measures(found)),
+        *(Field("Measures implemented to respect reservations of rights", text) for text in measures(found)),
         Field("What they stopped", _stopped(found)),
         Field("Withdrawals after the crawl", _withdrawals(found)),
     ]
     title = "Respect of reservation of rights from text and data mining exception or limitation"
     yield Section("3.1", title, fields)
     words = (
-        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; scored by a safety "
-        f"classifier: {found.scored:,}"
+        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; by who reviewed the "
+        f"licence and when: {_counts(found.summary.reviews, 'review', '')}; scored by a safety classifier: "
+        f"{found.scored:,}"
     )
     illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
     yield Section("3.2", "Removal of illegal content", illegal)
     yield Section("3.3", "Other information", [Field("Personal data", _personal(found))])
 
 
-def _behaviour(found: Provenance) -> str:
-    delays = "/".join(f"{value:g}" for value in found.facts("delay_seconds")) or "?"
-    return (
-        f"one product token and one User-Agent; robots.txt by RFC 9309, and no request while it cannot be read; at "
-        f"least {delays} s between requests to one domain over all workers, longer where Crawl-delay asks for it; HTTP "
-        f"401, 402, 403 and 451 are final; no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change of "
-        f"identity; cookies are not kept"
-    )
-
-
-def _measures(found: Provenance) -> str:
-    profiles = ", ".join(found.facts("optout_profile")) or "unknown"
-    detectors = {name: version for policy in found.policies for name, version in policy["detectors"].items()}
-    names = ", ".join(f"{name} version {version}" for name, version in sorted(detectors.items())) or "none recorded"
-    return (
-        f"before and during collection, profile {profiles}: robots.txt, and each statement of these protocols: "
-        f"{names}. Any refusal wins, whatever another protocol allows; a control file that cannot be read stops its "
-        f"host. What was seen is kept with each record"
-    )
-
-
 def _stopped(found: Provenance) -> str:
+    if not found.sources.has_crawled:
+        return "nothing was fetched, so nothing was stopped before it was fetched"
+    if found.sources.subset_of:
+        return f"not recorded in a subset; the corpus whose manifest has SHA-256 {found.sources.subset_of} says it"
     counts = {
         "by robots.txt": found.rejected("robots_disallowed"),
         "by an opt-out": found.rejected("optout"),
-        "by a denial (401, 402, 403, 451)": found.rejected("access_denied"),
+        f"by a denial ({denials()})": found.rejected("access_denied"),
         "held because a control file could not be read": found.rejected("hold_robots_unreachable", "hold_control_file"),
     }
     return ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
 
 
 def _withdrawals(found: Provenance) -> str:
+    elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
     if not found.withdrawals:
-        return "none so far"
+        return f"none so far{elsewhere}"
     gone = sum(
         step["counts"]["dropped"] for step in found.manifest.get("lineage", []) if "exclude" in step["operation"]
     )
-    return f"{len(found.withdrawals):,} requests, {gone:,} documents removed; their domains are not asked again"
+    refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
+    never = f"; {refused:,} domains are not asked again" if refused else ""
+    return f"{len(found.withdrawals):,} requests, {gone:,} documents removed{never}{elsewhere}"
 
 
 def _personal(found: Provenance) -> str:

@@ -13,30 +13,25 @@ from typing import Any, Literal
 
 from crawler.dataset.exclude import WishLine, withdrawals
 from crawler.dataset.rewrite import read_files
+from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, rejected_in_crawls
 from crawler.observe.report.summary import Summary, summarise
-from crawler.policy.facts import PolicyFacts
 from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Manifest
 
-_Fact = Literal["user_agent", "contact", "optout_profile", "delay_seconds"]
-
-
-@dataclass(slots=True)
-class DomainSize:
-    """Kept text of one domain."""
-
-    documents: int = 0
-    words: int = 0
-    characters: int = 0
+NO_TIER = "none"
+"""Key in `Provenance.tiers` of what no entry of an allowlist covers."""
+_Fact = Literal[
+    "user_agent", "contact", "optout_profile", "delay_seconds", "requests_at_a_time", "robots_max_delay_seconds"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """One corpus: the summary, the manifest, the size of each domain (largest first), and every rule that held.
 
-    policies: the distinct `policy` facts of the runs, oldest first. lineage: versions made after the crawl. updated:
-    when the corpus last changed, RFC 3339, UTC.
+    sources: how the documents came here. stopped: rejected documents of crawls by reason. updated: when the corpus last
+    changed, RFC 3339, UTC.
     """
 
     summary: Summary
@@ -46,7 +41,8 @@ class Provenance:
     redacted: int  # kept documents in which personal data was replaced
     scored: int  # kept documents with a safety_score
     signals: dict[str, int]  # opt-out and licence statements seen on kept pages, by protocol
-    policies: list[PolicyFacts] = field(default_factory=list)
+    sources: Sources
+    stopped: Counter[str]
     withdrawals: list[WishLine] = field(default_factory=list)
 
     @property
@@ -72,55 +68,45 @@ class Provenance:
         return sum(domain.characters for domain in self.domains.values())
 
     def facts(self, name: _Fact) -> list[Any]:
-        """The distinct values of one policy fact over all runs."""
-        return list(dict.fromkeys(policy[name] for policy in self.policies if policy.get(name) is not None))
+        """The distinct values of one policy fact of everything that fetched for this corpus."""
+        return list(dict.fromkeys(rules[name] for rules in self.sources.rules if rules.get(name) is not None))
 
     def rejected(self, *reasons: str) -> int:
-        """Rejected documents with one of these reasons."""
-        verdicts = [*self.summary.rejections, *self.summary.holds]
-        return sum(verdict.count for verdict in verdicts if verdict.reason in reasons)
+        """Documents that crawls rejected for one of these reasons."""
+        return sum(self.stopped[reason] for reason in reasons)
 
     def largest(self, share: float, most: int | None = None) -> list[tuple[str, DomainSize]]:
-        """The top share of all domains by size of their text, at least one, at most `most`."""
-        count = max(1, math.ceil(len(self.domains) * share - 1e-9))
-        return list(self.domains.items())[: count if most is None else min(count, most)]
+        """The top share of the crawled domains by size of their text, at least one, at most `most`."""
+        domains = self.sources.crawled.ranked()
+        count = max(1, math.ceil(len(domains) * share - 1e-9))
+        return list(domains.items())[: count if most is None else min(count, most)]
 
 
 def gather(corpus_dir: str) -> Provenance:
     """Read the manifest and every kept record once. Raises: StorageError where there is no corpus, or damage."""
     place = Place(corpus_dir)
     manifest = place.manifest()
-    domains: dict[str, DomainSize] = {}
+    everything, collector = Part(), Collector(manifest)
     tiers: Counter[str] = Counter()
     signals: Counter[str] = Counter()
     redacted = scored = 0
     for entry in read_files(place, (SHARDS,)):
         for record in read_records(place, entry["path"]):
-            size = domains.setdefault(record.get("domain") or "", DomainSize())
-            size.documents += 1
-            size.words += record.get("word_count") or 0
-            size.characters += record.get("char_count") or len(record.get("text") or "")
-            tiers[record.get("license_tier") or "none"] += 1
+            everything.add(record)
+            collector.add(record)
+            tiers[record.get("license_tier") or NO_TIER] += 1
             signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
             redacted += bool(record.get("pii_flag"))
             scored += record.get("safety_score") is not None
-    ranked = sorted(domains.items(), key=lambda item: (-item[1].characters, item[0]))
     return Provenance(
         summary=summarise(corpus_dir),
         manifest=manifest,
-        domains=dict(ranked),
+        domains=everything.ranked(),
         tiers=dict(sorted(tiers.items())),
         redacted=redacted,
         scored=scored,
         signals=dict(sorted(signals.items())),
-        policies=_policies(manifest),
+        sources=collector.sources(),
+        stopped=rejected_in_crawls(manifest),
         withdrawals=withdrawals(place),
     )
-
-
-def _policies(manifest: Manifest) -> list[PolicyFacts]:
-    found: list[PolicyFacts] = []
-    for run in manifest["runs"]:
-        if (policy := run.get("policy")) and policy not in found:
-            found.append(policy)
-    return found

@@ -18,6 +18,7 @@ from crawler.dedup.index import candidate_probability
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.place import REJECTED, Place
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Entry
 
 KINDS = {
     "unchanged": "the page as it was in an earlier run",
@@ -70,16 +71,24 @@ class Duplicates:
     kinds: dict[str, int]
     clusters: list[Cluster] = field(default_factory=list)
     bands: Bands | None = None
+    uncounted: int = 0  # rejected records that were too many to look for clusters in
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types: the part of `stats.json`."""
         clusters = [{"owner": c.owner, "copies": c.copies, "domains": c.domains} for c in self.clusters]
         curve = [[s, round(self.bands.seen(s), 4)] for s in CURVE] if self.bands else []
-        return {"kinds": self.kinds, "clusters": clusters, "detection_curve": curve}
+        return {
+            "kinds": self.kinds,
+            "clusters": clusters,
+            "clusters_uncounted": self.uncounted,
+            "detection_curve": curve,
+        }
 
 
-def read(summary: Summary, bands: Bands | None = None) -> Duplicates:
+def read(summary: Summary, bands: Bands | None = None, most_records: int | None = None) -> Duplicates:
     """The duplicates of a corpus. Reads rejected files, but only those that hold duplicates.
+
+    Where these hold more than `most_records` no clusters are looked for: a part of them would say nothing.
 
     Raises: StorageError where a file is damaged.
     """
@@ -87,12 +96,17 @@ def read(summary: Summary, bands: Bands | None = None) -> Duplicates:
     for verdict in summary.rejections:
         counts[verdict.reason] += verdict.count
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
-    return Duplicates(kinds, _clusters(Place(summary.where)), bands)
+    place = Place(summary.where)
+    files = _files(place)
+    records = sum(entry["documents"] for entry in files)
+    if most_records is not None and records > most_records:
+        return Duplicates(kinds, [], bands, uncounted=records)
+    return Duplicates(kinds, _clusters(place, files), bands)
 
 
-def _clusters(place: Place) -> list[Cluster]:
+def _clusters(place: Place, files: list[Entry]) -> list[Cluster]:
     owners: dict[str, Counter[str]] = {}
-    for record in _duplicates(place):
+    for record in _duplicates(place, files):
         owner = record["dup_of"]
         if owner in owners or len(owners) < MAX_OWNERS:
             owners.setdefault(owner, Counter())[record.get("domain") or ""] += 1
@@ -100,10 +114,14 @@ def _clusters(place: Place) -> list[Cluster]:
     return [Cluster(owner, domains.total(), _ranked(domains)) for owner, domains in largest]
 
 
-def _duplicates(place: Place) -> Iterator[dict[str, Any]]:
-    for entry in place.manifest()["files"]:
-        if entry["kind"] == REJECTED and any(name.endswith(_WITH_OWNER) for name in entry["reasons"]):
-            yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
+def _files(place: Place) -> list[Entry]:
+    rejected = (entry for entry in place.manifest()["files"] if entry["kind"] == REJECTED)
+    return [entry for entry in rejected if any(name.endswith(_WITH_OWNER) for name in entry["reasons"])]
+
+
+def _duplicates(place: Place, files: list[Entry]) -> Iterator[dict[str, Any]]:
+    for entry in files:
+        yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
 
 
 def _ranked(domains: Counter[str]) -> dict[str, int]:

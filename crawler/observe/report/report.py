@@ -25,10 +25,14 @@ class Report:
     duplicates: Duplicates
 
 
-def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None) -> Report:
-    """The report of a corpus. Raises: StorageError where there is none or a file is damaged."""
+def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None, most_records: int | None = None) -> Report:
+    """The report of a corpus. most_records: bounds what is read of its records (`samples.pick`, `duplicates.read`).
+
+    Raises: StorageError where there is none or a file is damaged.
+    """
     summary = summarise(corpus_dir)
-    return Report(summary, pick(corpus_dir, samples) if samples else [], duplicates.read(summary, bands))
+    chosen = pick(corpus_dir, samples, most_records) if samples else []
+    return Report(summary, chosen, duplicates.read(summary, bands, most_records))
 
 
 def write(report: Report) -> list[str]:

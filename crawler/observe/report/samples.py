@@ -6,12 +6,11 @@ import hashlib
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-import orjson
-
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.shards import read_lines
+from crawler.storage.files.shards import read_records
 
 EXCERPT = 600
 MAX_FILES = 4
@@ -30,8 +29,8 @@ class Sample:
     excerpt: str
 
 
-def pick(corpus_dir: str, count: int) -> list[Sample]:
-    """Up to `count` kept and `count` rejected documents.
+def pick(corpus_dir: str, count: int, most_records: int | None = None) -> list[Sample]:
+    """Up to `count` kept and `count` rejected documents, of the first `most_records` of each file that is read.
 
     Raises: StorageError where there is no corpus or a file is damaged.
     """
@@ -40,17 +39,15 @@ def pick(corpus_dir: str, count: int) -> list[Sample]:
     found: list[Sample] = []
     for kind in (SHARDS, REJECTED):
         paths = [entry["path"] for entry in files if entry["kind"] == kind]
-        records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))])
+        records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))], most_records)
         chosen = heapq.nsmallest(count, records, key=rank)
         found += [sample_of(record, kept=kind == SHARDS) for record in chosen]
     return found
 
 
-def _records(place: Place, paths: list[str]) -> Iterator[dict[str, Any]]:
+def _records(place: Place, paths: list[str], most: int | None) -> Iterator[dict[str, Any]]:
     for path in paths:
-        with place.open(path) as file:
-            for line in read_lines(file, path):
-                yield orjson.loads(line)
+        yield from islice(read_records(place, path), most)
 
 
 def rank(record: Mapping[str, Any]) -> bytes:

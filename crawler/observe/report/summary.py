@@ -75,6 +75,7 @@ class Summary:
     versions: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
     names_uncovered: dict[str, int] = field(default_factory=dict)  # kept documents no model of names read, by language
+    reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
@@ -122,6 +123,7 @@ def summarise(corpus_dir: str) -> Summary:
         rejected_domains=_merged(rejected, "domains"),
         languages=_merged(kept, "languages"),
         licences=_merged(kept, "licences"),
+        reviews=_merged(kept, "reviews"),
         pii_types=_merged(kept, "pii_types"),
         histograms=_histograms(kept),
         folders=[_folder(place, name, files) for name in FOLDERS],
@@ -144,7 +146,7 @@ def summarise(corpus_dir: str) -> Summary:
 
 
 _Sum = Literal["documents", "bytes", "words", "tokens", "uncompressed_bytes"]
-_Names = Literal["domains", "languages", "licences", "pii_types", "names_uncovered", "reasons"]
+_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "names_uncovered", "reasons"]
 
 
 def _total(entries: list[Entry], key: _Sum) -> int:
@@ -154,7 +156,7 @@ def _total(entries: list[Entry], key: _Sum) -> int:
 def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:
     total: Counter[str] = Counter()
     for entry in entries:
-        total.update(entry.get(key, {}))
+        total.update(entry.get(key, {}))  # older versions count less
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -12,7 +12,7 @@ _HOST = re.compile(
 )
 _LOCAL = re.compile(
     r"[\w.+-]*(?:[-.](?:lists?|users?|devel|dev|discuss|discussion|announce|announcements|commits?|bugs|cvs|checkins|l"
-    r"|request|subscribe|unsubscribe|owner|bounces)|(?:majordomo|listserv|mailman|sympa))@"
+    r"|help|request|subscribe|unsubscribe|owner|bounces)|(?:majordomo|listserv|mailman|sympa))@"
 )
 
 

@@ -18,9 +18,11 @@ from crawler.storage.archive.codings import decoded
 from crawler.storage.archive.framing import BrokenRecordError, RawRecord, RecordReader
 from crawler.storage.archive.http_message import Headers, parse_response
 from crawler.storage.archive.members import Damage, Piece, pieces
+from crawler.storage.archive.origin import origin_of
 from crawler.storage.archive.remote import ARC, check_name, expand, open_archive
 from crawler.storage.archive.types import EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.storage.files.errors import StorageError
+from crawler.storage.types import Origin
 
 __all__ = ["Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
 
@@ -43,7 +45,7 @@ class ArchivedResponse:
     "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
     status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
     truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
-    license_tag, license_tier: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`).
+    license_tag, license_tier, …: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`, …).
     """
 
     url: str
@@ -61,6 +63,8 @@ class ArchivedResponse:
     refers_to: str = ""
     license_tag: str | None = None
     license_tier: str | None = None
+    license_reviewer: str | None = None
+    license_reviewed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ class Archive:
     """One archive, read front to back: iterate over its pages and problems, in file order.
 
     start: byte of the file where a record begins; reading starts there. `offset` is where reading stands, `records` how
-    many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …).
+    many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …), `origin` what its
+    first warcinfo record says, once it has been read.
     Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
     """
 
@@ -94,6 +99,7 @@ class Archive:
         self.name, self.offset, self.records = path_or_url, start, 0
         self.skipped: Counter[str] = Counter()
         self._start, self._max_bytes, self._anonymous = start, max_bytes, anonymous
+        self.origin: Origin = {}
         self._noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
 
     def __iter__(self) -> Iterator[ArchivedResponse | ReadProblem]:
@@ -132,6 +138,9 @@ class Archive:
 
     def _read(self, record: RawRecord) -> ArchivedResponse | ReadProblem | None:
         fields = record.fields
+        if record.kind == "warcinfo":
+            self.origin = self.origin or origin_of(record.block)
+            return None
         if record.kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE:
             if len(record.block) <= _MAX_EVIDENCE and not record.problem:
                 self._noted = (fields.get("warc-concurrent-to", ""), record.block)
@@ -183,6 +192,8 @@ class Archive:
             refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
             license_tag=fields.get("x-crawl-licence"),
             license_tier=None if tier == "none" else tier,
+            license_reviewer=fields.get("x-crawl-licence-reviewer"),
+            license_reviewed=fields.get("x-crawl-licence-reviewed"),
         )
 
     def _evidence(self, record: RawRecord) -> bytes:
@@ -229,7 +240,8 @@ def read_archive(
 
 def _is_wanted(fields: dict[str, str]) -> bool:
     kind = fields.get("warc-type", "").lower()
-    return kind in _PAGES or (kind == "metadata" and fields.get("content-type") in {EVIDENCE_TYPE, TOMBSTONE_TYPE})
+    ours = kind == "metadata" and fields.get("content-type") in {EVIDENCE_TYPE, TOMBSTONE_TYPE}
+    return ours or kind in _PAGES or kind == "warcinfo"
 
 
 def _revisited(block: bytes) -> tuple[int, Headers, bytes]:

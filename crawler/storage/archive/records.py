@@ -1,8 +1,8 @@
 """One exchange as WARC 1.1 records, each compressed by itself: pure, bytes out. `writer.py` appends them.
 
 Beside what the standard defines, every record of an exchange carries `X-Crawl-Licence-Tier` and, where there is one,
-`X-Crawl-Licence`: readers ignore named fields that they do not know (section 5.1), and no later version of the standard
-will give a name outside `WARC-…` another meaning.
+`X-Crawl-Licence` with `-Reviewer` and `-Reviewed`: readers ignore named fields that they do not know (section 5.1), and
+no later version of the standard will give a name outside `WARC-…` another meaning.
 
 Sources: ISO 28500:2017 (WARC 1.1), sections 6.3 to 6.7; the IIPC's "WARC with zstd" draft (one frame a record);
 Common Crawl's convention for payloads that were decoded in flight: the original Content-Encoding, Transfer-Encoding and
@@ -172,7 +172,12 @@ def _shared(exchange: Exchange) -> Headers:
     headers = [("WARC-Target-URI", exchange.url)]
     headers += [("WARC-IP-Address", exchange.ip_address)] if exchange.ip_address else []
     headers += [("X-Crawl-Licence-Tier", exchange.license_tier or NO_TIER)]
-    headers += [("X-Crawl-Licence", _printable(exchange.license_tag))] if exchange.license_tag else []
+    for name, value in (
+        ("X-Crawl-Licence", exchange.license_tag),
+        ("X-Crawl-Licence-Reviewer", exchange.license_reviewer),
+        ("X-Crawl-Licence-Reviewed", exchange.license_reviewed),
+    ):
+        headers += [(name, _printable(value))] if value else []
     return headers
 
 

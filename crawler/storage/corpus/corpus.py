@@ -14,8 +14,9 @@ from pathlib import Path
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
-from crawler.policy.facts import facts_of
+from crawler.policy.facts import PolicyFacts, facts_of, judging_facts_of
 from crawler.storage.archive.cdxj import with_index
+from crawler.storage.archive.origin import policy_fields
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
@@ -24,7 +25,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
-from crawler.storage.types import Sealed
+from crawler.storage.types import Origin, RunKind, Sealed
 from crawler.times import rfc3339
 
 CHECKPOINT_SECONDS = 60.0
@@ -53,6 +54,7 @@ class Corpus:
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
         self._lock = lock_of(self.place, self.writer)
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
+        self.kind: RunKind = "crawl"  # set it before `open`
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
         self._checkpoint = 0.0
@@ -83,7 +85,8 @@ class Corpus:
             crawl_id=crawl.crawl_id,
             worker_id=crawl.worker_id,
             config_digest=self._config.digest,
-            policy=facts_of(self._config),
+            policy=self._policy(),
+            kind=self.kind,
         )
         self._ledger.runs.append(self._run)
         self._ledger.save()
@@ -137,6 +140,10 @@ class Corpus:
         """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
         self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
 
+    def note_origin(self, archive: str, origin: Origin) -> None:
+        """Take down what an archive that is replayed says of itself; it goes into the run with the next checkpoint."""
+        self._run.setdefault("origins", {})[archive] = origin
+
     def commit(self) -> None:
         """Return when everything taken so far is on the disk, the archive before the records that point into it."""
         self._check()
@@ -174,6 +181,9 @@ class Corpus:
         known = {path for run in self._ledger.runs for path in run.get("archives", {})} | self._ledger.files.keys()
         if read := hashes_of(sorted(named - known)):
             self._run["archives"] = read
+
+    def _policy(self) -> PolicyFacts:
+        return facts_of(self._config) if self.kind == "crawl" else judging_facts_of(self._config)
 
     def _save(self) -> None:
         self._run["counters"] = dict(sorted(self._counters.items()))
@@ -217,7 +227,7 @@ class Corpus:
             max_bytes=self._config.storage.archive_max_bytes,
             first_number=self._next_number(ARCHIVE),
             on_seal=self._sealed,
-            info=info | ({"operator": crawl.contact} if crawl.contact else {}),
+            info=info | ({"operator": crawl.contact} if crawl.contact else {}) | policy_fields(facts_of(self._config)),
             clock=self._clock,
             new_id=self._new_id,
             compression=self._config.storage.archive_compression,

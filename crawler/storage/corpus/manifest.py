@@ -6,16 +6,26 @@ Each writer owns `manifest.d/<crawl>-<worker>.json` (its sealed files and its ru
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable
-from importlib import metadata
 from typing import cast
 
-from crawler import __version__
 from crawler.policy.facts import PolicyFacts
+from crawler.storage.corpus.software import versions
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
-from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Lineage, Made, Manifest, Retired, Run, Sealed, Source
+from crawler.storage.types import (
+    Entry,
+    LedgerEntry,
+    LedgerFile,
+    Lineage,
+    Made,
+    Manifest,
+    Retired,
+    Run,
+    RunKind,
+    Sealed,
+    Source,
+)
 from crawler.times import rfc3339
 
 EXPIRY = "dataset expire"
@@ -72,10 +82,17 @@ class Ledger:
 
 
 def start_run(
-    started: float, *, crawl_id: str, worker_id: str, config_digest: str, policy: PolicyFacts | None = None
+    started: float,
+    *,
+    crawl_id: str,
+    worker_id: str,
+    config_digest: str,
+    policy: PolicyFacts | None = None,
+    kind: RunKind = "crawl",
 ) -> Run:
     """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
+        "kind": kind,
         "crawl_id": crawl_id,
         "worker_id": worker_id,
         "started": rfc3339(started),
@@ -194,23 +211,3 @@ _COUNT_NAMES = {SHARDS: "kept", REJECTED: "rejected", ARCHIVE: "archived"}
 
 def _ledger_names(place: Place) -> list[str]:
     return [name for name in place.listing(LEDGERS) if name.endswith(".json") and not name.startswith(".")]
-
-
-def versions() -> dict[str, str]:
-    """Versions of this project and of the libraries that decide what ends up in a record."""
-    found = {"crawler": __version__, "python": platform.python_version()}
-    for name in (
-        "Scrapy",
-        "FastWARC",
-        "lxml",
-        "trafilatura",
-        "resiliparse",
-        "py3langid",
-        "presidio-analyzer",
-        "datasketch",
-    ):
-        try:
-            found[name.lower()] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found

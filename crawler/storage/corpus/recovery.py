@@ -89,6 +89,12 @@ def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     return found
 
 
+def writers_of_files(place: Place) -> set[str]:
+    """Names of all writers that a file in a local folder bears, sealed or in progress."""
+    names = (name for folder in FOLDERS for name in local_names(place, folder))
+    return {match["writer"] for name in names if (match := _NAME.fullmatch(name))}
+
+
 def local_names(place: Place, folder: str) -> list[str]:
     """Names of files in a local folder, in progress or sealed."""
     path = place.root / folder

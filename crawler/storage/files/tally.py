@@ -34,6 +34,7 @@ class Tally:
                 "domains",
                 "languages",
                 "licences",
+                "reviews",
                 "reasons",
                 "extractors",
                 "pii_types",
@@ -53,6 +54,8 @@ class Tally:
         self._count("domains", record.get("domain"))
         self._count("languages", record.get("language"))
         self._count("licences", record.get("license_tag"))
+        if record.get("license_tier"):
+            self._count("reviews", review_of(record))
         self._count("extractors", record.get("extractor"))
         self._count("archives", record.get("warc_file"))
         self._count("config_digests", record.get("config_digest"))
@@ -84,6 +87,7 @@ class Tally:
             "domains": most["domains"],
             "languages": most["languages"],
             "licences": most["licences"],
+            "reviews": most["reviews"],
             "reasons": most["reasons"],
             "extractors": most["extractors"],
             "pii_types": most["pii_types"],
@@ -106,6 +110,12 @@ class Tally:
         if moment:
             self.first = min(self.first or moment, moment)
             self.last = max(self.last or moment, moment)
+
+
+def review_of(record: dict[str, Any]) -> str:
+    """Who reviewed the licence of a record from the allowlist, and when, such as "Jo Doe, 2026-01-31"."""
+    known = (record.get("license_reviewer"), record.get("license_reviewed"))
+    return ", ".join(map(str, filter(None, known))) or "no review recorded"
 
 
 def bin_of(name: str, value: float) -> int:

@@ -22,6 +22,7 @@ from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report.report import write_provenance
+from crawler.policy.facts import RECORDED_ONLY
 from crawler.policy.signals.registry import versions
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
@@ -125,7 +126,9 @@ def test_what_only_the_provider_knows_is_marked_and_nothing_else(summary):
     assert all((field["value"] == TO_COMPLETE) == (not field["from_the_crawl"]) for _, field in fields)
     marked = {number for number, field in fields if not field["from_the_crawl"]}
     assert {"1.1", "1.2", "2.1", "2.2.1", "2.2.2", "2.4", "2.5", "2.6", "3.1", "3.2"} <= marked
-    assert "2.3" not in marked
+    assert {field["label"] for number, field in fields if number == "2.3" and not field["from_the_crawl"]} == {
+        "Purposes of the crawler(s)"
+    }
 
 
 def test_the_numbers_are_those_of_the_shards(folder, summary):
@@ -158,7 +161,9 @@ def test_crawler_profile_and_every_detector_with_its_version_come_from_the_manif
     assert "https://example.org/bot" in value(summary, "2.3", "Crawler name")
     measures = value(summary, "3.1", "Measures")
     assert "profile strict" in measures
-    assert all(f"{name} version {version}" in measures for name, version in versions().items())
+    obeyed = {name: version for name, version in versions().items() if name not in RECORDED_ONLY}
+    assert all(f"{name} version {version}" in measures for name, version in obeyed.items())
+    assert not any(name in measures for name in RECORDED_ONLY)
     assert value(summary, "3.1", "What they stopped").startswith("1 pages by robots.txt, 2 pages by an opt-out")
     (run,) = found.manifest["runs"]
     assert run["policy"]["optout_profile"] == "strict" and run["policy"]["detectors"] == versions()

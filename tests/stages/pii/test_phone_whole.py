@@ -1,6 +1,7 @@
 """A telephone number goes whole or not at all: labels above, extensions, groups that follow; and what is none stays."""
 
 import re
+import time
 
 import phonenumbers
 import pytest
@@ -85,6 +86,21 @@ def test_words_that_tell_somebody_to_call_are_enough_for_a_number_that_is_only_p
 )
 def test_an_address_of_a_network_a_time_stamp_or_a_list_is_no_telephone_number(text):
     assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    "seed", ["Phone\n1", "2127365000x4 ", "(1) ", "Tel\n2127365000\n", "1 2/", "4-1699999999\n1,5 "]
+)
+def test_no_repetition_makes_the_reading_of_rows_quadratic(seed):
+    """Sixteen times the text may cost 64 times the CPU at most; quadratic work would cost 256 times."""
+
+    def cost(characters):
+        text = seed * (characters // len(seed))
+        start = time.process_time()
+        resolve(find(text, "en"))
+        return time.process_time() - start
+
+    assert cost(80_000) < 64 * max(0.005, min(cost(5_000) for _ in range(3)))
 
 
 REGIONS = {"US": "en", "GB": "en", "DE": "de", "FR": "fr", "ES": "es", "IT": "it", "PT": "pt", "NL": "nl", "PL": "pl"}

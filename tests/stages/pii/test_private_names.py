@@ -1,6 +1,8 @@
 """Names in sentences about a private life go; holders of copyright, history and streets stay; uncovered pages count."""
 
 import dataclasses
+import time
+from itertools import pairwise
 
 import pytest
 
@@ -29,7 +31,7 @@ def run(text, language="en", **settings):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Laura Bennett works for Fernbank Logistics, earns 84,000 dollars a year and is treated at the Lakeside clinic.",
+        "Laura Bennett works for Fernbank Logistics, earns 84,000 dollars and is treated at Lakeside clinic.",
         "Michael Turner suffers from depression, his doctor wrote.",
         "Grace Okafor and her husband adopted a son last spring.",
         "Daniel Whitfield lives at 14 Orchard Lane.",
@@ -92,11 +94,29 @@ def test_a_sentence_ends_at_its_full_stop_and_not_at_an_abbreviation():
     ]
 
 
-def test_no_repetition_of_an_anchor_makes_the_search_slow_or_endless():
-    for seed in ("his wife ", "Ann Lee's wife. ", "earns 1 ", "12 A B C Street ", "Mr. ", "diagnosed\n", "A B, 1 C "):
-        text = seed * (100_000 // len(seed))
+SEEDS = [
+    "his wife ",
+    "Ann Lee's wife. ",
+    "earns 1 ",
+    "12 A B C Street ",
+    "Mr. Street ",
+    "diagnosed\n",
+    "A B, 1 C Road ",
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_repetition_of_an_anchor_makes_the_search_quadratic(seed):
+    """Sixteen times the text may cost 64 times the CPU at most; quadratic work would cost 256 times."""
+
+    def cost(characters):
+        text = seed * (characters // len(seed))
+        start = time.process_time()
         spans = list(private_sentences(text, "en"))
-        assert all(a < b <= c for (a, b), (c, _) in zip(spans, spans[1:], strict=False))
+        assert all(a < b <= c for (a, b), (c, _) in pairwise(spans))
+        return time.process_time() - start
+
+    assert cost(80_000) < 64 * max(0.005, min(cost(5_000) for _ in range(3)))
 
 
 @needs_both
@@ -157,15 +177,7 @@ def test_another_word_for_the_setting_is_an_error():
 
 
 # --- density ---------------------------------------------------------------------------------------------------------
-LISTS = [
-    "debian-user{}@lists.debian.org",
-    "gcc-help{}@gcc.gnu.org",
-    "linux-{}@vger.kernel.org",
-    "dev{}@googlegroups.com",
-]
-
-
-@pytest.mark.parametrize("form", LISTS[:1] + LISTS[2:])
+@pytest.mark.parametrize("form", ["user{}@lists.debian.org", "linux-{}@vger.kernel.org", "gcc{}-help@gcc.gnu.org"])
 def test_public_mailing_lists_are_redacted_and_make_no_page_dense(form):
     text = "Lists: " + ", ".join(form.format(number) for number in range(30))
     doc, outcome = run(text, PII_PERSON="off")

@@ -1,0 +1,129 @@
+"""Says in sentences how a corpus was collected: each from the facts of the runs and archives behind it.
+
+What every crawl of this software does (no logins, no proxies, …) the add-on holds by refusing to start without it
+(`crawler/middlewares/defaults.py`); all else is a fact of the corpus, or "not recorded".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawler.observe.publish.provenance import NO_TIER, Provenance
+from crawler.observe.publish.sources import Dataset
+from crawler.policy.facts import PolicyFacts, obeyed_in, stands_in_page
+from crawler.policy.status import DENIALS
+
+NOT_RECORDED = "not recorded"
+MOST_NAMED = 5
+"""Files and domains of a data set that its sentence names."""
+
+
+def how_crawled(found: Provenance) -> str:
+    """Whether something was fetched for this corpus, by whom, and how much of it that is."""
+    sources = found.sources
+    if not sources.has_crawled:
+        return "no: every page comes from archives that others made" if sources.datasets else "no: nothing collected"
+    if sources.crawled.documents == found.summary.kept and not sources.replayed:
+        return "yes"
+    parts = [f"{sources.crawled.documents:,} of {found.summary.kept:,} documents were crawled"]
+    if sources.replayed:
+        parts.append(f"{sources.replayed:,} of them are read from the archives of a crawl, whose facts these are")
+    return f"yes: {'; '.join(parts)}"
+
+
+def behaviour(found: Provenance) -> str:
+    """How the crawler behaved, under the rules of all runs."""
+    if not found.sources.rules or not any(found.sources.rules):
+        return NOT_RECORDED
+    one_at_a_time = found.facts("requests_at_a_time") in ([], [1])
+    parts = [
+        "one product token and one User-Agent",
+        "robots.txt by RFC 9309, and no request while it cannot be read",
+        _pace(found) + ("" if one_at_a_time else f", up to {_numbers(found.facts('requests_at_a_time'))} at a time"),
+        f"HTTP {denials()} are final",
+        "no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change of identity",
+        "cookies are not kept",
+    ]
+    return "; ".join(parts)
+
+
+def measures(found: Provenance) -> Iterator[str]:
+    """What was done about reservations of rights: one sentence for each set of rules, of crawls and of replays."""
+    for rules in found.sources.rules:
+        yield _while_crawling(rules)
+    for rules in found.sources.judged:
+        yield _while_replaying(found, rules)
+    if not found.sources.rules and not found.sources.judged:
+        yield NOT_RECORDED
+
+
+def dataset_sentence(dataset: Dataset) -> str:
+    """What is known of archives of others: their own words, their names, and what was kept of them."""
+    origin, part = dataset.origin, dataset.part
+    said = {
+        "is part of": origin.get("is_part_of"),
+        "operator": origin.get("operator"),
+        "publisher": origin.get("publisher"),
+        "software": origin.get("software"),
+        "crawled as": origin.get("user_agent"),
+        "robots": origin.get("robots"),
+    }
+    words = "; ".join(f"{name}: {value}" for name, value in said.items() if value) or "nothing of their origin"
+    return (
+        f"{words}. Files: {_named(sorted(part.archives))}. Kept: {part.documents:,} documents "
+        f"fetched {part.first[:10]} to {part.last[:10]} from {len(part.domains):,} domains: "
+        f"{_named(list(part.ranked()))}"
+    )
+
+
+def denials() -> str:
+    """The answers that are never worked around, such as 401, 403."""
+    return ", ".join(map(str, sorted(DENIALS)))
+
+
+def _pace(found: Provenance) -> str:
+    delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one domain over all workers"
+    if any(tier != NO_TIER for tier in found.tiers):
+        delay += ", or what the allowlist says for it"
+    longest = found.facts("robots_max_delay_seconds")
+    limit = f" (up to {_numbers(longest)} s)" if longest else ""
+    return f"{delay}, longer where Crawl-delay asks for it{limit}"
+
+
+def _while_crawling(rules: PolicyFacts) -> str:
+    if not rules:
+        return f"a crawl whose rules are {NOT_RECORDED}"
+    recorded = rules.get("noted_files", [])
+    noted = f". Asked for and recorded, never obeyed: {', '.join(recorded)}" if recorded else ""
+    return (
+        f"before and during collection, profile {rules.get('optout_profile', NOT_RECORDED)}: robots.txt, and each "
+        f"statement of these protocols: {_protocols(rules)}. Any refusal wins, whatever another protocol allows; a "
+        f"control file that cannot be read stops its host. What was seen is kept with each record{noted}"
+    )
+
+
+def _while_replaying(found: Provenance, rules: PolicyFacts) -> str:
+    unknown = sum(dataset.part.robots_unknown for dataset in found.sources.datasets)
+    as_text = sum(dataset.part.as_text for dataset in found.sources.datasets)
+    said = f"archives were judged again, profile {rules.get('optout_profile', NOT_RECORDED)}"
+    protocols = _protocols(rules, in_pages=True)
+    parts = [f"{said}: headers and markup by the statements of these protocols: {protocols}"]
+    if unknown:
+        parts.append(f"of {unknown:,} kept documents the archives do not say what robots.txt and opt-out files said")
+    if as_text:
+        parts.append(f"{as_text:,} of them are text alone, so that no statement of the page could be seen")
+    return "; ".join(parts)
+
+
+def _protocols(rules: PolicyFacts, *, in_pages: bool = False) -> str:
+    known = {name: version for name, version in obeyed_in(rules).items() if not in_pages or stands_in_page(name)}
+    return ", ".join(f"{name} version {version}" for name, version in sorted(known.items())) or "none recorded"
+
+
+def _numbers(values: list[float]) -> str:
+    return "/".join(f"{value:g}" for value in values) or "an unrecorded number of"
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

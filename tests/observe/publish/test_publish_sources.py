@@ -1,0 +1,436 @@
+"""Every sentence of the published documents, computed a second time from manifest, records and archive.
+
+Four corpora: a real crawl, a replay of it, a replay of archives of others (WARC and WET), a selection of a selection.
+Nothing of `crawler.observe` is used to say what is expected.
+"""
+
+import gzip
+import json
+import math
+import re
+import shutil
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import zstandard
+from warcio.archiveiterator import ArchiveIterator
+
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.select import Selection, select
+from crawler.observe.publish import croissant, dataset_card, eu_summary
+from crawler.observe.publish.provenance import gather
+from crawler.policy.facts import obeyed_under
+from crawler.storage.files.place import Place
+from tests.support.crawl import Crawl
+from tests.support.foreign import Writer, page
+from tests.support.site import Site
+
+TODO = eu_summary.TO_COMPLETE
+CONTACT = "https://example.org/bot"
+INFO = {
+    "software": "Apache Nutch 1.19",
+    "isPartOf": "CC-MAIN-2026-01",
+    "operator": "Some Archive (info@archive.example)",
+    "publisher": "Some Archive",
+    "robots": "checked via crawler-commons",
+}
+IN_PAGES = {"content-signal", "content-usage", "x-robots-tag", "meta-robots", "tdmrep", "rsl"}
+
+
+def warcinfo(fields):
+    block = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
+    head = {
+        "WARC-Type": "warcinfo",
+        "WARC-Date": "2026-01-02T03:04:05Z",
+        "WARC-Record-ID": f"<urn:uuid:{uuid.UUID(int=1)}>",
+        "Content-Type": "application/warc-fields",
+        "Content-Length": str(len(block)),
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    return gzip.compress(f"WARC/1.0\r\n{lines}\r\n".encode() + block + b"\r\n\r\n", mtime=0)
+
+
+def foreign_archives(folder):
+    """A WARC and a WET file that say who made them, and a WARC that says nothing."""
+    writer = Writer()
+    writer.records.append(warcinfo(INFO))
+    for number in range(4):
+        writer.add(f"http://a.test/{number}", page(number))
+    writer.add("http://b.test/5", page(5)).add("http://c.test/no", page(6, '<meta name="robots" content="noai">'))
+    writer.save(folder / "CC-MAIN-1.warc.gz")
+    wet = Writer()
+    wet.records.append(warcinfo(INFO))
+    text = "\n".join(re.findall(r"<p>(.*?)</p>", page("text").decode()))
+    wet.add("http://d.test/text", text.encode(), kind="conversion").save(folder / "CC-MAIN-1.warc.wet.gz")
+    Writer().add("http://e.test/mute", page("mute")).save(folder / "mute.warc.gz")
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    base = tmp_path_factory.mktemp("sources")
+    sites = [Site("127.0.0.1", pages=4).start(), Site("127.0.0.2", pages=2).start()]
+    live = Crawl(base / "crawled")
+    try:
+        urls = ",".join(url for site in sites for url in site.urls())
+        ports = ",".join(str(site.port) for site in sites)
+        done = live.run({"url": urls}, NETWORK_PORTS=ports, CRAWLER_CONTACT=CONTACT, DOWNLOAD_DELAY="0.02")
+        assert done.returncode == 0, done.stderr
+        assert {hit.agent for site in sites for hit in site.hits} == {f"CorpusBot/{version(base)} (+{CONTACT})"}
+    finally:
+        for site in sites:
+            site.stop()
+    foreign_archives(base / "cc")
+    for name, archive, settings in (
+        ("replayed", base / "crawled" / "archive", {"OPTOUT_PROFILE": "balanced"}),
+        ("foreign", base / "cc", {"CRAWLER_CONTACT": "https://other.example/bot"}),
+    ):
+        done = Crawl(base / name).run({"archive": str(archive)}, spider="replay", **settings)
+        assert done.returncode == 0, done.stderr
+    first, second = Place(str(base / "once")), Place(str(base / "twice"))
+    select(Place(str(base / "crawled")), first, Selection(), max_bytes=10**9, now=1.8e9)
+    select(first, second, Selection(languages=frozenset({"en"})), max_bytes=10**9, now=1.8e9 + 60)
+    return base
+
+
+def version(base):
+    return json.loads((base / "crawled" / "manifest.json").read_bytes())["runs"][0]["versions"]["crawler"]
+
+
+# --- what is expected, from the files alone ---------------------------------------------------------------------------
+class Facts:
+    """What lies in one corpus folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.manifest = json.loads((folder / "manifest.json").read_bytes())
+        self.kept = list(self._records("shards"))
+        self.rejected = Counter(record["reason"] for record in self._records("rejected"))
+        self.mine = [r for r in self.kept if r["warc_file"].startswith("archive/") or "/crawled/" in r["warc_file"]]
+        self.foreign = [r for r in self.kept if r not in self.mine]
+
+    def _records(self, kind):
+        for path in sorted((self.folder / kind).glob("*.jsonl.zst")):
+            with path.open("rb") as file:
+                content = zstandard.ZstdDecompressor().stream_reader(file).read()
+            yield from map(json.loads, content.splitlines())
+
+    def domains(self, records):
+        sizes = {}
+        for record in records:
+            size = sizes.setdefault(record["domain"], [0, 0])
+            size[0] += 1
+            size[1] += record["char_count"]
+        return sorted(sizes.items(), key=lambda item: (-item[1][1], item[0]))
+
+
+def said_by_archive(folder):
+    """The facts that the warcinfo record of the crawl's own archive states."""
+    (path,) = (folder / "archive").glob("*.warc.gz")
+    with path.open("rb") as file:
+        first = next(iter(ArchiveIterator(file)))
+        fields = dict(line.split(": ", 1) for line in first.content_stream().read().decode().splitlines())
+    assert fields["http-header-user-agent"].endswith(f"(+{CONTACT})") and fields["robots"] == "obey"
+    return json.loads(fields["X-Crawl-Policy"])
+
+
+def months(records):
+    dates = sorted(record["crawled_at"] for record in records)
+    return f"{dates[0][5:7]}/{dates[0][:4]} to {dates[-1][5:7]}/{dates[-1][:4]}"
+
+
+def counted(values):
+    ranked = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {count:,}" for name, count in ranked)
+
+
+def protocols(profile, names=None):
+    known = obeyed_under(profile)
+    return ", ".join(f"{n} version {known[n]}" for n in sorted(known) if names is None or n in names)
+
+
+def crawl_measure(profile):
+    return (
+        f"before and during collection, profile {profile}: robots.txt, and each statement of these protocols: "
+        f"{protocols(profile)}. Any refusal wins, whatever another protocol allows; a control file that cannot be read "
+        "stops its host. What was seen is kept with each record"
+    )
+
+
+def replay_measure(facts, profile):
+    said = f"archives were judged again, profile {profile}: headers and markup by the statements of these protocols: "
+    said += protocols(profile, IN_PAGES)
+    if unknown := sum(r["robots_status"] == "unknown" for r in facts.foreign):
+        said += f"; of {unknown} kept documents the archives do not say what robots.txt and opt-out files said"
+    if text := sum(r["extractor"] == "wet" for r in facts.foreign):
+        said += f"; {text} of them are text alone, so that no statement of the page could be seen"
+    return said
+
+
+def dataset_words(facts, records, said):
+    files = sorted({r["warc_file"] for r in records})
+    dates = sorted(r["crawled_at"][:10] for r in records)
+    names = [name for name, _ in facts.domains(records)]
+    return (
+        f"{said}. Files: {', '.join(files)}. Kept: {len(records)} documents fetched {dates[0]} to {dates[-1]} from "
+        f"{len(names)} domains: {', '.join(names)}"
+    )
+
+
+def expected_datasets(facts):
+    named = [r for r in facts.foreign if "CC-MAIN" in r["warc_file"]]
+    mute = [r for r in facts.foreign if "mute" in r["warc_file"]]
+    words = (
+        f"is part of: {INFO['isPartOf']}; operator: {INFO['operator']}; publisher: {INFO['publisher']}; "
+        f"software: {INFO['software']}; robots: {INFO['robots']}"
+    )
+    return [
+        dataset_words(facts, records, said)
+        for records, said in ((named, words), (mute, "nothing of their origin"))
+        if records
+    ]
+
+
+def expected(facts, rules, profiles, stopped, withdrawn):
+    """Every answer of the summary that is not the provider's."""
+    kept = facts.kept
+    tokens, words = sum(r["token_estimate"] for r in kept), sum(r["word_count"] for r in kept)
+    languages = counted(r["language"] for r in kept)
+    content = f"main text of {len(kept)} web pages of {len(facts.domains(kept))} domains, {languages} documents"
+    latest = max(r["crawled_at"] for r in kept)
+    datasets = expected_datasets(facts)
+    crawled = facts.domains(facts.mine)
+    origin = f"{len(facts.foreign)} of {len(kept)} documents come from archives of others, judged again"
+    found = [
+        ("1.3", "text"),
+        ("1.3", f"less than 1 billion tokens: {tokens:,} tokens (estimated), {words:,} words in {len(kept)} documents"),
+        ("1.3", content),
+        ("1.3", f"{latest[5:7]}/{latest[:4]}"),
+        ("1.3", f"{languages} documents"),
+        ("1.3", "no licence recorded"),
+        ("2.1", origin if datasets else "none"),
+        *(("2.1", text) for text in datasets),
+    ]
+    if not rules:
+        found.append(("2.3", "no: every page comes from archives that others made"))
+    else:
+        replayed = sum("/crawled/" in r["warc_file"] for r in facts.mine)
+        yes = f"yes: {len(facts.mine)} of {len(kept)} documents were crawled; {replayed} of them are read from the "
+        yes += "archives of a crawl, whose facts these are"
+        found += [
+            ("2.3", yes if replayed else "yes"),
+            ("2.3", rules["user_agent"]),
+            ("2.3", behaviour(rules)),
+            ("2.3", months(facts.mine)),
+            ("2.3", f"{len(facts.mine)} kept web pages of {len(crawled)} domains"),
+            ("2.3", "text"),
+            (
+                "2.3",
+                f"{len(crawled)} domains were crawled and kept; the top 10 % by characters of kept text: below",
+            ),
+        ]
+    found += [("3.1", text) for text in profiles]
+    kinds = Counter(kind for r in kept for kind in r["pii_entity_types"])
+    pii = ", ".join(f"{k} {n}" for k, n in sorted(kinds.items(), key=lambda i: (-i[1], i[0])))
+    redacted = f"replaced by placeholders in {sum(r['pii_flag'] for r in kept)} of {len(kept)} kept documents "
+    return [
+        *found,
+        ("3.1", stopped),
+        ("3.1", withdrawn),
+        (
+            "3.2",
+            f"documents by tier of review in the allowlist: none {len(kept)}; by who reviewed the licence and when: "
+            "no review recorded; scored by a safety classifier: 0",
+        ),
+        ("3.3", redacted + (f"({pii} documents)" if pii else "(no kind recorded)")),
+    ]
+
+
+def behaviour(rules):
+    return (
+        "one product token and one User-Agent; robots.txt by RFC 9309, and no request while it cannot be read; at "
+        f"least {rules['delay_seconds']:g} s between requests to one domain over all workers, longer where Crawl-delay "
+        f"asks for it (up to {rules['robots_max_delay_seconds']:g} s), up to {rules['requests_at_a_time']} at a time; "
+        "HTTP 401, 402, 403, 451 are final; no logins, no CAPTCHAs solved, no paywalls passed, no proxies, no change "
+        "of identity; cookies are not kept"
+    )
+
+
+def stopped_in(facts):
+    no = facts.rejected
+    return (
+        f"{no['robots_disallowed']} pages by robots.txt, {no['optout']} pages by an opt-out, "
+        f"{no['access_denied']} pages by a denial (401, 402, 403, 451), "
+        f"{no['hold_robots_unreachable'] + no['hold_control_file']} pages held because a control file could not be read"
+    )
+
+
+def answers(folder):
+    data = eu_summary.as_json(gather(str(folder)))
+    fields = [(s["number"], f["value"]) for s in data["sections"] for f in s["fields"] if f["from_the_crawl"]]
+    return fields, data
+
+
+NO_SUBSET = "none so far"
+
+
+def case(corpora, name):
+    """Facts of one of the four corpora, the rules of its crawl, and what section 3.1 has to say."""
+    facts = Facts(corpora / name)
+    rules = said_by_archive(corpora / "crawled")
+    nothing = "nothing was fetched, so nothing was stopped before it was fetched"
+    if name == "crawled":
+        (run,) = facts.manifest["runs"]
+        assert run["policy"] == rules
+        return facts, rules, [crawl_measure("strict")], stopped_in(facts), NO_SUBSET
+    if name == "replayed":
+        empty = Facts(corpora / "foreign")
+        empty.rejected = Counter()
+        return facts, rules, [crawl_measure("strict"), replay_measure(facts, "balanced")], stopped_in(empty), NO_SUBSET
+    if name == "foreign":
+        return facts, None, [replay_measure(facts, "strict")], nothing, NO_SUBSET
+    source = facts.manifest["runs"][-1]["selected_from"]["manifest_sha256"]
+    stopped = f"not recorded in a subset; the corpus whose manifest has SHA-256 {source} says it"
+    withdrawn = f"{NO_SUBSET}; those of the corpus that it was selected from are listed there"
+    return facts, rules, [crawl_measure("strict")], stopped, withdrawn
+
+
+NAMES = ["crawled", "replayed", "foreign", "twice"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_answer_of_the_summary_follows_from_the_files(corpora, name):
+    found, data = answers(corpora / name)
+    facts, *rest = case(corpora, name)
+    assert found == expected(facts, *rest)
+    sizes = facts.domains(facts.mine)
+    top = sizes[: max(1, math.ceil(len(sizes) * 0.1))] if sizes else []
+    rows = [(row["domain"], row["documents"], row["characters"]) for row in data["domains_crawled"]["top_10_percent"]]
+    assert rows == [(name, documents, characters) for name, (documents, characters) in top]
+    assert data["domains_crawled"]["all"] == len(sizes)
+    assert sum(archive["documents"] for archive in data["archives_of_others"]) == len(facts.foreign)
+    assert data["last_update"] == max(run["ended"] for run in facts.manifest["runs"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_croissant_and_card_say_the_same(corpora, name):
+    facts, rules, profiles, _, _ = case(corpora, name)
+    found = gather(str(corpora / name))
+    data = croissant.metadata(found)
+    kept, datasets = facts.kept, expected_datasets(facts)
+    parts = [f"{len(facts.mine)} documents crawled by {rules['user_agent']}"] if rules else []
+    parts += [f"{text.split('Kept: ')[1].split()[0]} documents from archives of others: {text}" for text in datasets]
+    assert data["rai:dataCollection"] == ". ".join(parts)
+    assert data["rai:dataCollectionType"] == (["Web Scraping"] if rules else ["Secondary Data Analysis"])
+    assert data["rai:dataCollectionTimeframe"] == [f(r["crawled_at"] for r in kept) for f in (min, max)]
+    assert data.get("url") == (CONTACT if rules else None)
+    assert data["description"].startswith(f"Main text of {len(kept)} web pages of {len(facts.domains(kept))} domains, ")
+    assert [f["sha256"] for f in data["distribution"]] == [
+        e["sha256"] for e in facts.manifest["files"] if e["kind"] == "shards"
+    ]
+    card = dataset_card.card(found)
+    crawler = f"Crawler: {rules['user_agent']}. Opt-out profile: strict." if rules else "No crawler fetched pages"
+    assert crawler in card and ("web-crawl" in card) == bool(rules)
+    assert [text for text in profiles if f"Reservations of rights: {text}." not in card] == []
+    assert [text for text in datasets if f"Archives of others: {text}." not in card] == []
+    assert f"here: {CONTACT if rules else TODO}." in card
+
+
+def test_a_corpus_of_others_names_neither_our_crawler_nor_its_manners(corpora):
+    found = gather(str(corpora / "foreign"))
+    told = eu_summary.as_markdown(found) + dataset_card.card(found) + json.dumps(croissant.metadata(found))
+    assert "CorpusBot" not in told and "other.example" not in told and "s between requests" not in told
+    assert "product token" not in told and "robots.txt by RFC 9309" not in told and "Any refusal wins" not in told
+    assert "CC-MAIN-2026-01" in told.split("Private non-publicly")[0].split("Publicly available datasets")[1]
+
+
+def test_a_mixed_corpus_tells_both_and_counts_each_page_once(corpora, tmp_path):
+    folder = tmp_path / "mixed"
+    shutil.copytree(corpora / "crawled", folder, ignore=shutil.ignore_patterns("frontier"))
+    done = Crawl(folder).run({"archive": str(corpora / "cc")}, spider="replay")
+    assert done.returncode == 0, done.stderr
+    facts = Facts(folder)
+    found = gather(str(folder))
+    assert (found.sources.crawled.documents, found.sources.taken) == (len(facts.mine), len(facts.foreign))
+    assert 0 < found.sources.taken < len(facts.kept) == found.summary.kept
+    fields, _ = answers(folder)
+    assert ("2.3", f"yes: {len(facts.mine)} of {len(facts.kept)} documents were crawled") in fields
+    assert ("3.1", crawl_measure("strict")) in fields and ("3.1", replay_measure(facts, "strict")) in fields
+
+
+# --- a fact changes, and its sentence with it -------------------------------------------------------------------------
+def changed(corpora, tmp_path, change):
+    folder = tmp_path / "changed"
+    shutil.copytree(corpora / "crawled", folder, ignore=shutil.ignore_patterns("frontier"))
+    for path in (folder / "manifest.json", *(folder / "manifest.d").glob("*.json")):
+        content = json.loads(path.read_bytes())
+        change(content)
+        path.write_text(json.dumps(content))
+    return eu_summary.as_markdown(gather(str(folder)))
+
+
+def test_another_delay_another_sentence(corpora, tmp_path):
+    def change(content):
+        content["runs"][0]["policy"]["delay_seconds"] = 7.5
+
+    assert "at least 7.5 s between requests" in changed(corpora, tmp_path, change)
+
+
+def test_two_runs_with_two_delays_are_both_told(corpora, tmp_path):
+    def change(content):
+        run = json.loads(json.dumps(content["runs"][0]))
+        run["policy"]["delay_seconds"] = 3
+        content["runs"].append(run)
+
+    assert "at least 0.02/3 s between requests" in changed(corpora, tmp_path, change)
+
+
+def test_the_minimal_profile_lists_neither_what_it_does_not_ask_nor_what_it_does_not_obey(corpora, tmp_path):
+    def change(content):
+        policy = content["runs"][0]["policy"]
+        policy["optout_profile"] = "minimal"
+        del policy["obeyed"]  # as runs of older versions: every detector is listed, the profile says which counted
+
+    told = changed(corpora, tmp_path, change)
+    assert "profile minimal" in told and "tdmrep version" in told
+    for name in ("ai.txt", "trust.txt", "ai-policy", "llms.txt", "ai-bots", "rsl version", "creative-commons"):
+        assert name not in told
+
+
+def test_without_a_record_of_its_rules_a_crawl_says_so(corpora, tmp_path):
+    def change(content):
+        content["runs"][0]["policy"] = {}
+
+    told = changed(corpora, tmp_path, change)
+    assert "CorpusBot" not in told and "not recorded" in told and "s between requests" not in told
+
+
+def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
+    folder = tmp_path / "without"
+    shutil.copytree(corpora / "crawled", folder, ignore=shutil.ignore_patterns("frontier"))
+    before = Facts(folder)
+    domain, (documents, _) = before.domains(before.kept)[0]
+    assert f"| {domain} | {documents} |" in eu_summary.as_markdown(gather(str(folder)))
+    withdraw(Place(str(folder)), Wish("a letter", frozenset({domain}), refused=frozenset({domain})), now=1.8e9)
+    told = eu_summary.as_markdown(gather(str(folder)))
+    assert domain not in told
+    assert f"1 requests, {documents} documents removed; 1 domains are not asked again" in told
+    assert f"{len(before.kept) - documents} kept web pages" in told
+
+
+def test_an_archive_can_claim_what_it_likes_and_stays_a_claim(tmp_path):
+    writer = Writer()
+    lies = {"software": "<script>x</script>" * 50, "X-Crawl-Policy": '{"user_agent": 7, "delay_seconds": "often"}'}
+    writer.records.append(warcinfo(lies))
+    writer.add("http://a.test/1", page(1)).save(tmp_path / "cc" / "a.warc.gz")
+    done = Crawl(tmp_path / "corpus").run({"archive": str(tmp_path / "cc")}, spider="replay")
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads((tmp_path / "corpus" / "manifest.json").read_bytes())["runs"]
+    (origin,) = run["origins"].values()
+    assert set(origin) == {"software"} and len(origin["software"]) == 300
+    assert gather(str(tmp_path / "corpus")).sources.taken == 1
+
+
+def test_the_folder_of_a_test_corpus_is_what_it_seems(corpora):
+    assert {name: bool(Facts(Path(corpora, name)).kept) for name in NAMES} == dict.fromkeys(NAMES, True)
