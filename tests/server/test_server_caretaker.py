@@ -47,9 +47,9 @@ def lives(pid: int) -> bool:
 class User:
     """A process that uses the folder's server until it is killed or told to end."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, idle: float = IDLE) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", USER, str(folder), str(IDLE)],
+            [sys.executable, "-c", USER, str(folder), str(idle)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -86,17 +86,22 @@ def test_a_server_whose_only_user_was_killed_ends_and_the_next_user_finds_everyt
     until(lambda: not lives(second.server))
 
 
-def test_a_user_that_is_left_keeps_the_server_and_one_that_comes_in_time_finds_it_running(folder: Path) -> None:
+def test_a_user_that_is_left_keeps_the_server(folder: Path) -> None:
     one, two = User(folder), User(folder)
     assert one.server == two.server
     one.kill()
     time.sleep(3 * IDLE)  # nothing must happen meanwhile
     assert lives(two.server)
     two.kill()
-    three = User(folder)
-    assert three.server == one.server
-    three.kill()
-    until(lambda: not lives(three.server))
+    until(lambda: not lives(two.server))
+
+
+def test_whoever_comes_in_time_finds_the_server_running(folder: Path) -> None:
+    one = User(folder, idle=DEADLINE)
+    one.kill()
+    two = User(folder)
+    assert two.server == one.server
+    two.kill()
 
 
 def test_a_server_that_is_stopped_takes_its_caretaker_along(folder: Path) -> None:
