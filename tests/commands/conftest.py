@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +11,8 @@ import pytest
 from scrapy.cmdline import execute
 
 from crawler.storage.files.records import record_of
+from tests.support import process
 from tests.support.corpus_folder import Folder, document, exchange
-from tests.support.places import PROJECT
 
 
 @dataclass(frozen=True)
@@ -59,22 +56,8 @@ def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return run
 
 
-def process_environment(**more: str) -> dict[str, str]:
-    """For a command in a process of its own, whatever the current folder is."""
-    clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
-    return {**clean, "PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
-
-
 def scrapy_process(folder: Path, *words: object, timeout: float = 60, **more: str) -> Done:
-    """Runs any command; a hang is a failure."""
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *map(str, words)],
-        cwd=folder,
-        env=process_environment(**more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    """Runs any command in a process of its own; a hang is a failure."""
+    named = {"SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
+    done = process.scrapy(*words, cwd=folder, timeout=timeout, **named)
     return Done(done.returncode, done.stdout, done.stderr)
