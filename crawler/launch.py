@@ -10,13 +10,14 @@ import difflib
 import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
+from crawler.dataset.exclude import refused_domains
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
@@ -31,7 +32,7 @@ from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
-from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, has_begun, judged
+from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -49,25 +50,47 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     """
     apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
     plan = _collect(problems, lambda: check(arguments))
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += chain.problems(config)
         problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
-        if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
-            problems.append(problem)
+        problems += _withdrawal_problems(config)
+        if isinstance(plan, SeedPlan):
+            problems += _contact_problems(config, plan, problems)
     if problems or config is None:
         raise LaunchError(problems)
-    _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+    if check is read_arguments and not arguments and config.crawl.redis_url is None:
+        _collect(problems, lambda: _frontier_to_continue(config))
+    if not problems:
+        _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, plan.scope, stack))
+        _collect(problems, lambda: _reach_server(config, plan.scope, stack))
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
         _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
         raise LaunchError(problems)
     return config
+
+
+def _config_of(settings: BaseSettings, problems: list[str]) -> Config | None:
+    """The configuration, with defaults in the place of what is unusable, so that the rest is checked."""
+    try:
+        return load(settings)
+    except ConfigError as error:
+        problems.extend(error.problems)
+        return cast("Config | None", error.rest)
+
+
+def _withdrawal_problems(config: Config) -> list[str]:
+    """A list of withdrawals that cannot be read stops the crawl: doubt means no."""
+    problems: list[str] = []
+    place = _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir))
+    if place is not None:
+        _collect(problems, lambda: refused_domains(place))
+    return problems
 
 
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
@@ -76,23 +99,28 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     Raises: LaunchError with every problem that could be found at once.
     """
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
+    if config is not None:
+        problems += _withdrawal_problems(config)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
-    if config is not None and (problem := contact_problem(config, SeedPlan(scope))):
-        problems.append(problem)
+    if config is not None:
+        problems += _contact_problems(config, SeedPlan(scope), problems)
     if problems or config is None:
         raise LaunchError(problems)
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], scope: Scope, stack: ExitStack) -> None:
-    """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
-    url = config.crawl.redis_url
-    folder = frontier_folder(config)
-    if url is None and not arguments and not folder.exists():
+def _frontier_to_continue(config: Config) -> None:
+    """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
+    if not frontier_folder(config).exists():
         raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
+
+
+def _reach_server(config: Config, scope: Scope, stack: ExitStack) -> None:
+    """Raises: FrontierError where no usable server answers."""
+    url = config.crawl.redis_url
     if url is None:
-        url = stack.enter_context(EmbeddedServer(folder))
+        url = stack.enter_context(EmbeddedServer(frontier_folder(config)))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
         loop.run_until_complete(_knock(config, url, scope))
@@ -132,14 +160,21 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     A graceful stop (SIGTERM, Ctrl-C once) is a success, and so is a limit that was asked for (CLOSESPIDER_PAGECOUNT,
     _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
-    if bootstrap_failed or "finish_reason" not in stats:
-        return (
-            "the crawl did not start or was cut off; what was acknowledged is on the disk, the same command continues"
-        )
+    if bootstrap_failed:
+        return "the crawl did not start; what is above says why"
+    if "finish_reason" not in stats:
+        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
     if error := stats.get(FATAL):
         return str(error)
     if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
+    return _nothing_brought(stats)
+
+
+def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
+    """What was asked for and could not be had, of a crawl that went to its end."""
+    if unread := stats.get(UNREAD_SITEMAPS):
+        return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
     return None
@@ -165,6 +200,13 @@ def _unknown_profiles(config: Config, plan: object) -> list[str]:
     from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
 
     return check_profiles(config.quality, wanted)
+
+
+def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:
+    """`contact_problem`, unless what is wrong with the contact has been said."""
+    said = any(problem.startswith("CRAWLER_CONTACT=") for problem in problems)
+    problem = None if said else contact_problem(config, plan)
+    return [problem] if problem else []
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

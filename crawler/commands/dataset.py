@@ -14,6 +14,7 @@ from crawler.commands.operations import (
     exclude,
     expire,
     index,
+    page,
     repair,
     select,
     substrings,
@@ -38,8 +39,9 @@ class Command(OperationsCommand, ScrapyCommand):
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
         "duplicates": duplicates.OPERATION,
+        "page": page.OPERATION,
     }
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus, compose a subset, withdraw domains, find repeated passages and evaluation sets"
+        return "Check a corpus, compose a subset, withdraw domains, find repetitions and evaluation sets, show a page"

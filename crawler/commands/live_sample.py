@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
+import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -44,7 +47,8 @@ def live(
     """
     from crawler.observe.diagnose.sources import Choice, from_corpus
 
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="diagnose-"))
+    folder = tempfile.mkdtemp(prefix="diagnose-")
+    stack.callback(_remove, folder)
     for name, value in {**_ASIDE, "CORPUS_DIR": folder}.items():
         settings.set(name, value, priority="cmdline")
     arguments = _arguments(given)
@@ -58,6 +62,14 @@ def live(
     if failure:
         raise LaunchError([failure])
     return from_corpus(folder, Choice(0)), config
+
+
+def _remove(folder: str) -> None:
+    """A server that is ending may still write into it: tried again for five seconds."""
+    deadline = time.monotonic() + 5.0
+    while Path(folder).exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.02)
 
 
 def _arguments(given: list[str]) -> dict[str, str]:

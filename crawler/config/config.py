@@ -93,12 +93,11 @@ def load(getter: Getter) -> Config:
     """
     problems: list[str] = []
     sections: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
-    if problems:
-        raise ConfigError(problems)
     config = Config(**sections)
-    problems += _check_together(config)
+    if not problems:
+        problems += _check_together(config)
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError(problems, rest=config)
     config = dataclasses.replace(
         config,
         eval_digest=_eval_digest(config.decontamination),

@@ -16,6 +16,8 @@ def _check_region(value: str) -> str | None:
 
 
 def _check_models(value: tuple[str, ...]) -> str | None:
+    if not value:
+        return "expected at least one language:model pair; PII_PERSON=off looks for no names"
     if all(language.isalpha() and model.isidentifier() for language, _, model in (v.partition(":") for v in value)):
         return None
     return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
@@ -68,7 +70,8 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     f"the order they decide: {', '.join(RULE_SET_NAMES)}", check=_check_rules)  # fmt: skip
+                                     f"the order they decide: {', '.join(RULE_SET_NAMES)}; empty = none, the score alone "
+                                     "decides", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
     profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text: prose, technical, legal, "

@@ -38,7 +38,7 @@ def fill(folder: Folder, **values: Any) -> None:
     for number in range(6):
         found = made.archive(exchange(number))
         place = {"warc_file": found.file, "warc_offset": found.offset, "warc_record_id": found.record_id}
-        made.keep(record_of(document(number, license_tag="CC0-1.0", **place, **values)))
+        made.keep(record_of(document(number, license_tag="CC0-1.0", doc_id=f"id-{number}", **place, **values)))
     made.close()
 
 

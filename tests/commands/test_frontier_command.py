@@ -69,6 +69,7 @@ def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
         "failed",
         "on",
         "hold",
+        "own",
         "delay",
         "next",
         "turn",
@@ -91,7 +92,26 @@ def test_status_for_machines_counts_what_politeness_allows_not_the_depth_of_one_
     assert 0 < status["fetchable"] <= 6  # one a ten seconds
     assert [scope["scope"] for scope in status["scopes"]] == ["deep.example", "small.example", "held.example"]
     (only,) = read("--domain", "www.small.example")["scopes"]
-    assert (only["blocked"], only["queued"], only["delay"]) == ("HTTP 429", 1, 10.0)
+    assert (only["blocked"], only["queued"]) == ("HTTP 429", 1)
+
+
+def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, filled, valkey_url, crawl_name):
+    async def ask_for_seven_seconds() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits())
+        await frontier.open()
+        await frontier.set_delay("deep.example", 7.0, "robots:https://deep.example")
+        await frontier.close()
+
+    asyncio.run(ask_for_seven_seconds())
+    for asked_with in (0, 3, 10):
+        status = json.loads(command("status", "--json", DOWNLOAD_DELAY=asked_with)[1])
+        assert {scope["scope"]: scope["delay"] for scope in status["scopes"]} == {
+            "deep.example": 7.0,
+            "small.example": 0.0,
+            "held.example": 0.0,
+        }
+        deep, small, _ = command("status", DOWNLOAD_DELAY=asked_with)[1].splitlines()[-3:]
+        assert deep.split()[5:7] == ["7", "s"] and small.split()[5] == "-"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +146,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
         (["drain", "--domain", "a.example"], "--domain: no option of drain"),
         (["pause", "--reason", "x"], "--reason: no option of pause"),
         (["pause", "--json", "--top", "3"], "--json, --top: no option of pause"),
-        (["status", "--top", "-1"], "--top: expected a number of rows, 0 = all"),
+        (["status", "--top", "-1"], "argument --top: expected a whole number from 0 up, not '-1'"),
     ],
 )  # fmt: skip
 def test_an_option_that_would_do_nothing_is_a_wrong_call(command, capsys, words, message):

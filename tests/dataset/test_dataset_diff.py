@@ -112,3 +112,34 @@ def test_the_command_needs_two_sides(pair):
     done = scrapy("dataset", "diff", pair[0].path)
     assert done.returncode == 2
     assert "scrapy dataset diff [-h] [--json] [--show N] A B" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("at", [0, 150, 199, 250, 400, 999])
+def test_of_two_long_lines_the_place_is_shown_where_they_differ(tmp_path, kept, at):
+    line = "".join(chr(ord("a") + n % 26) for n in range(1000))
+    sides = []
+    for name, text in (("a", line), ("b", line[:at] + "#" + line[at + 1 :])):
+        folder = Folder(tmp_path / name)
+        corpus = folder.opened()
+        corpus.keep(kept(1, doc_id=name, text=text))
+        corpus.close()
+        sides.append(side_of(str(folder.path)))
+    (sample,) = compare(*sides).samples.values()
+    _, gone, come = sample
+    assert (gone[0], come[0], come.count("#"), gone.count("#")) == ("-", "+", 1, 0)
+    place = come.index("#")
+    assert gone[1:place] == come[1:place] and gone[place] == line[at]
+    assert max(map(len, sample)) <= 200
+    assert (come[1] == "…") == (at > 60) and come.endswith("…") == (at < 900)
+
+
+def test_a_line_that_only_grew_is_shown_at_its_end(tmp_path, kept):
+    sides = []
+    for name, text in (("a", "x" * 500), ("b", "x" * 500 + " and more")):
+        folder = Folder(tmp_path / name)
+        corpus = folder.opened()
+        corpus.keep(kept(1, doc_id=name, text=text))
+        corpus.close()
+        sides.append(side_of(str(folder.path)))
+    (sample,) = compare(*sides).samples.values()
+    assert sample[1].endswith("xxx") and sample[2].endswith("xxx and more")

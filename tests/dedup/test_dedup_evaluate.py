@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from bench.dedup_pairs import EDITS, edited
+from bench.quality.dedup_pairs import EDITS, edited
 from bench.web.prose import prose
 from crawler.config import DedupConfig
 from crawler.dedup.evaluate import (

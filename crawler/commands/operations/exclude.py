@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
-from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, withdraw
+from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, is_begun, mistyped, withdraw
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 from crawler.storage.files.place import Place
@@ -49,6 +49,12 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     found = find(place, wish)
     if entries is not None and not wish.refused:
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
+    if not is_begun(place, wish):
+        if problems := mistyped(found):
+            return problems
+        if found.nothing and not wish.refused:
+            sys.stdout.write("nothing of this corpus is concerned; nothing was changed\n")
+            return []
     sys.stdout.write(announce(found, place.url))
     if not (opts.yes or _agreed()):
         return ["nothing was changed; add --yes to do it"]

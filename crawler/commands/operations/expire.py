@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands.numbers import days
 from crawler.commands.operation import Load, Operation
 from crawler.commands.operations.exclude import forget_elsewhere
 from crawler.dataset.exclude import find
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, the age, and what the log says of who asked."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
-    parser.add_argument("--older-than", type=float, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
+    parser.add_argument("--older-than", type=days, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
     parser.add_argument("--allowlist", metavar="FILE", help="apply the ttl_days of its entries, too")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
     parser.add_argument("--by", metavar="NAME", help="who asked, for the log; default: the login name")

@@ -181,9 +181,9 @@ def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
 def read_records(place: Place, path: str) -> Iterator[Any]:
     """What stands on each line of a file of the corpus, in order.
 
-    Raises: StorageError where the compression or a line is damaged; OSError where the file cannot be opened.
+    Raises: StorageError where the file cannot be opened, or the compression or a line is damaged.
     """
-    with place.open(path) as file:
+    with place.open_listed(path) as file:
         for number, line in enumerate(read_lines(file, path)):
             try:
                 yield orjson.loads(line)

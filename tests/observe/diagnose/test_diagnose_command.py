@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import random
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -155,6 +157,46 @@ def test_a_folder_without_a_corpus_and_an_archive_that_is_none_say_so(tmp_path):
         from_corpus(str(tmp_path), Choice())
     with pytest.raises(StorageError, match="no archive matches"):
         from_archive(str(tmp_path / "*.warc.gz"), Choice(), from_mapping(SETTINGS))
+
+
+def varied() -> list[dict]:
+    """Records that miss thresholds with long names by long numbers."""
+    chance, records = random.Random(1), []
+    for number in range(200):
+        doc = Document(url=f"https://documentation.example.org/reference/manual/{number}", text="A text.")
+        doc.canonical_url, doc.text_allowed, doc.done = doc.url, True, ["pii"]
+        doc.word_count, doc.quality_score = chance.randint(20, 3000), chance.random()
+        doc.quality_signals = {
+            "profile": chance.choice(["prose", "technical"]),
+            "dup_line_char_frac": chance.random() * 0.4,
+            "fineweb_duplicate_line_chars": chance.random() * 0.05,
+            "gopher_stop_words": chance.randint(0, 9),
+            "top_2_gram": chance.random() * 0.4,
+        }
+        if number % 3:
+            records.append(rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY, "x")))
+        else:
+            records.append(record_of(doc))
+    return records
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_number_and_no_name_is_broken_however_narrow_the_terminal_is(width):
+    found = diagnose(varied(), from_mapping(), source="here")
+    out = io.StringIO()
+    view.show(found, Console(file=out, width=width))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    begin = next(n for n, line in enumerate(lines) if line.startswith("Thresholds"))
+    end = next(n for n, line in enumerate(lines) if line.startswith("Nearest"))
+    for lever in found.levers[: view.TOP_LEVERS]:
+        assert any(re.match(rf"  {re.escape(lever.limit.setting)}( |$)", line) for line in lines[begin:end])
+        for step in lever.relaxed:
+            assert any(f"{step.limit:g}: +{step.documents}" in line for line in lines[begin:end]), lines[begin:end]
+    misses = lines[end:]
+    for miss in found.near_misses:
+        assert any(miss.url in line for line in misses) and any(f"{miss.value:g}" in line for line in misses)
+    assert ("10 % stricter" in out.getvalue()) == (width == 200)
 
 
 # --- the command itself, in a process of its own ----------------------------------------------------------------------
