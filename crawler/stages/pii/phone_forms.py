@@ -18,6 +18,7 @@ _TIME = r"(?:[01]\d|2[0-3])[0-5]\d"
 NEVER_DIALLED = re.compile(
     r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+\Z"  # years
     r"|(?:18|19|20|21)\d\d[-./]\d\d[-./]\d\d(?!\d)|\d\d?[-./]\d\d?[-./](?:19|20)\d\d(?!\d)"  # dates, times behind them
+    r"|[\d ]{1,12} (?:19|20)\d\d-(?:0\d|1[0-2])-[0-3]\d(?!\d)"  # a column before a date, a listing of files
     rf"|{_DATE}[ \-]?{_TIME}(?:[0-5]\d\d{{0,3}})?\Z"  # a date and a time without marks
     r"|(?:\d[ ./\-]){3}(?:\d{1,2}(?:[ ./\-]|\Z))*\Z|(?:\d ){2}(?:\d\d?(?: |\Z))+\Z"  # a sequence of small numbers
 )

@@ -79,6 +79,7 @@ def test_words_that_tell_somebody_to_call_are_enough_for_a_number_that_is_only_p
         "Call log 2024-01-17 09:30:12.123456",
         "[20240117093012] text saved",
         "Reception 0900-1730",
+        "drwxr-xr-x root/root         0 2021-08-09 02:02 ./usr/share/doc/",
         "Fax modems: 14400 28800 33600 56000",
         "text-align: 0 0 10 20 30 40",
         "The call returned 12 345 678 901 bytes.",
