@@ -38,9 +38,10 @@ $(VENV)/run.stamp: requirements.txt requirements-model.txt | $(PY)
 	@$(PY) -m pip install --quiet -r requirements.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp | $(PY)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model-dev.txt
 	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
@@ -69,10 +70,11 @@ format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
 
 bench: $(VENV)/dev.stamp
-	$(PY) -m bench.run $(ARGS)
+	$(PY) -m bench.speed.crawl $(ARGS)
 
 eval: $(VENV)/dev.stamp
-	@for script in bench/eval_*.py; do echo "$(PY) $$script"; $(PY) "$$script" || exit 1; done
+	@for script in bench/quality/eval_*.py; do \
+	  module=bench.quality.$$(basename "$$script" .py); echo "$(PY) -m $$module"; $(PY) -m "$$module" || exit 1; done
 
 spark: $(VENV)/spark.stamp
 

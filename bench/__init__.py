@@ -1,1 +1,1 @@
-"""Measurements and evaluations: real documentation sites, a baseline spider, labelled data."""
+"""Measurements and evaluations: how fast, how good, and what happens when things go wrong."""

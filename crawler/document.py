@@ -99,6 +99,12 @@ class DropReason(StrEnum):
         "",
         Weight.HOLD,
     )
+    HOLD_HOURS = (
+        "hold_hours",
+        "Its domain may not be crawled at this time of the day (`hours` of the allowlist): a later run tries again.",
+        "the allowlist lets this domain be crawled at other hours only",
+        Weight.HOLD,
+    )
     # --- fetch -------------------------------------------------------------------------------------------------------
     GONE = "gone", "404 or 410, or the page's own unavailable_after date has passed.", "the page is gone"
     HTTP_ERROR = (
@@ -158,6 +164,7 @@ class DropReason(StrEnum):
     LANGUAGE_LOW_SCORE = "language_low_score", "The identifiers are less sure than LANGUAGE_MIN_SCORE."
     # --- quality: names as in datatrove where it has one -------------------------------------------------------------
     LOW_QUALITY = "low_quality", "quality_score is below QUALITY_MIN_SCORE."
+    NOT_OF_PROFILE = "not_of_profile", "The text has not what its quality profile requires; the detail names it."
     PLACEHOLDER = "placeholder", "The text of a page that has no content yet."
     SOFT_404 = "soft_404", "A page that says it does not exist, with status 200."
     LOGIN_WALL = "login_wall", "A page that asks to log in or to subscribe instead of showing its text."
@@ -196,6 +203,10 @@ class DropReason(StrEnum):
     )
     # --- personal data and duplicates --------------------------------------------------------------------------------
     PII_DENSITY = "pii_density", "More than PII_MAX_DENSITY of the text is personal data."
+    PII_UNCOVERED = (
+        "pii_uncovered",
+        "No model of PII_MODELS finds names in the page's language, and PII_UNCOVERED is quarantine.",
+    )
     CONTAMINATED = (
         "contaminated",
         "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
@@ -296,6 +307,12 @@ class Columns:
     language_signals: dict[str, Any] = field(default_factory=dict)
     quality_score: float | None = None  # 0–1
     quality_signals: dict[str, Any] = field(default_factory=dict)
+    legal_jurisdiction: str | None = None  # "us", "us-ca", "eu", …: what profiles legal and law read from the form
+    legal_document_type: str | None = None  # opinion, order, statute, regulation
+    legal_court: str | None = None
+    legal_court_level: str | None = None  # supreme, appellate, trial
+    legal_decision_date: str | None = None  # ISO 8601 date
+    legal_citations: list[str] = field(default_factory=list)  # of reporters and codes, without parties
     word_count: int = 0
     char_count: int = 0
     token_estimate: int = 0
@@ -350,7 +367,7 @@ class Document(Columns):
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
-    past_text: bytes = b""  # the same, and stays when that text has been let go of
+    past_text: bytes = b""  # the same, also after that text was released
     past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
     done: list[str] = field(default_factory=list)  # stages that have seen this document

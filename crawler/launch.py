@@ -1,4 +1,4 @@
-"""Before the first request: every setting, argument, model, folder and server is checked, and all problems are shown.
+"""A crawl checks every setting, argument, model, folder and server before its first request, and shows all problems.
 
 `prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """
@@ -10,24 +10,29 @@ import difflib
 import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from crawler.config import Config, ConfigError, LanguageConfig, LaunchError, declared
+from crawler.config import Config, ConfigError, LaunchError, declared
+from crawler.config.text import PROFILE_NAMES
+from crawler.dataset.exclude import refused_domains
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
+from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
-from crawler.runtime import load
+from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
+from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
-from crawler.stages.pii.stage import check_models
+from crawler.spiders.rebuild import rebuild_if_lost
+from crawler.stages import chain
+from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -43,23 +48,49 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
 
     Raises: LaunchError with every problem that could be found at once.
     """
+    apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
     plan = _collect(problems, lambda: check(arguments))
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
-        problems += [*check_models(config.pii), *_stage_problems(config)]
-        if isinstance(plan, SeedPlan) and (problem := contact_problem(config, plan)):
-            problems.append(problem)
+        problems += chain.problems(config)
+        problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
+        problems += _withdrawal_problems(config)
+        if isinstance(plan, SeedPlan):
+            problems += _contact_problems(config, plan, problems)
     if problems or config is None:
         raise LaunchError(problems)
-    _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+    if check is read_arguments and not arguments and config.crawl.redis_url is None:
+        _collect(problems, lambda: _frontier_to_continue(config))
+    if not problems:
+        _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
     if not problems and check is read_arguments:
-        _collect(problems, lambda: _reach_server(config, arguments, stack))
+        _collect(problems, lambda: _reach_server(config, plan.scope, stack))
+    if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
+        _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
         raise LaunchError(problems)
     return config
+
+
+def _config_of(settings: BaseSettings, problems: list[str]) -> Config | None:
+    """The configuration, with defaults in the place of what is unusable, so that the rest is checked."""
+    try:
+        return load(settings)
+    except ConfigError as error:
+        problems.extend(error.problems)
+        return cast("Config | None", error.rest)
+
+
+def _withdrawal_problems(config: Config) -> list[str]:
+    """A list of withdrawals that cannot be read stops the crawl: doubt means no."""
+    problems: list[str] = []
+    place = _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir))
+    if place is not None:
+        _collect(problems, lambda: refused_domains(place))
+    return problems
 
 
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
@@ -68,34 +99,41 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     Raises: LaunchError with every problem that could be found at once.
     """
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
-    config: Config | None = _collect(problems, lambda: load(settings))
+    config = _config_of(settings, problems)
+    if config is not None:
+        problems += _withdrawal_problems(config)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
-    if config is not None and (problem := contact_problem(config, SeedPlan(scope))):
-        problems.append(problem)
+    if config is not None:
+        problems += _contact_problems(config, SeedPlan(scope), problems)
     if problems or config is None:
         raise LaunchError(problems)
     return config
 
 
-def _reach_server(config: Config, arguments: Mapping[str, Any], stack: ExitStack) -> None:
-    """Raises: FrontierError where no usable server answers; LaunchError where there is nothing to crawl."""
-    url = config.crawl.redis_url
-    folder = frontier_folder(config)
-    if url is None and not arguments and not folder.exists():
+def _frontier_to_continue(config: Config) -> None:
+    """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
+    if not frontier_folder(config).exists():
         raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
+
+
+def _reach_server(config: Config, scope: Scope, stack: ExitStack) -> None:
+    """Raises: FrontierError where no usable server answers."""
+    url = config.crawl.redis_url
     if url is None:
-        url = stack.enter_context(EmbeddedServer(folder))
+        url = stack.enter_context(EmbeddedServer(frontier_folder(config)))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
-        loop.run_until_complete(_knock(config, url))
+        loop.run_until_complete(_knock(config, url, scope))
     finally:
         loop.close()
 
 
-async def _knock(config: Config, url: str) -> None:
+async def _knock(config: Config, url: str, scope: Scope) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
+        await join_rules(frontier, config)
+        await rebuild_if_lost(frontier, config, url, scope)
     finally:
         await frontier.close()
 
@@ -110,23 +148,35 @@ def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     return None
 
 
+_SUCCESSES = frozenset(
+    {"finished", "shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")}
+)
+"""Ends that were asked for; Scrapy's other CLOSESPIDER_ limits watch for trouble."""
+
+
 def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     """Why a crawl that has ended did not do what was asked; None where it did.
 
-    A graceful stop (SIGTERM, Ctrl-C once) is a success: everything is recorded and the same command continues.
+    A graceful stop (SIGTERM, Ctrl-C once) is a success, and so is a limit that was asked for (CLOSESPIDER_PAGECOUNT,
+    _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
-    if bootstrap_failed or "finish_reason" not in stats:
-        return (
-            "the crawl did not start or was cut off; what was acknowledged is on the disk, the same command continues"
-        )
-    if error := stats.get("outcome/fatal"):
+    if bootstrap_failed:
+        return "the crawl did not start; what is above says why"
+    if "finish_reason" not in stats:
+        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
+    if error := stats.get(FATAL):
         return str(error)
-    if stats["finish_reason"] not in {"finished", "shutdown"}:
+    if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
-    judged = sum(int(count) for name, count in stats.items() if name.startswith(("outcome/rejected/", "outcome/kept")))
-    begun = stats.get("frontier/put/queued") or stats.get("recrawl/due")
-    if begun and judged and judged == stats.get("outcome/unreached"):
-        return "no page could be fetched:\n  " + "\n  ".join(stats.get("outcome/unreached_examples", []))
+    return _nothing_brought(stats)
+
+
+def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
+    """What was asked for and could not be had, of a crawl that went to its end."""
+    if unread := stats.get(UNREAD_SITEMAPS):
+        return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
+    if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
+        return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
     return None
 
 
@@ -139,22 +189,24 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
 
 
-def _stage_problems(config: Config) -> list[str]:
-    """What keeps stages from working; the libraries of a stage are loaded here only where a setting asks for more."""
-    problems: list[str] = []
-    if config.decontamination.eval_sets:
-        from crawler.stages.contamination.stage import check_eval_sets
+def _unknown_profiles(config: Config, plan: object) -> list[str]:
+    """Profiles that the allowlist asks for and nobody has defined: such pages would be judged by other thresholds."""
+    entries = plan.scope.entries if isinstance(plan, SeedPlan) else ()
+    wanted = {
+        e.profile: f"allowlist, line {e.line}, {e.domain}" for e in entries if e.profile not in (*PROFILE_NAMES, "auto")
+    }
+    if not wanted:
+        return []
+    from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
 
-        problems += check_eval_sets(config)
-    if config.language != LanguageConfig():
-        from crawler.stages.language.stage import check_identifier
+    return check_profiles(config.quality, wanted)
 
-        problems += check_identifier(config.language)
-    if config.quality.segmenters:
-        from crawler.stages.quality.stage import check_segmenters
 
-        problems += check_segmenters(config.quality)
-    return problems
+def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:
+    """`contact_problem`, unless what is wrong with the contact has been said."""
+    said = any(problem.startswith("CRAWLER_CONTACT=") for problem in problems)
+    problem = None if said else contact_problem(config, plan)
+    return [problem] if problem else []
 
 
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:

@@ -5,6 +5,10 @@ Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …
 """
 
 from importlib.util import find_spec
+from os import environ
+
+from crawler.config.environment import from_environment
+from crawler.runtime import known_settings
 
 BOT_NAME = "corpus"
 SPIDER_MODULES = ["crawler.spiders"]
@@ -50,7 +54,7 @@ SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: 
 ITEM_PIPELINES = {
     "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # domains and licences withdrawn from this corpus
     "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
-    "crawler.pipelines.yields.YieldPipeline": 90,  # domains whose text has dried up
+    "crawler.pipelines.yields.YieldPipeline": 90,  # domains that suddenly give little text
     "crawler.pipelines.extraction.ExtractionPipeline": 100,  # main text and metadata
     "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not
     "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
@@ -112,3 +116,6 @@ LOG_LEVEL = "WARNING"
 LOGSTATS_INTERVAL = 0
 FEED_EXPORT_ENCODING = "utf-8"
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # a verdict is data, not trouble: it is in rejected/ and in the summary
+
+# The environment comes before this page: CRAWLER_<NAME> sets NAME. (The command line, -s NAME=…, comes before both.)
+globals().update(from_environment(environ, known_settings()))

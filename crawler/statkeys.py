@@ -1,6 +1,7 @@
 """Names of the counters that people see: one module, so that progress, manifest and report agree.
 
-A name is `area/noun[/reason]`. Scrapy's own counters keep Scrapy's names.
+A name is `area/noun[/reason]`. Scrapy's own counters keep Scrapy's names. A test holds that no other module of the
+project spells one.
 """
 
 from __future__ import annotations
@@ -8,21 +9,82 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+# What became of URLs.
 KEPT = "outcome/kept"
 REJECTED = "outcome/rejected"  # followed by /stage/reason
+UNREACHED = "outcome/unreached"  # of the rejected: the host gave nothing to judge
+UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
+FATAL = "outcome/fatal"  # the sentence a crawl died of
+
+# The wire, counted by Scrapy.
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
-REQUESTS = "downloader/request_count"
-REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+
+# The frontier, as this worker saw it.
+SEEDS = "frontier/seeds"
+PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
+TRAPPED = "frontier/trapped"  # followed by /kind of trap
+CAPPED = "frontier/capped"  # followed by /depth or /pages
+OUTSIDE = "scope/excluded"  # followed by /reason, see `seeds.scope.AdmissionReason`
+LEASED = "frontier/leased"
+LOST = "frontier/lost"  # leases that had expired before their outcome
+STALE = "frontier/stale"  # outcomes of leases that were somebody else's by then
+ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on any more
+PUT_AGAIN = "frontier/put_again"  # links put a second time because the server was restarted
+SITEMAPS = "sitemap/files"
+SITEMAPS_UNCHANGED = "sitemap/unchanged"
+UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those given by -a sitemap=
+LEFT_OUT = {TRAPPED: "trap", CAPPED: "cap", OUTSIDE: "outside"}
+"""Links that were counted only, by what stopped them; each name is followed by /kind."""
+
+# Permission: `policy.counts` says which verdict counts where.
+DENIED = "policy/denied"  # followed by /protocol
+HELD = "policy/held"  # followed by /reason
+BLOCKED = "policy/blocked"  # also followed by /domain
+
+# Second runs and replays.
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, failed, not_sent_bytes,
 #                       not_parsed, waiting, next_at
+RECRAWL_DUE = f"{RECRAWL}due"
+RECRAWL_WAITING = f"{RECRAWL}waiting"
+RECRAWL_NEXT_AT = f"{RECRAWL}next_at"
+REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "decayed")), f"{REPLAY}later_versions")
+"""Runs with one of these may have replaced records of the corpus."""
+
+# The stages.
 STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
 STAGES_DOCUMENTS = "stage/parse/documents"
 QUARANTINED = (
     "yield/quarantined"  # followed by /domain: mean yield of its latest pages in ten-thousandths, 0 = released
 )
-LEFT_OUT = {"frontier/trapped": "trap", "frontier/capped": "cap", "scope/excluded": "outside"}
-"""Links that were counted only, by what stopped them; each name is followed by /kind."""
+
+
+def stage_seconds(stage: str) -> str:
+    """CPU seconds of one stage."""
+    return f"stage/{stage}/cpu_seconds"
+
+
+def stage_documents(stage: str) -> str:
+    """Documents that one stage has seen."""
+    return f"stage/{stage}/documents"
+
+
+def stages_cpu_ms(counters: Mapping[str, Any]) -> int:
+    """CPU of all stages, milliseconds, from the counters of a crawl that still runs."""
+    start, end = stage_seconds("\0").split("\0")
+    found = (float(seconds) for name, seconds in counters.items() if name.startswith(start) and name.endswith(end))
+    return round(1000 * sum(found))
+
+
+def judged(counters: Mapping[str, Any]) -> int:
+    """How many URLs got a verdict, kept or rejected."""
+    return int(counters.get(KEPT, 0)) + sum(rejected_by(counters).values())
+
+
+def has_begun(counters: Mapping[str, Any]) -> bool:
+    """True where this run found something to do: a new URL was queued, or a page was due again."""
+    return bool(counters.get(f"{PUT}/queued") or counters.get(RECRAWL_DUE))
 
 
 def left_out(counters: Mapping[str, Any]) -> dict[str, int]:

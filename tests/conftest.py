@@ -22,6 +22,7 @@ from tests.support import corpus_folder, shelf, syllables, three_domains
 from tests.support.clock import FakeClock
 from tests.support.crawl import Crawl
 from tests.support.places import SHARED_DATA, WITHOUT_SHARED_DATA
+from tests.support.server import durable_server
 from tests.support.site import Site
 
 _serial = itertools.count()
@@ -56,6 +57,13 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
     server = EmbeddedServer(tmp_path / "server")
     yield server.start()
     server.stop()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
+    """A server to be killed: it has everything in its file before it answers."""
+    with durable_server(tmp_path / "server") as embedded:
+        yield embedded
 
 
 @pytest.fixture
@@ -155,9 +163,9 @@ def prose() -> Callable[[int, int], str]:
     return syllables.prose
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> three_domains.Folder:
-    """Three domains under two licences."""
+@pytest.fixture(name="three_domains")
+def three_domains_fixture(tmp_path: Path) -> three_domains.Folder:
+    """A corpus of three domains under two licences."""
     three_domains.fill(tmp_path / "corpus")
     return three_domains.Folder(tmp_path / "corpus")
 

@@ -6,11 +6,14 @@ It is no `ScrapyCommand` when the program runs: Scrapy takes every such class it
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.runtime import load
 
 if TYPE_CHECKING:
@@ -54,7 +57,10 @@ def unknown_options(args: Iterable[str]) -> list[str]:
 
 
 class ProjectCommand(Base):
-    """`example` is a command line that works, without `scrapy`; `declare` adds the command's options."""
+    """`example` is a command line that works, without `scrapy`; `declare` adds the command's options, `work` does it.
+
+    Exit codes: 0 done; 1 not done, standard error says why; 2 a wrong call; 130 and 143 after SIGINT and SIGTERM.
+    """
 
     requires_project = True
     requires_crawler_process = False
@@ -80,6 +86,24 @@ class ProjectCommand(Base):
         if unknown := unknown_options(args):
             raise UsageError(f"unknown option {', '.join(unknown)}")
         super().process_options(args, opts)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """`work`, with what goes wrong told in sentences."""
+        try:
+            with interruptible():
+                self.work(args, opts)
+                sys.stdout.flush()
+        except expected_errors() as error:
+            self.complain(problems_of(error))
+        except BrokenPipeError:  # `| head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.exitcode = 1
+        except Interrupted as error:
+            leave(error)
+
+    @abstractmethod
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do it; set `exitcode`, or `complain`. Raises: any of `expected_errors`."""
 
     def load(self, **overrides: Any) -> Config:
         """The settings, some of them set first as `-s` does. Raises: ConfigError."""

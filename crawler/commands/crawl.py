@@ -10,7 +10,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 
+from crawler.commands.interrupt import Interrupted, interruptible, leave
+from crawler.commands.spider_names import unknown_spider
+from crawler.commands.strict import Strict
 from crawler.config import LaunchError
 from crawler.launch import failure_of, prepare
 from crawler.spiders.arguments import CHECKS
@@ -20,33 +24,50 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+EXAMPLE = "crawl corpus -a url=https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
 GC_THRESHOLD = 10_000
 """Containers made and not freed since the last look for cycles. The peak memory of a first crawl stays the same."""
 
 
-class Command(ScrapyCrawl):
+class Command(Strict, ScrapyCrawl):
     """Scrapy's own `crawl`, with the checks before and the verdict after."""
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
         return "Crawl into a corpus (corpus) or run archives through the pipelines again (replay)"
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Scrapy's, and an example."""
+        super().add_options(parser)
+        parser.epilog = f"Example: scrapy {EXAMPLE}"
+
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._made = super()._create_crawler(spidercls)
         return self._made
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run one spider; exit code 0 only when it did what was asked."""
-        check = CHECKS.get(args[0]) if args else None
-        if check is None or self.settings is None:
+        """Run one spider; exit code 0 only when it did what was asked. Raises: UsageError."""
+        assert self.settings is not None
+        if not args:
+            raise UsageError
+        if len(args) > 1:
+            raise UsageError(f"one spider at a time, not {' and '.join(args)}")
+        if problem := unknown_spider(self.settings, args[0]):
+            raise UsageError(problem)
+        check = CHECKS.get(args[0])
+        if check is None:
             super().run(args, opts)
             return
         with ExitStack() as stack:
             try:
-                prepare(self.settings, opts.spargs, check, stack)
+                with interruptible():
+                    prepare(self.settings, opts.spargs, check, stack)
             except LaunchError as error:
                 self._complain(error.problems)
                 return
+            except Interrupted as error:
+                stack.close()
+                leave(error)
             self._settle_in(self.settings)
             super().run(args, opts)
             self._judge()

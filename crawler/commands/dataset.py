@@ -10,9 +10,11 @@ from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
     contaminated,
     diff,
+    duplicates,
     exclude,
     expire,
     index,
+    page,
     repair,
     select,
     substrings,
@@ -36,8 +38,10 @@ class Command(OperationsCommand, ScrapyCommand):
         "substrings": substrings.OPERATION,
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
+        "duplicates": duplicates.OPERATION,
+        "page": page.OPERATION,
     }
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus, compose a subset, withdraw domains, find repeated passages and evaluation sets"
+        return "Check a corpus, compose a subset, withdraw domains, find repetitions and evaluation sets, show a page"

@@ -13,7 +13,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import live_sample
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of
+from crawler.commands.command import ProjectCommand
+from crawler.commands.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.observe.diagnose.diagnosis import Diagnosis
@@ -42,30 +43,27 @@ class Command(ProjectCommand, ScrapyCommand):
             "--live", action="append", metavar="NAME=VALUE", default=[],
             help="crawl a sample: url=, sitemap=, seeds= or allowlist= as in scrapy crawl corpus -a",
         )  # fmt: skip
-        parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all")
+        parser.add_argument(
+            "--sample", type=whole(0), default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all"
+        )
         parser.add_argument("--seed", type=int, metavar="S", help="another seed, another choice; 0")
-        parser.add_argument("--examples", type=int, default=2, metavar="N", help="passages of each reason; 2")
+        parser.add_argument("--examples", type=whole(0), default=2, metavar="N", help="passages of each reason; 2")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--html", metavar="FILE", help="write a page for a browser")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Gather the records, read them, show what they say."""
         if len(args) + bool(opts.archive) + bool(opts.live) != 1:
             raise UsageError("expected one of: CORPUS_DIR, --archive GLOB_OR_URL, --live url=URL")
-        if opts.sample < 0 or opts.examples < 0 or (opts.live and opts.sample == 0):
-            raise UsageError("expected --sample N from 0 up (from 1 up with --live) and --examples N from 0 up")
+        if opts.live and opts.sample == 0:
+            raise UsageError("--sample 0: a live sample ends after a number of documents, from 1 up")
         if opts.seed is not None and (opts.live or opts.sample == 0):
             raise UsageError("--seed chooses among documents: it goes with --sample N of a corpus or an archive")
-        try:
-            found = self._diagnosis(args, opts)
-            if found.total:
-                self._show(found, opts)
-            else:
-                self.complain([f"{found.source}: no document; nothing can be said"])
-        except expected_errors() as error:
-            self.complain(problems_of(error))
-        except OSError as error:
-            self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+        found = self._diagnosis(args, opts)
+        if not found.total:
+            self.complain([f"{found.source}: no document; nothing can be said"])
+            return
+        self._show(found, opts)
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
         from crawler.observe.diagnose.diagnosis import diagnose
@@ -93,7 +91,11 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.diagnose import view, webpage
 
         if opts.html:
-            Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
+            try:
+                Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
+            except OSError as error:
+                self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
+                return
         if opts.json:
             sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
             return

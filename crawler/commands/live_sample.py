@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
+import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -13,6 +16,7 @@ from crawler.config import Config, LaunchError
 from crawler.launch import failure_of, misspelt_settings, prepare
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
+from crawler.stages import chain
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,11 +31,8 @@ _ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_U
 
 def checked(settings: BaseSettings) -> Config:
     """The configuration, with the models and sets it names. Raises: ConfigError, LaunchError with every problem."""
-    from crawler.stages.contamination.stage import check_eval_sets
-    from crawler.stages.pii.stage import check_models
-
     config = load(settings)
-    problems = [*misspelt_settings(settings), *check_models(config.pii), *check_eval_sets(config)]
+    problems = [*misspelt_settings(settings), *chain.problems(config)]
     if problems:
         raise LaunchError(problems)
     return config
@@ -46,7 +47,8 @@ def live(
     """
     from crawler.observe.diagnose.sources import Choice, from_corpus
 
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="diagnose-"))
+    folder = tempfile.mkdtemp(prefix="diagnose-")
+    stack.callback(_remove, folder)
     for name, value in {**_ASIDE, "CORPUS_DIR": folder}.items():
         settings.set(name, value, priority="cmdline")
     arguments = _arguments(given)
@@ -60,6 +62,14 @@ def live(
     if failure:
         raise LaunchError([failure])
     return from_corpus(folder, Choice(0)), config
+
+
+def _remove(folder: str) -> None:
+    """A server that is ending may still write into it: tried again for five seconds."""
+    deadline = time.monotonic() + 5.0
+    while Path(folder).exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.02)
 
 
 def _arguments(given: list[str]) -> dict[str, str]:

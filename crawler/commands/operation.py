@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from scrapy.exceptions import UsageError
 
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of, unknown_options
+from crawler.commands.command import ProjectCommand, unknown_options
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -91,13 +91,11 @@ class OperationsCommand(ProjectCommand):
         opts.set = [*opts.set, *getattr(opts, "set_behind", [])]
         super().process_options(args, opts)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002  # Scrapy's signature
-        """Exit code 0: done. 1: not done, the problems say why. 2: the call was wrong."""
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002  # none is left over
+        """Raises: what the operation raises; a wrong call is told by its own parser."""
         try:
             problems = self.operations[opts.operation].run(opts, self.load)
         except UsageError as error:
             self._parsers[opts.operation].error(str(error))
-        except expected_errors() as error:
-            problems = problems_of(error)
         if problems:
             self.complain(problems)

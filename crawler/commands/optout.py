@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import __version__
 from crawler.commands.command import ProjectCommand
+from crawler.commands.interrupt import die_at_once
 from crawler.config import LaunchError
 from crawler.launch import check_identity
 from crawler.policy.explain import Answer, moment
@@ -45,7 +46,7 @@ class Command(ProjectCommand, ScrapyCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Ask, print, and answer with the exit code."""
         assert self.settings is not None
         assert self.crawler_process is not None
@@ -60,8 +61,9 @@ class Command(ProjectCommand, ScrapyCommand):
         from rich.console import Console
 
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
-        with Console(stderr=True).status(f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"):
-            self.crawler_process.start()
+        waiting = f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"
+        with Console(stderr=True).status(waiting), die_at_once():
+            self.crawler_process.start(install_signal_handlers=False)
         self._report(inquiry, config, as_json=opts.json)
 
     def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of
+from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
 from crawler.pipelines.yields import rule_of
@@ -40,23 +40,20 @@ class Command(ProjectCommand, ScrapyCommand):
         """Declare --release."""
         parser.add_argument("--release", metavar="DOMAIN", help="what it gives from now on is what is usual")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the list, or what was released."""
         if args:
             raise UsageError(f"expected nothing but --release DOMAIN, got {args[0]!r}")
-        try:
-            config = self.load()
-            rule = rule_of(config.extraction)
+        config = self.load()
+        rule = rule_of(config.extraction)
 
-            async def work(frontier: Frontier) -> str:
-                yields = SharedYields(rule, frontier)
-                if opts.release:
-                    return await _release(yields, opts.release, config)
-                return _listed(await yields.quarantined())
+        async def answer(frontier: Frontier) -> str:
+            yields = SharedYields(rule, frontier)
+            if opts.release:
+                return await _release(yields, opts.release, config)
+            return _listed(await yields.quarantined())
 
-            sys.stdout.write(with_frontier(config, work) + "\n")
-        except expected_errors() as error:
-            self.complain(problems_of(error))
+        sys.stdout.write(with_frontier(config, answer) + "\n")
 
 
 async def _release(yields: SharedYields, domain: str, config: Config) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of
+from crawler.commands.command import ProjectCommand
+from crawler.commands.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.observe.report.duplicates import Bands
@@ -35,24 +36,20 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument(
             "--eu", action="store_true", help="write eu_summary, croissant.json and a dataset card, too"
         )
-        parser.add_argument("--samples", type=int, default=None, metavar="N", help="show N kept, N rejected")
+        parser.add_argument("--samples", type=whole(0), default=None, metavar="N", help="show N kept, N rejected")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where there is no corpus or a file is damaged."""
         from rich.console import Console
 
         from crawler.observe.report import duplicates, report, terminal
 
-        if len(args) != 1 or (opts.samples or 0) < 0:
-            raise UsageError("expected one CORPUS_DIR, and N from 0 up")
+        if len(args) != 1:
+            raise UsageError("expected one CORPUS_DIR")
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
-        try:
-            found = report.read(args[0], samples=samples, bands=self._bands())
-            written = report.write(found) if opts.html else []
-            written += report.write_provenance(args[0]) if opts.eu else []
-        except expected_errors() as error:
-            self.complain(problems_of(error))
-            return
+        found = report.read(args[0], samples=samples, bands=self._bands())
+        written = report.write(found) if opts.html else []
+        written += report.write_provenance(args[0]) if opts.eu else []
         console = Console(soft_wrap=False)
         terminal.show(found.summary, console, duplicates.sections(found.duplicates))
         if not opts.html:

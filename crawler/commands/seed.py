@@ -8,8 +8,8 @@ import sys
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.command import ProjectCommand, expected_errors, problems_of
-from crawler.frontier.seeding import sow_arguments
+from crawler.commands.command import ProjectCommand
+from crawler.frontier.seeding import seed_arguments
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -32,17 +32,13 @@ class Command(ProjectCommand, ScrapyCommand):
             help="url=, sitemap=, seeds=, allowlist= or discovery=, as in scrapy crawl corpus -a",
         )  # fmt: skip
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print what was added, known and refused."""
         if args:
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
-        try:
-            given = dict(item.partition("=")[::2] for item in opts.arguments)
-            sown, warnings = sow_arguments(self.load(), given)
-        except expected_errors() as error:
-            self.complain(problems_of(error))
-        else:
-            sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
-            sys.stdout.write(f"{sown}\n")
-            if sown.refused:
-                self.complain(sown.examples)
+        given = dict(item.partition("=")[::2] for item in opts.arguments)
+        sown, warnings = seed_arguments(self.load(), given)
+        sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
+        sys.stdout.write(f"{sown}\n")
+        if sown.refused:
+            self.complain(sown.examples)

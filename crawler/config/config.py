@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from crawler.config import eval_sets
@@ -22,7 +23,7 @@ from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.storage import DedupConfig, StorageConfig
-from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
+from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ class Config:
     dedup: DedupConfig
     storage: StorageConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
+    profiles_digest: str = ""  # of the file of quality profiles; empty without one
     digest: str = field(init=False, compare=False)
     """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self._digest())  # every record carries it: computed once
 
-    def _digest(self) -> str:
+    def deciding(self) -> dict[str, Any]:
+        """Every setting that can change a verdict or a text, by name; of the evaluation sets their digest."""
         values = {
             f.metadata["name"]: getattr(section, f.name)
             for section in (getattr(self, name) for name in SECTIONS)
@@ -55,7 +58,12 @@ class Config:
         }
         if self.eval_digest:
             values["EVAL_SETS"] = self.eval_digest
-        blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
+        if self.profiles_digest:
+            values["QUALITY_PROFILES_FILE"] = self.profiles_digest
+        return values
+
+    def _digest(self) -> str:
+        blob = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"), default=list)
         return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
 
 
@@ -85,13 +93,16 @@ def load(getter: Getter) -> Config:
     """
     problems: list[str] = []
     sections: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
-    if problems:
-        raise ConfigError(problems)
     config = Config(**sections)
-    problems += _check_together(config)
+    if not problems:
+        problems += _check_together(config)
     if problems:
-        raise ConfigError(problems)
-    config = dataclasses.replace(config, eval_digest=_eval_digest(config.decontamination))
+        raise ConfigError(problems, rest=config)
+    config = dataclasses.replace(
+        config,
+        eval_digest=_eval_digest(config.decontamination),
+        profiles_digest=_profiles_digest(config.quality.profiles_file),
+    )
     if not config.crawl.worker_id:
         crawl = dataclasses.replace(config.crawl, worker_id=default_worker_id())
         config = dataclasses.replace(config, crawl=crawl)
@@ -113,12 +124,27 @@ def _eval_digest(config: DecontaminationConfig) -> str:
         raise ConfigError([f"EVAL_SETS={','.join(config.eval_sets)!r}: {error}"]) from None
 
 
+def _profiles_digest(path: str | None) -> str:
+    """Raises: ConfigError where the file cannot be read."""
+    if not path:
+        return ""
+    try:
+        return "sha256:" + hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError([f"QUALITY_PROFILES_FILE={path!r}: cannot be read: {error.strerror}"]) from None
+
+
 def _check_together(config: Config) -> list[str]:
     problems = []
     if "://" in config.crawl.corpus_dir and not config.storage.spool_dir:
         problems.append(
             f"CORPUS_DIR={config.crawl.corpus_dir!r} is a remote URL: set CORPUS_SPOOL_DIR to a local folder on a disk "
             "that survives the worker; files grow there and are uploaded when sealed"
+        )
+    if config.quality.profile not in (*PROFILE_NAMES, "auto") and not config.quality.profiles_file:
+        problems.append(
+            f"QUALITY_PROFILE={config.quality.profile!r}: expected auto or one of {', '.join(PROFILE_NAMES)}; a profile of "
+            "your own needs QUALITY_PROFILES_FILE"
         )
     f = config.frontier
     if f.recrawl_min_seconds > f.recrawl_max_seconds:

@@ -20,10 +20,14 @@ T = TypeVar("T")
 
 
 class ConfigError(Exception):
-    """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person."""
+    """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person.
 
-    def __init__(self, problems: list[str]) -> None:
+    `rest`: the configuration with defaults in their place, for checks that need one; None where there is none.
+    """
+
+    def __init__(self, problems: list[str], rest: Any = None) -> None:
         self.problems = problems
+        self.rest = rest
         super().__init__("\n".join(problems))
 
 
@@ -57,19 +61,24 @@ def setting(
     return dataclasses.field(default=default, metadata=meta)
 
 
-def load_section(section: type[T], getter: Getter, problems: list[str]) -> T | None:
-    """Read one section; what is unusable goes to `problems`, one sentence each, and the answer is None."""
+def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
+    """Read one section; what is unusable goes to `problems`, one sentence each, and stays at its default."""
     hints = typing.get_type_hints(section)
     values: dict[str, Any] = {}
     for f in fields(section):  # type: ignore[arg-type]  # section is always a dataclass
         raw = getter(f.metadata["name"])
-        if raw is None or (isinstance(raw, str) and raw == "" and hints[f.name] is not str):
+        if raw is None or (raw == "" and not _takes_empty(hints[f.name])):
             continue
         try:
             values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
         except ValueError as error:
             problems.append(f"{f.metadata['name']}={raw!r}: {error}")
-    return None if problems else section(**values)
+    return section(**values)
+
+
+def _takes_empty(kind: Any) -> bool:
+    """A text and a list may be empty, and then that is what was set; anything else set to nothing is not set."""
+    return kind is str or typing.get_origin(kind) is tuple
 
 
 def _checked(value: Any, meta: Mapping[str, Any]) -> Any:

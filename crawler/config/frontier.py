@@ -28,12 +28,18 @@ class FrontierConfig:
                                "together", minimum=1, digest=False)  # fmt: skip
     scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
                             choices=("domain", "host"), digest=False)  # fmt: skip
+    crawl_rules: str = setting("CRAWL_RULES", "keep", "settings that belong to the whole crawl and differ from those it "
+                               "works by: keep = of delay and concurrency the strictest holds, anything that decides "
+                               "verdicts is refused; replace = this worker's hold from now on",
+                               choices=("keep", "replace"), digest=False)  # fmt: skip
     lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
                                    minimum=1.0, digest=False)  # fmt: skip
     idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after so long with nothing to do; 0 = never",
                                   minimum=0.0, digest=False)  # fmt: skip
     depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
+    max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages that the crawl takes in all, all workers and runs together; "
+                             "0 = no limit", minimum=0, digest=False)  # fmt: skip
     max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
                                                "domain: example.org:foo,bar,example.net:baz",
@@ -68,10 +74,10 @@ class FrontierConfig:
                                          "and of sitemaps", minimum=0.0, digest=False)  # fmt: skip
     recrawl_max_seconds: float = setting("RECRAWL_MAX_SECONDS", 90 * 86_400.0, "longest interval, of pages that do not "
                                          "change", minimum=0.0, digest=False)  # fmt: skip
-    recrawl_decay_yield: float = setting("RECRAWL_DECAY_YIELD", 0.25, "a page that was kept decayed when its text is less "
+    recrawl_decay_yield: float = setting("RECRAWL_DECAY_YIELD", 0.25, "a page that was kept is rejected as decayed when its text is less "
                                          "than half as long as it was, and its extraction yield below this share of what "
                                          "it was; 0 = off")  # fmt: skip
-    recrawl_decay_quality: float = setting("RECRAWL_DECAY_QUALITY", 0.5, "a page that was kept decayed when its quality_score "
+    recrawl_decay_quality: float = setting("RECRAWL_DECAY_QUALITY", 0.5, "a page that was kept is rejected as decayed when its quality_score "
                                            "is below this share of what it was; 0 = off")  # fmt: skip
     recrawl_remember: bool = setting("RECRAWL_REMEMBER", True, "keep the validators of every page (docs/recrawl.md says "
                                      "what that costs), so that a later RECRAWL is possible", digest=False)  # fmt: skip

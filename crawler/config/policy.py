@@ -17,6 +17,10 @@ def _check_networks(value: tuple[str, ...]) -> str | None:
     return None
 
 
+def _check_ports(value: tuple[int, ...]) -> str | None:
+    return None if value else "expected at least one port, such as 443"
+
+
 def _check_noted(value: tuple[str, ...]) -> str | None:
     unknown = sorted(set(value) - {"ai-policy.json", "llms.txt"})
     return f"expected ai-policy.json or llms.txt, not {', '.join(unknown)}" if unknown else None
@@ -30,7 +34,8 @@ class PolicyConfig:
                                   choices=("strict", "balanced", "minimal"))  # fmt: skip
     network_allow: tuple[str, ...] = setting("NETWORK_ALLOW", (), "networks (CIDR) that are opened although not globally "
                                              "routable", check=_check_networks)  # fmt: skip
-    network_ports: tuple[int, ...] = setting("NETWORK_PORTS", (80, 443), "ports that may be connected to")
+    network_ports: tuple[int, ...] = setting("NETWORK_PORTS", (80, 443), "ports that may be connected to",
+                                              check=_check_ports)  # fmt: skip
     robots_max_age_seconds: float = setting("ROBOTS_MAX_AGE_SECONDS", 86_400.0, "robots.txt is fetched again after this",
                                             minimum=1.0, maximum=86_400.0)  # fmt: skip
     robots_error_age_seconds: float = setting("ROBOTS_ERROR_AGE_SECONDS", 3_600.0, "an unreachable robots.txt is tried "

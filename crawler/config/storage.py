@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from crawler.config.crawl import check_redis_url
 from crawler.config.declare import setting
+
+_DAYS = re.compile(r"\d{1,5}(\.\d{1,6})?", re.ASCII)
+
+
+def check_lifetimes(value: tuple[str, ...]) -> str | None:
+    """Pairs of a name and days."""
+    for pair in value:
+        name, _, days = pair.rpartition(":")
+        if not name or not _DAYS.fullmatch(days) or not float(days):
+            return f"expected a licence tag, a domain or *, and days above 0, such as example.org:30, not {pair!r}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +27,13 @@ class DedupConfig:
     scope: str = setting("DEDUP_SCOPE", "crawl", "what a new document is compared with", choices=("crawl", "all"))
     redis_url: str | None = setting("DEDUP_REDIS_URL", None, "its own server; unset = the frontier's",
                                     check=check_redis_url, digest=False)  # fmt: skip
-    threshold: float = setting("NEARDUP_THRESHOLD", 0.77, "estimated Jaccard similarity from which a page is a near "
+    threshold: float = setting("NEARDUP_THRESHOLD", 0.73, "estimated Jaccard similarity from which a page is a near "
                                "duplicate", minimum=0.5, maximum=1.0)  # fmt: skip
     short_threshold: float = setting("NEARDUP_SHORT_THRESHOLD", 0.9, "the same for short texts, where one word makes "
                                      "the difference", minimum=0.5, maximum=1.0)  # fmt: skip
     short_shingles: int = setting("NEARDUP_SHORT_SHINGLES", 50, "a text of fewer shingles is short", minimum=0)
-    bands: int = setting("NEARDUP_BANDS", 14, "LSH bands", minimum=1)
-    rows: int = setting("NEARDUP_ROWS", 8, "LSH rows a band", minimum=1)
+    bands: int = setting("NEARDUP_BANDS", 20, "LSH bands", minimum=1)
+    rows: int = setting("NEARDUP_ROWS", 6, "LSH rows a band", minimum=1)
     shingle_words: int = setting("NEARDUP_SHINGLE_WORDS", 5, "words a shingle", minimum=1)
     min_shingles: int = setting("NEARDUP_MIN_SHINGLES", 20, "shorter texts are compared exactly only", minimum=1)
 
@@ -32,6 +44,8 @@ class StorageConfig:
 
     shard_max_bytes: int = setting("SHARD_MAX_BYTES", 512 * 2**20, "uncompressed bytes a shard", minimum=1024,
                                    digest=False)  # fmt: skip
+    shard_max_documents: int = setting("SHARD_MAX_DOCUMENTS", 0, "records a shard, where SHARD_MAX_BYTES does not end it "
+                                       "first; 0 = any number", minimum=0, digest=False)  # fmt: skip
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
                                 choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
@@ -42,6 +56,10 @@ class StorageConfig:
                                        digest=False)  # fmt: skip
     archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
                                       "0 = never", minimum=0.0, digest=False)  # fmt: skip
+    document_ttl_days: tuple[str, ...] = setting("DOCUMENT_TTL_DAYS", (), "ages at which `scrapy dataset expire` removes "
+                                                 "documents, by licence tag or domain, * for all others: "
+                                                 "example.org:30,CC-BY-NC-4.0:90,*:3650", check=check_lifetimes,
+                                                 digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
     rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "

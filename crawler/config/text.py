@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from crawler.config import eval_sets
@@ -15,6 +16,8 @@ def _check_region(value: str) -> str | None:
 
 
 def _check_models(value: tuple[str, ...]) -> str | None:
+    if not value:
+        return "expected at least one language:model pair; PII_PERSON=off looks for no names"
     if all(language.isalpha() and model.isidentifier() for language, _, model in (v.partition(":") for v in value)):
         return None
     return "expected language:model pairs such as en:en_core_web_sm,de:de_core_news_sm"
@@ -22,6 +25,18 @@ def _check_models(value: tuple[str, ...]) -> str | None:
 
 RULE_SET_NAMES = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs", "refinedweb_lines")
 """The rule sets by the name of their class in `crawler/stages/quality/rules/`, in the same order."""
+
+
+PROFILE_NAMES = ("prose", "technical", "legal", "law", "datatrove")
+"""The built-in quality profiles; QUALITY_PROFILES_FILE adds others."""
+PROFILE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+"""How a profile may be called."""
+
+
+def _check_profile(value: str) -> str | None:
+    if PROFILE_NAME.fullmatch(value):
+        return None
+    return f"expected auto, {', '.join(PROFILE_NAMES)}, or a profile of QUALITY_PROFILES_FILE"
 
 
 def _check_rules(value: tuple[str, ...]) -> str | None:
@@ -39,14 +54,14 @@ class ExtractionConfig:
     """What is the text of the page?"""
 
     extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
-    min_words: int = setting("EXTRACTION_MIN_WORDS", 150, "fewer words are too_short", minimum=0)
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "a domain whose latest pages give less than this share of the "
                                  "text it used to give is quarantined; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
     yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a domain before anything is said about it",
                                minimum=1)  # fmt: skip
     yield_window: int = setting("YIELD_WINDOW_PAGES", 20, "latest pages of a domain that are compared with those before",
                                 minimum=2, maximum=1000)  # fmt: skip
-    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; beyond them stands a trap",
+    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; the others are ignored, against pages made of links",
                              minimum=0)  # fmt: skip
 
 
@@ -55,12 +70,15 @@ class QualityConfig:
     """Is it worth keeping?"""
 
     rules: tuple[str, ...] = setting("QUALITY_RULES", ("gopher_repetition", "gopher_quality", "fineweb"), "rule sets, in "
-                                     f"the order they decide: {', '.join(RULE_SET_NAMES)}", check=_check_rules)  # fmt: skip
+                                     f"the order they decide: {', '.join(RULE_SET_NAMES)}; empty = none, the score alone "
+                                     "decides", check=_check_rules)  # fmt: skip
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
-    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text; auto = prose, technical "
-                           "or legal, chosen by page", choices=("auto", "prose", "technical", "legal",
-                                                                "datatrove"))  # fmt: skip
+    profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text: prose, technical, legal, "
+                           "datatrove; law keeps decisions, statutes and regulations only; a profile of one's own; "
+                           "auto = prose, technical or legal, chosen by page", check=_check_profile)  # fmt: skip
+    profiles_file: str | None = setting("QUALITY_PROFILES_FILE", None, "YAML file with profiles of one's own; the digest "
+                                        "takes its content, not its path", digest=False)  # fmt: skip
     tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
                              choices=("fast", "spacy"))  # fmt: skip
     segmenters: tuple[str, ...] = setting("QUALITY_SEGMENTERS", (), "languages out of zh, ja and th whose words a "
@@ -72,7 +90,8 @@ class QualityConfig:
 class PiiConfig:
     """Personal data: what is redacted."""
 
-    person: str = setting("PII_PERSON", "contextual", "person names: only beside another identifier, all, or off",
+    person: str = setting("PII_PERSON", "contextual", "person names: beside another identifier or in a sentence on "
+                          "pay, health, family, home or convictions; all; or off",
                           choices=("contextual", "all", "off"))  # fmt: skip
     max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
@@ -80,6 +99,8 @@ class PiiConfig:
                                   check=_check_region)  # fmt: skip
     models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
                                       "language:model", check=_check_models)  # fmt: skip
+    uncovered: str = setting("PII_UNCOVERED", "keep", "pages in a language that no model of PII_MODELS reads: keep "
+                             "(counted) or quarantine (pii_uncovered)", choices=("keep", "quarantine"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ def check_archive(place: Place, entry: Entry) -> None:
 
     Archives of versions before the index have none, and none is asked for. Raises: StorageError; OSError.
     """
-    with place.open(entry["path"]) as file:
+    with place.open_listed(entry["path"]) as file:
         pages = list(_lines(file, entry))
     found = sum(not revisit for revisit, _ in pages)
     if found != entry["documents"]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 from crawler.dataset.verify import is_final
@@ -25,6 +26,7 @@ ABSENT = "absent"
 _VERSION = re.compile(r"(.+)@(\d{1,6})")
 _LINES = 16  # of one unified sample
 _WIDTH = 200  # characters of one of its lines
+_BEFORE = 60  # of them stand in front of the first that differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,5 +168,31 @@ def _texts(side: Side, lines: list[tuple[int, int]]) -> dict[tuple[int, int], li
 
 def _unified(old: list[str], new: list[str]) -> list[str]:
     """The first lines of a unified diff, without its head."""
-    lines = [line.rstrip("\n")[:_WIDTH] for line in difflib.unified_diff(old, new, n=0, lineterm="")][2:]
-    return lines if len(lines) <= _LINES else [*lines[:_LINES], f"… {len(lines) - _LINES} more lines"]
+    lines = [line.rstrip("\n") for line in difflib.unified_diff(old, new, n=0, lineterm="")][2:]
+    heads = [number for number, line in enumerate(lines) if line.startswith("@@")]
+    shown: list[str] = []
+    for begin, end in pairwise([*heads, len(lines)]):
+        shown += [lines[begin], *_narrowed(lines[begin + 1 : end])]
+    return shown if len(shown) <= _LINES else [*shown[:_LINES], f"… {len(shown) - _LINES} more lines"]
+
+
+def _narrowed(hunk: list[str]) -> list[str]:
+    """What went and what came, each line cut to where it differs from the line in its place on the other side."""
+    gone, come = ([line for line in hunk if line.startswith(sign)] for sign in "-+")
+    differ = [_first_difference(a[1:], b[1:]) for a, b in zip(gone, come, strict=False)]
+    return [_cut(line, differ[n] if n < len(differ) else 0) for side in (gone, come) for n, line in enumerate(side)]
+
+
+def _first_difference(a: str, b: str) -> int:
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _cut(line: str, at: int) -> str:
+    """Sign and at most `_WIDTH` - 1 characters of a line, with `at` (counted behind the sign) among them."""
+    text, room = line[1:], _WIDTH - 1
+    if len(text) <= room:
+        return line
+    begin = max(0, min(at - _BEFORE, len(text) - room))
+    begin += begin > 0  # its place is taken by the sign that something was left out
+    end = begin + room - (begin > 0)
+    return line[0] + "…" * (begin > 0) + (text[begin:end] if end >= len(text) else f"{text[begin : end - 1]}…")

@@ -7,6 +7,7 @@ which URLs went, so that a call which was cut off is finished by the next one, a
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -124,6 +125,13 @@ class Concerned:
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
     pages: list[PageLine] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)  # domains and licences of the wish that no record has
+    names: set[str] = field(default_factory=set)  # domains and licences that records have
+
+    @property
+    def nothing(self) -> bool:
+        """True where no text and no raw page is left to take away."""
+        return not (self.kept or self.with_text or self.archived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +161,19 @@ def covers(domains: frozenset[str], url: str) -> bool:
 
 def find(place: Place, wish: Wish) -> Concerned:
     """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
-    found = Concerned()
+    found = Concerned(unseen={*wish.domains, *wish.licences})
     for entry in read_files(place, (SHARDS, REJECTED)):
         for record in read_records(place, entry["path"]):
+            _tick_off(found, record)
             if wish.concerns(record):
                 _count(found, record, kept=entry["kind"] == SHARDS)
     return found
 
 
-def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
+def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude") -> Withdrawn:
     """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
+
+    `operation` names it in the lineage.
 
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
@@ -170,10 +181,30 @@ def withdraw(place: Place, wish: Wish, *, now: float) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    cause = Cause("dataset exclude", wish.reason, now, keeps_old=False)
+    cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
     removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
+
+
+def is_begun(place: Place, wish: Wish) -> bool:
+    """True where an earlier call wrote the wish down: this one may have to finish it. Raises: StorageError."""
+    return _entry_of(wish, withdrawals(place)) is not None
+
+
+def _entry_of(wish: Wish, entries: list[WishLine]) -> WishLine | None:
+    return next((entry for entry in entries if wish.is_logged_as(entry)), None)
+
+
+def mistyped(found: Concerned) -> list[str]:
+    """A sentence for each domain or licence of the wish that nothing in the corpus has, with the names most alike."""
+    known = sorted(found.names - {""})
+    near = {name: difflib.get_close_matches(name, known, n=3, cutoff=0.7) for name in sorted(found.unseen)}
+    return [
+        f"{name}: no record of this corpus has it, so nothing was changed"
+        + (f"; did you mean {' or '.join(alike)}?" if alike else "")
+        for name, alike in near.items()
+    ]
 
 
 class _Going:
@@ -221,6 +252,13 @@ def refused_licences(place: Place) -> frozenset[str]:
     return frozenset(tag for wish in withdrawals(place) if not wish["domains"] for tag in wish["licences"])
 
 
+def _tick_off(found: Concerned, record: Record) -> None:
+    found.names |= {record.get("domain") or "", record.get("license_tag") or ""}
+    if found.unseen:
+        tag = record.get("license_tag")
+        found.unseen = {name for name in found.unseen if name != tag and not covers(frozenset({name}), record["url"])}
+
+
 def _count(found: Concerned, record: Record, *, kept: bool) -> None:
     text = any(record.get(name) for name in TEXT_FIELDS)
     archived = record.get("warc_file") is not None
@@ -259,7 +297,7 @@ def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[f
     """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
     lines = list(_lines(place))
     wished = [line for line in lines if line["kind"] == "withdrawal"]
-    entry = next((line for line in wished if wish.is_logged_as(line)), None)
+    entry = _entry_of(wish, wished)
     if entry is None:
         entry = wish.line(len(wished) + 1, now)
         lines.append(entry)

@@ -1,4 +1,4 @@
-"""A subset of a corpus as a corpus of its own: the records that meet every condition, with a manifest that says whence.
+"""A subset of a corpus is a corpus of its own; its manifest names the source and the conditions.
 
 Nothing is fetched or judged again, and the source is not changed. The archive stays where it is.
 """
@@ -119,7 +119,14 @@ def _reads_as_number(value: str) -> bool:
 
 
 def select(
-    source: Place, target: Place, selection: Selection, *, max_bytes: int, now: float, all_versions: bool = False
+    source: Place,
+    target: Place,
+    selection: Selection,
+    *,
+    max_bytes: int,
+    now: float,
+    max_documents: int = 0,
+    all_versions: bool = False,
 ) -> Run:
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
@@ -128,6 +135,7 @@ def select(
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
+    source.manifest()  # says what is wrong where there is none
     with source.open(MANIFEST) as file:
         manifest_sha256 = hashlib.sha256(file.read()).hexdigest()
     files = read_files(source)
@@ -136,7 +144,7 @@ def select(
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
     if files:
-        shards = _writer(target, ledger, files, max_bytes)
+        shards = _writer(target, ledger, files, max_bytes, max_documents)
         for number, line in enumerate(_wanted(records, selection, counts), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
@@ -157,7 +165,7 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
             yield encode(record)
 
 
-def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -> ShardWriter:
+def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, max_documents: int) -> ShardWriter:
     name = files[0]["path"].rpartition("/")[2]
 
     def sealed(path: Path, entry: Sealed) -> None:
@@ -169,6 +177,7 @@ def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int) -
         WRITER,
         shard_format=name[name.rindex(".jsonl") + 1 :],
         max_bytes=max_bytes,
+        max_documents=max_documents,
         first_number=0,
         on_seal=sealed,
     )

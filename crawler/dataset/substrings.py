@@ -25,7 +25,7 @@ from crawler.storage.files.shards import read_records
 
 STAGE = "substrings"
 BYTES_A_WORD = 60
-"""Memory a word of the corpus takes while its block is searched (measured: `python -m bench.substrings`)."""
+"""Memory a word of the corpus takes while its block is searched (measured: `python -m bench.speed.substrings`)."""
 EXAMPLE_WORDS = 40
 TOP = 10
 

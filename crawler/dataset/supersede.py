@@ -17,6 +17,7 @@ from crawler.dataset.rewrite import Rewritten, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers, is_final, page_key
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason
+from crawler.statkeys import REPLACING
 from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
@@ -25,7 +26,6 @@ from crawler.times import rfc3339
 
 BY = "recrawl"
 """The operation's name in the lineage."""
-_TELLING = ("recrawl/changed", "recrawl/gone", "recrawl/moved", "recrawl/decayed", "replay/later_versions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def is_pending(manifest: Manifest) -> bool:
     """True where a recrawl, or its replay, found something since superseded records were last taken out."""
     last = max((step["time"] for step in manifest.get("lineage", []) if step["operation"] == BY), default="")
     return any(
-        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in _TELLING)
+        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in REPLACING)
         for run in manifest["runs"]
     )
 

@@ -74,7 +74,8 @@ def verify(place: Place) -> Findings:
             else:
                 check_sources(entry, _check_lines(place, entry, findings, claims), manifest)
         except (StorageError, OSError) as error:
-            findings.damage.append(f"{entry['path']}: {error}")
+            said = str(error).removeprefix(f"{place.path_of(entry['path'])}: ")
+            findings.damage.append(f"{entry['path']}: {said}")
     _same_canonical(claims, findings)
     return findings
 
@@ -111,7 +112,7 @@ def finish_dead_writers(place: Place) -> int:
 
 
 def _check_bytes(place: Place, entry: Entry) -> None:
-    with place.open(entry["path"]) as file:
+    with place.open_listed(entry["path"]) as file:
         digest, size = hashlib.sha256(), 0
         while block := file.read(1 << 20):
             digest.update(block)

@@ -1,4 +1,4 @@
-"""Beside the crawl: the configured duplicate index for commands, which are synchronous and may run while workers do."""
+"""Commands open the configured duplicate index here, without asyncio, also while workers run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside the duplicate index: what this worker claimed lately, claimed again when the server was restarted.
+"""A worker repeats its latest claims in the duplicate index after the server was restarted.
 
 A server that lost power has forgotten its last second, and with it claims whose documents may be in a shard already. So
 whoever meets another server process (`Epochs`) first repeats its own claims of the last seconds, and only then, and

@@ -1,4 +1,4 @@
-"""Behind the stages: the index that knows which texts the corpus has, shared by all workers.
+"""The interface of the duplicate index, which knows the texts that the corpus has.
 
 `RedisIndex` (`dedup_redis.py`) keeps it in Redis or Valkey, `MemoryIndex` (`dedup_memory.py`) in this process; both
 answer alike. A question is also a claim: whoever asks first about a text owns it from then on, in one atomic step.
@@ -88,11 +88,17 @@ class Scheme:
         if theirs == ours:
             return
         names = sorted(name for name in theirs.keys() | ours.keys() if theirs.get(name) != ours.get(name))
-        changes = ", ".join(f"{name}: the index has {theirs.get(name)}, you ask for {ours.get(name)}" for name in names)
+        changes = "; ".join(f"{name}: the index has {theirs.get(name)}, you ask for {ours.get(name)}" for name in names)
+        back = " ".join(f"-s {_SETTINGS[name]}={theirs.get(name)}" for name in names if name in _SETTINGS)
+        go_on = f"go on with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
         raise SchemeMismatchError(
-            f"the duplicate index was made with other parameters ({changes}). Set NEARDUP_BANDS, NEARDUP_ROWS and "
-            "NEARDUP_SHINGLE_WORDS back, or start a new index: another CRAWL_ID, or another DEDUP_REDIS_URL"
+            f"the duplicate index was made with other parameters ({changes}): {go_on}start a new index "
+            "with another CRAWL_ID or another DEDUP_REDIS_URL"
         )
+
+
+_SETTINGS = {"bands": "NEARDUP_BANDS", "rows": "NEARDUP_ROWS", "shingle_words": "NEARDUP_SHINGLE_WORDS"}
+"""Parameters of a scheme that a setting can put back."""
 
 
 @dataclass(frozen=True, slots=True)

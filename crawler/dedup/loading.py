@@ -1,4 +1,4 @@
-"""Before a crawl: the texts of a corpus the user already has go into the duplicate index (`scrapy dataset index`).
+"""`scrapy dataset index` loads the texts of a corpus that the user already has into the duplicate index.
 
 New pages are then compared with them. Reading and asking happen here, fingerprints in worker processes. Loading the
 same files again changes nothing, so an interrupted load is simply repeated.
@@ -83,7 +83,7 @@ async def _load(
     config: Config, index: DedupIndex, files: list[str], columns: Columns, progress: Callable[[Loaded], None]
 ) -> Loaded:
     loaded, waiting, loop = Loaded(), deque[asyncio.Future[list[Fingerprint]]](), asyncio.get_running_loop()
-    with _executor(config.crawl.stage_workers) as executor:
+    with executor_of(config.crawl.stage_workers) as executor:
         for batch in _batches(files, columns):
             waiting.append(loop.run_in_executor(executor, fingerprints, config.dedup, batch))
             if len(waiting) > IN_FLIGHT:
@@ -106,7 +106,7 @@ async def _claim(index: DedupIndex, prints: list[Fingerprint], loaded: Loaded) -
 
 
 # --- fingerprints ----------------------------------------------------------------------------------------------------
-def _executor(workers: int) -> Executor:
+def executor_of(workers: int) -> Executor:
     """As STAGE_WORKERS says: a process a core by default, 0 = in this process."""
     if workers == 0:
         return ThreadPoolExecutor(1)

@@ -1,4 +1,4 @@
-"""Behind the stages: the duplicate index of one process, forgotten at its end. Same verdicts as `dedup_redis.py`.
+"""The duplicate index of one process, lost at its end, with the verdicts of `redis_index.py`.
 
 Laid out like that one, because Python's dictionaries would cost four times the memory.
 """

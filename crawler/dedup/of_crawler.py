@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from crawler.dedup.index import DedupIndex
 from crawler.dedup.make import make_index
-from crawler.runtime import config_of
+from crawler.runtime import config_of, per_crawler
 from crawler.scheduler.scheduler import has_frontier
-from crawler.server.location import frontier_url
+from crawler.server.location import frontier_url, has_embedded_index
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_INDEXES: WeakKeyDictionary[Crawler, DedupIndex] = WeakKeyDictionary()
 
-
-def open_index(crawler: Crawler) -> DedupIndex | None:
-    """The index of a crawler that asks one; None where both steps are switched off."""
-    return _INDEXES.get(crawler)
-
-
+@per_crawler
 def index_of(crawler: Crawler) -> DedupIndex:
     """The one index of a crawler, made on first use from its configuration and not yet open."""
-    if crawler not in _INDEXES:
-        config = config_of(crawler)
-        _INDEXES[crawler] = make_index(config, frontier_url(config) if has_frontier(crawler) else None)
-    return _INDEXES[crawler]
+    config = config_of(crawler)
+    return make_index(config, frontier_url(config) if has_frontier(crawler) or has_embedded_index(config) else None)

@@ -1,4 +1,4 @@
-"""Behind the stages: the duplicate index in Redis or Valkey; one Lua script answers all questions that wait.
+"""The duplicate index in Redis or Valkey; one Lua script answers all questions that wait.
 
 Keys start with `{dedup:crawl:<CRAWL_ID>}` or, with `DEDUP_SCOPE=all`, `{dedup:all}`: one hash tag, and nothing outside
 it is read, written or flushed. `lua/check.lua` says how they are laid out: digests and bands in small hashes that are
@@ -9,37 +9,25 @@ memory.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import heapq
-import logging
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import redis.asyncio
 from redis import exceptions as errors
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
 from crawler.config import DedupConfig
 from crawler.dedup.claims import GRACE_SECONDS, Claims, Question
 from crawler.dedup.index import Cluster, IndexUnavailableError, Match, Questions, similarity
 from crawler.server.batching import Batcher
-from crawler.server.epochs import Epochs
-
-logger = logging.getLogger(__name__)
+from crawler.server.client import KEEPS_EVERYTHING, Script, ServerClient
 
 _CHUNK = 64  # owners a list, signatures a string, counts a string
 _AT_ONCE = 64  # questions a call: the server answers nobody else meanwhile
 _KEYS_AT_ONCE = 256  # reads a round trip where the whole index is walked
-_LONGEST_PAUSE = 5.0  # seconds between two tries while the server is away
-_SOCKET_TIMEOUT = 30.0  # seconds; an event loop that other work holds up must not look like a server that is away
 _LUA = Path(__file__).parent / "lua"
-_AWAY = (errors.ConnectionError, errors.TimeoutError, errors.ReadOnlyError, errors.OutOfMemoryError,
-         errors.ClusterDownError, errors.TryAgainError)  # fmt: skip
-_AWAY_CODES = ("MISCONF", "OOM", "LOADING", "NOREPLICAS", "BUSY ", "MASTERDOWN")
 
 
 class RedisIndex:
@@ -64,27 +52,22 @@ class RedisIndex:
         self._prefix = "{dedup:all}" if config.scope == "all" else f"{{dedup:crawl:{crawl_id}}}"
         self._head = [scheme.bands, scheme.permutations, _CHUNK]
         self._layout = struct.Struct(f"<{scheme.bands}I")
-        self._sleep = sleep
-        self._epochs = Epochs()
+        self._server = ServerClient(url, "the server of the duplicate index", sleep=sleep)
         self._grace = grace
         self._alone = alone
-        self._claims = Claims(self._epochs, self._ask, self._ping, grace=grace)
+        self._claims = Claims(self._server.epochs, self._ask, self._server.answers, grace=grace)
         self._batch: Batcher[Question, Any] = Batcher(self._claims.ask, _AT_ONCE)
-        self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
-        self.client: Any = redis.asyncio.Redis.from_url(
-            self._address,
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-            socket_timeout=_SOCKET_TIMEOUT,
-            socket_connect_timeout=_SOCKET_TIMEOUT,
-            redis_connect_func=self._epochs.connected,
-        )
+
+    @property
+    def client(self) -> Any:
+        """redis-py's client, for commands."""
+        return self._server.redis
 
     async def open(self) -> None:
         """Claim the keys for our scheme. Raises: SchemeMismatchError, IndexUnavailableError."""
         try:
             await self._look_at_server()
-            stored = await self._script("open", [self._questions.scheme.to_json()])
+            stored = await self._server.script_once(_source("open"), self._prefix, [self._questions.scheme.to_json()])
         except (errors.RedisError, OSError) as error:
             raise IndexUnavailableError(
                 f"the duplicate index does not answer ({error}): start the server, or correct DEDUP_REDIS_URL or "
@@ -94,15 +77,14 @@ class RedisIndex:
         await self._let_others_repeat()
 
     async def _look_at_server(self) -> None:
-        policy = (await self.client.info("memory")).get("maxmemory_policy", "noeviction")
-        if policy != "noeviction":
+        await self._server.await_loaded()
+        policy = await self._server.eviction_policy()
+        if policy != KEEPS_EVERYTHING:
             raise IndexUnavailableError(
                 f"the server of the duplicate index has maxmemory-policy {policy}: under memory pressure it would "
                 "throw claims away; run CONFIG SET maxmemory-policy noeviction, or set DEDUP_REDIS_URL to another one"
             )
-        if (await self.client.info("cluster")).get("cluster_enabled"):
-            await self.client.aclose()
-            self.client = redis.asyncio.RedisCluster.from_url(self._address, protocol=2)
+        await self._server.join_cluster()
 
     async def _let_others_repeat(self) -> None:
         """A server that has just been started may have forgotten what other workers claimed last, if there are any."""
@@ -116,7 +98,7 @@ class RedisIndex:
     async def close(self) -> None:
         """Close the connections."""
         await self._claims.close()
-        await self.client.aclose()
+        await self._server.close()
 
     async def check(self, doc_id: str, signature: bytes, shingles: int, owner_url: str) -> Match | None:
         """See `DedupIndex`."""
@@ -140,18 +122,12 @@ class RedisIndex:
         for start in range(0, len(questions), _AT_ONCE):
             part = questions[start : start + _AT_ONCE]
             args = [*self._head, *(value for question in part for value in question)]
-            answers += await self._patiently(partial(self._script, "check", args))
+            answers += await self._server.script(_source("check"), self._prefix, args)
         return answers
-
-    async def _ping(self) -> bool:
-        try:
-            return bool(await self.client.ping())
-        except (errors.RedisError, OSError):
-            return False
 
     async def release(self, digest: bytes, owner_url: str) -> int | None:
         """See `DedupIndex`."""
-        turned_away = await self._patiently(lambda: self._script("release", [_CHUNK, owner_url, digest]))
+        turned_away = await self._server.script(_source("release"), self._prefix, [_CHUNK, owner_url, digest])
         return None if turned_away < 0 else int(turned_away)
 
     async def forget(self, owners: Collection[str]) -> int:
@@ -182,7 +158,7 @@ class RedisIndex:
 
     async def _chunks(self) -> AsyncIterator[range]:
         """The numbers of all lists, some at a time."""
-        count = int(await self._patiently(lambda: self.client.get(f"{self._prefix}:count")) or 0)
+        count = int(await self._server.patiently(lambda: self.client.get(f"{self._prefix}:count")) or 0)
         for first in range(0, -(-count // _CHUNK), _KEYS_AT_ONCE):
             yield range(first, min(first + _KEYS_AT_ONCE, -(-count // _CHUNK)))
 
@@ -195,40 +171,9 @@ class RedisIndex:
                 pipe.execute_command(*command)
             return await pipe.execute()
 
-        return list(await self._patiently(call)) if commands else []
-
-    async def _script(self, name: str, args: list[Any]) -> Any:
-        text, sha = _source(name)
-        self._epochs.check()
-        try:
-            return await self.client.evalsha(sha, 1, self._prefix, *args)
-        except errors.NoScriptError:
-            return await self.client.eval(text, 1, self._prefix, *args)
-
-    async def _patiently(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """Ask for as long as it takes: a verdict cannot be guessed, and a page must not be lost."""
-        pause = 0.05
-        while True:
-            try:
-                return await call()
-            except (errors.RedisError, OSError) as error:
-                if not _is_away(error):
-                    raise
-                if pause < 0.1:
-                    logger.warning("the duplicate index does not answer (%s); waiting for it", type(error).__name__)
-            await self._sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+        return list(await self._server.patiently(call)) if commands else []
 
 
 @cache
-def _source(name: str) -> tuple[str, str]:
-    """Lua text and its SHA-1."""
-    text = (_LUA / f"{name}.lua").read_text("utf-8")
-    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _is_away(error: Exception) -> bool:
-    """The server is gone, loading, full or without its master: all of these pass. Anything else is our mistake."""
-    if isinstance(error, errors.AuthenticationError):
-        return False
-    return isinstance(error, (*_AWAY, OSError)) or str(error).startswith(_AWAY_CODES)
+def _source(name: str) -> Script:
+    return Script.of((_LUA / f"{name}.lua").read_text("utf-8"))

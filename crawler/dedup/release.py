@@ -1,4 +1,4 @@
-"""Beside the duplicate steps: a page that changed, moved or went lets go of the text it was in the corpus with.
+"""A page that changed, moved or disappeared releases its claim on its earlier text.
 
 Otherwise another page with that text would be called the duplicate of something that is no longer there.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.dedup.of_crawler import open_index
+from crawler.dedup.of_crawler import index_of
 from crawler.scheduler.scheduler import frontier_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ async def release(crawler: Crawler, doc: Document) -> None:
     Where other pages were turned away for the text, they are judged again at their next visit: one of them gets it.
     """
     digest, doc.former_text = doc.former_text, b""
-    index = open_index(crawler)
+    index = index_of.existing(crawler)  # None where the duplicate steps are switched off
     if not digest or index is None:
         return
     turned_away = await index.release(digest, doc.canonical_url or doc.url)

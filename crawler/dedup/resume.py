@@ -1,4 +1,4 @@
-"""Before a resumed replay goes on: an index in memory learns again what the crawl kept, in shard order.
+"""A resumed replay fills its duplicate index in memory again from the shards, in their order.
 
 An index on a server remembers by itself; asking it again changes nothing.
 """
@@ -17,11 +17,14 @@ from crawler.storage.files.place import Place
 
 
 async def remember(index: DedupIndex, config: Config, place: Place) -> int:
-    """Claim every kept text of this crawl for its page. Returns how many there are; 0 for an index on a server."""
+    """`claim_kept`, for an index that forgets; 0 for one on a server."""
     from crawler.dedup.memory_index import MemoryIndex  # late: it brings NumPy, and Scrapy loads every spider
 
-    if not isinstance(index, MemoryIndex):
-        return 0
+    return await claim_kept(index, config, place) if isinstance(index, MemoryIndex) else 0
+
+
+async def claim_kept(index: DedupIndex, config: Config, place: Place) -> int:
+    """Claim every kept text of this crawl for its page. Returns how many there are; harmless when repeated."""
     count, texts = 0, kept_texts(place, config.crawl.crawl_id)
     while batch := await asyncio.to_thread(_take, texts):
         for doc_id, signature, shingles, owner in await asyncio.to_thread(fingerprints, config.dedup, batch):

@@ -1,4 +1,4 @@
-"""From an archived page to a `Document`, before any stage: what the replay spider and the batch job both begin with.
+"""An archived page becomes a `Document`, for the replay spider and the batch job.
 
 No Scrapy, no Redis, no Spark here: archives give the same documents whoever reads them.
 """

@@ -1,4 +1,4 @@
-"""From a Scrapy response to a `Document`: what was fetched, when, under which permission."""
+"""A Scrapy response becomes a `Document`: what was fetched, when, under which permission."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     """A document about a URL without a page: address, provenance and the evidence that policy left on the request."""
     fetched = time.time() if now is None else now
     url = request.url
-    doc = begin(url, scope.canonical(url), config)
+    grant = scope.grant(url)
+    doc = begin(url, grant.canonical, config)
     doc.crawled_at = rfc3339(fetched)
-    doc.license_tag, doc.license_tier = scope.licence_of(url)
-    doc.license_reviewer, doc.license_reviewed = scope.review_of(url)
-    doc.depth, doc.profile = lease.depth, scope.profile_of(url)
+    doc.license_tag, doc.license_tier = grant.licence, grant.tier
+    doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
+    doc.depth, doc.profile = lease.depth, grant.profile
     doc.lease_token, doc.redirects = lease.token, list(lease.redirects)
     evidence = request.meta.get("evidence")
     if evidence is not None:

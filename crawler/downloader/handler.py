@@ -1,4 +1,4 @@
-"""On every connection: Scrapy's HTTP/1.1 handler, which drops one to a forbidden address before a byte is sent.
+"""The download handler closes a connection to a forbidden address before a byte is sent.
 
 The resolver has checked the address already; this is the second lock, on what the socket is really connected to. The
 same place bounds the head of a response, which Twisted reads without a limit, and sees to it that a request is sent
@@ -8,20 +8,14 @@ once: whether and when to try again is the frontier's to say.
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
-from scrapy.core.downloader.handlers.http11 import (
-    HTTP11DownloadHandler,
-    _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
-)
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
-from twisted.internet import endpoints
-from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import URI
 
+from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
@@ -40,7 +34,7 @@ class ForbiddenAddressError(DownloadFailedError):
     """The connection led to an address that the network rules refuse."""
 
 
-class _GuardedProtocol(_LenientHTTP11ClientProtocol):
+class _GuardedProtocol(Protocol):
     """Aborts a connection whose response head does not end; writes down when each request went out."""
 
     head_bytes = 0
@@ -53,8 +47,7 @@ class _GuardedProtocol(_LenientHTTP11ClientProtocol):
         return super().request(request)
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
-        parser = self._parser
-        if parser is not None and parser.state in {STATUS, HEADER}:
+        if self.reads_head():
             self.head_bytes += len(data)
             if self.head_bytes > MAX_HEAD_BYTES and self.transport is not None:
                 self.transport.abortConnection()
@@ -62,30 +55,24 @@ class _GuardedProtocol(_LenientHTTP11ClientProtocol):
         super().dataReceived(data)  # type: ignore[no-untyped-call]
 
 
-def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[_LenientHTTP11ClientFactory]:
+def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[Factory]:
     """What the connection pool calls for each new connection: a factory that looks at the peer's address first.
 
     `sent` takes the moment (`time.monotonic()`) at which the request for a URL was written to its connection.
     """
 
-    class GuardedFactory(_LenientHTTP11ClientFactory):
+    class GuardedFactory(Factory):
+        protocol = _GuardedProtocol
+
         def buildProtocol(self, addr: IAddress | None) -> Any:  # noqa: N802  # Twisted's name
             complaint = rules.address_complaint(getattr(addr, "host", ""))
             if complaint:
                 raise ForbiddenAddressError(complaint)
-            protocol = _GuardedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+            protocol = super().buildProtocol(addr)
             protocol.sent = sent
             return protocol
 
     return GuardedFactory
-
-
-def _remember_encoded_names() -> None:
-    """Twisted encodes the host of each request by IDNA anew, 0.1 ms a page; hosts repeat. Scrapy has replaced the
-    function by its own before (`_install_twisted_idna_fallbacks`)."""
-    encode: Any = vars(endpoints)["_idnaBytes"]
-    if not hasattr(encode, "cache_info"):
-        vars(endpoints)["_idnaBytes"] = lru_cache(4096)(encode)
 
 
 class GuardedDownloadHandler(HTTP11DownloadHandler):
@@ -93,10 +80,9 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        _remember_encoded_names()
+        remember_encoded_names()
         self._sent: dict[bytes, float] = {}
-        self._pool._factory = guarded_factory(rules_of(config_of(crawler)), self._sent)
-        self._pool.retryAutomatically = False  # Twisted would send a request again at once, past the politeness gate
+        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Downloader
 
+from crawler.scheduler.engine_view import open_wide
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -19,7 +21,4 @@ class OpenDownloader(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._delay = 0.0
-        self._jitter = 0.0
-        self.ip_concurrency = 0
-        self.domain_concurrency = max(1, self.total_concurrency)
+        open_wide(self)

@@ -1,4 +1,4 @@
-"""Before every connection: names become addresses here, and only permitted addresses leave (`TWISTED_DNS_RESOLVER`).
+"""The DNS resolver returns only permitted addresses (`TWISTED_DNS_RESOLVER`).
 
 Twisted's endpoints ask the reactor's resolver for every host, IP literals in any spelling included, and connect to the
 addresses it answers without asking again: what is checked is what is connected to, so a name that changes its address

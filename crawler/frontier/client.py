@@ -2,8 +2,8 @@
 
 All state lives in the server, in shards of keys that share one hash tag (`docs/frontier.md` has the table); every
 operation is one Lua script, so that a crash at any moment leaves a state in which nothing is lost. The clock is
-injected and passed to the scripts. The parts: `intake` (put), `outcomes` (ack, nack, hold, …), `politeness` (scopes,
-delays, blocks), `leftovers` (what a run leaves undone), `blobs` (small shared files).
+injected and passed to the scripts. The parts: `put`, `settle` (settle, nack, hold, …), `politeness` (scopes,
+delays, blocks), `unfinished` (what a run leaves undone), `shared` (small values).
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from crawler.frontier.adopt import Adopt
 from crawler.frontier.model import Batch, Counts, Limits, Mode
-from crawler.frontier.operations import Upkeep
+from crawler.frontier.operations import Operations
 from crawler.frontier.packing import lease_of
-from crawler.frontier.put import Intake
+from crawler.frontier.put import Put
 from crawler.frontier.script_call import ms
-from crawler.frontier.settle import Outcomes
-from crawler.frontier.unfinished import Leftovers
+from crawler.frontier.settle import Settle
+from crawler.frontier.unfinished import Unfinished
 from crawler.frontier.visits import Visits
-from crawler.server.connection import Connection, Revive
+from crawler.server.client import Revive
+from crawler.server.connection import Connection
 from crawler.times import Clock
 from crawler.urls.traps import trap_reason
 
 
-class Frontier(Intake, Outcomes, Visits, Leftovers, Upkeep):
+class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds

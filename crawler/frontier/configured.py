@@ -1,4 +1,4 @@
-"""From the configuration to the frontier: which limits it keeps."""
+"""The configuration says which limits the frontier keeps."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def limits_of(config: Config) -> Limits:
         lease_seconds=f.lease_seconds,
         tries=f.retry_times + 1,
         max_pages=f.max_pages_per_domain,
+        total_pages=f.max_pages,
         depth=f.depth_limit,
         patience=f.patience_seconds,
         scope_by=f.scope_by,

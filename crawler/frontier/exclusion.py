@@ -1,4 +1,4 @@
-"""After a withdrawal: what the frontier forgets, and which pages an allowlist no longer grants."""
+"""A withdrawal removes a domain from the frontier; an allowlist decides which pages it no longer grants."""
 
 from __future__ import annotations
 

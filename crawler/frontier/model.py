@@ -119,6 +119,7 @@ class Batch:
 class Limits:
     """Politeness and patience, in seconds; the same for all workers of a crawl.
 
+    `max_pages`: of one scope, `total_pages`: of the crawl, sitemaps not counted; 0 = any number.
     `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
     `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
     seconds, which doubles up to `breaker_longest`; 0 = never. `slowdown`: longest delay that 429 and 503 can bring
@@ -131,6 +132,7 @@ class Limits:
     lease_seconds: float = 120.0
     tries: int = 4
     max_pages: int = 0
+    total_pages: int = 0
     depth: int = 0
     patience: float = 60.0
     scope_by: str = "domain"

@@ -13,6 +13,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview, overview
+from crawler.frontier.rules import adopt_rules
 from crawler.frontier.status_table import ROWS, render
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
@@ -122,6 +123,7 @@ def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T
         frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
         await frontier.open()
         try:
+            await adopt_rules(frontier)
             return await work(frontier)
         finally:
             await frontier.close()

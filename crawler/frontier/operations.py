@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.frontier.model import FOREVER, Mode
-from crawler.frontier.script_call import Calls, ms
+from crawler.frontier.script_call import ScriptCalls, ms
 
 
-class Upkeep(Calls):
+class Operations(ScriptCalls):
     """Operations of people, not of workers. Each is safe beside any number of workers."""
 
     async def set_mode(self, mode: Mode) -> None:

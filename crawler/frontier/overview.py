@@ -35,7 +35,7 @@ class ScopeView:
     held: int
     done: int
     failed: int
-    delay: float
+    delay: float  # what it asks for itself, or 429 and 503 brought about; 0 = nothing, the crawl's own delay holds
     next_in: float  # until its next turn; 0 = now
     ready_for: float  # how long its turn has come already
     blocked_for: float
@@ -90,7 +90,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     return Overview(
         crawl=frontier.crawl,
         counts=await frontier.counts(),
-        fetchable=sum(_fetchable(view) for view in views),
+        fetchable=sum(_fetchable(view, frontier.limits.delay) for view in views),
         rate=await _rate(frontier),
         oldest_ready=age if age >= 0 else None,
         hosts=len(views),
@@ -206,8 +206,9 @@ def _is_known(view: ScopeView) -> bool:
     return any((view.queued, view.leased, view.held, view.done, view.failed, view.blocked_for, view.paused))
 
 
-def _fetchable(view: ScopeView) -> int:
-    at_hand = view.queued - view.waiting
-    if not view.delay:
+def _fetchable(view: ScopeView, usual: float) -> int:
+    """usual: the delay of a scope that has none of its own, in seconds."""
+    at_hand, delay = view.queued - view.waiting, max(view.delay, usual)
+    if not delay:
         return at_hand if view.next_in <= _WINDOW else 0
-    return min(at_hand, math.ceil(max(0.0, _WINDOW - view.next_in) / view.delay))
+    return min(at_hand, math.ceil(max(0.0, _WINDOW - view.next_in) / delay))

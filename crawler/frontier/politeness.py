@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crawler.frontier.packing import pack_origin, split_origin
-from crawler.frontier.script_call import Calls, clean, ms
+from crawler.frontier.script_call import ScriptCalls, clean, ms
 from crawler.urls.canonicalize import politeness_scope
 
 ALLOWLIST = "allowlist"
@@ -21,7 +21,7 @@ class Origin(NamedTuple):
     packed: str
 
 
-class Politeness(Calls):
+class Politeness(ScriptCalls):
     """Delays, blocks and turns of the politeness scopes."""
 
     origin_of: Callable[[str], Origin]
@@ -38,17 +38,18 @@ class Politeness(Calls):
         """No worker asks this scope before `until` (429, 503). A longer block is never shortened."""
         await self._run("block", self.shard_of_scope(scope), [scope, ms(until), clean(reason)])
 
-    async def reserve(self, url: str) -> float:
-        """When the caller may send ONE more request to the URL's scope; moves the scope's next turn behind it."""
-        return (await self.claim(self.scope_of(url), 0))[0]
-
     async def claim(self, scope: str, slot: int) -> tuple[float, int]:
-        """`reserve` for a scope whose latest slot may be the caller's own (`Lease.slot`): then the turn is now.
+        """When the caller may send ONE more request to the scope; moves the scope's next turn behind it.
 
-        Returns the time of the turn and the new slot.
+        `slot` is the latest one that belongs to the caller (`Lease.slot`), 0 for none: where it is also the scope's
+        latest, the turn is now. Returns the time of the turn and the new slot.
         """
         at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
         return at / 1000, slot
+
+    async def set_priority(self, scope: str, priority: int) -> None:
+        """Among scopes whose turn has come those with a higher priority are asked first; 0 = as any other."""
+        await self._run("prefer", self.shard_of_scope(scope), [scope, priority])
 
     async def set_delay(self, scope: str, seconds: float, source: str) -> None:
         """What one source asks for, 0 = nothing (any more). The longest of all sources holds, the crawl's included.

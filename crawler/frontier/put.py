@@ -10,17 +10,17 @@ from typing import Any
 from crawler.frontier.model import PutStatus
 from crawler.frontier.packing import pack_parts, split_origin, url_hash
 from crawler.frontier.politeness import Politeness
-from crawler.urls.candidate import Candidate
+from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, Candidate
 
 _PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
 _MOST = 512  # candidates a call: the server answers nobody else while a script runs
 
 _Item = tuple[int, int, int, str]  # index of the candidate, hash, priority, member
-_Groups = dict[tuple[int, str, int], list[_Item]]  # by shard, scope and cap
+_Groups = dict[tuple[int, str, int, int], list[_Item]]  # by shard, scope, cap, and whether they are pages
 _Call = tuple[int, list[int], list[Any]]  # shard, indexes of the candidates, arguments
 
 
-class Intake(Politeness):
+class Put(Politeness):
     """Takes URLs in, each once."""
 
     _trap: Callable[[str], str | None]
@@ -31,7 +31,8 @@ class Intake(Politeness):
         before: tuple[list[int], asyncio.Task[list[int]]] | None = None
         try:
             for shard, indexes, args in _calls(self._grouped(candidates, answers)):
-                task = asyncio.ensure_future(self._run("put", shard, [self.limits.max_queued, *args]))
+                header = [self.limits.max_queued, self._pages_of(shard)]
+                task = asyncio.ensure_future(self._run("put", shard, header + args))
                 await asyncio.sleep(0)  # it leaves; while the server works on it the next call is made up
                 if before is not None:
                     await _note(answers, *before)
@@ -42,6 +43,11 @@ class Intake(Politeness):
             if before is not None:
                 before[1].cancel()
         return answers
+
+    def _pages_of(self, shard: int) -> int:
+        """A shard's share of the crawl's page limit, 0 = no limit, -1 = none: no shard knows what others have taken."""
+        total, shards = self.limits.total_pages, self.limits.shards
+        return total and (total // shards + (shard < total % shards) or -1)
 
     def _grouped(self, candidates: list[Candidate], answers: list[PutStatus]) -> _Groups:
         groups: _Groups = {}
@@ -55,8 +61,9 @@ class Intake(Politeness):
             name, path = split_origin(c.url)
             origin = self.origin_of(name)
             member = pack_parts(origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects)
-            key = origin.shard, origin.scope, min(c.cap, most) if c.cap and most else c.cap or most
-            item = index, url_hash(c.url), max(-4096, min(4095, c.priority)), member
+            cap = min(c.cap, most) if c.cap and most else c.cap or most
+            key = origin.shard, origin.scope, cap, int(c.kind == "page")
+            item = index, url_hash(c.url), max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority)), member
             if (group := groups.get(key)) is None:
                 groups[key] = [item]
             else:
@@ -69,13 +76,13 @@ def _calls(groups: _Groups) -> Iterator[_Call]:
     for shard in dict.fromkeys(key[0] for key in groups):
         indexes: list[int] = []
         args: list[Any] = []
-        for (where, scope, cap), items in groups.items():
+        for (where, scope, cap, pages), items in groups.items():
             if where != shard:
                 continue
             start = 0
             while start < len(items):
                 part = items[start : start + _MOST - len(indexes)]
-                args += (scope, cap, len(part))
+                args += (scope, cap, pages, len(part))
                 args += chain.from_iterable([item[1:] for item in part])
                 indexes += [item[0] for item in part]
                 start += len(part)

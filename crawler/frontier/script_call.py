@@ -1,4 +1,4 @@
-"""Between the frontier's methods and its scripts: which shard, which arguments, answers in the caller's order."""
+"""A script call chooses the shard and its arguments, and returns answers in the caller's order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.packing import shard_of
 from crawler.frontier.script_source import script_source
-from crawler.frontier.shared import Blobs
+from crawler.frontier.shared import SharedValues
 from crawler.times import Clock
 
 
-class Calls(Blobs):
+class ScriptCalls(SharedValues):
     """Runs scripts against shards; every script gets the time and the limits first."""
 
     limits: Limits

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from crawler.server.client import Script
+
 SCRIPTS = Path(__file__).with_name("scripts")
-_WITH_VISITS = frozenset({"ack", "recall", "sweep", "hasten"})
+_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _BUSIEST = frozenset({"lease", "ack", "finish"})
 
 
 @cache
-def script_source(name: str) -> tuple[str, str]:
-    """Lua text and SHA-1 of a script, with the functions that it shares with others in front of it."""
+def script_source(name: str) -> Script:
+    """A script, with the functions that it shares with others in front of it."""
     shared = ("common", "visits") if name in _WITH_VISITS else ("common",)
     if name in _BUSIEST:
         own = ["requests", name] if name != "lease" else [name]
@@ -23,7 +24,7 @@ def script_source(name: str) -> tuple[str, str]:
     else:
         parts = ["head", "tally", *shared, name]
     text = "".join(part if "\n" in part else _lua(part) for part in parts)
-    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+    return Script.of(text)
 
 
 def _lua(part: str) -> str:

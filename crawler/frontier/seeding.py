@@ -1,11 +1,11 @@
-"""From the seed arguments into the frontier: what `scrapy seed` does, and how a worker joins the rules of a crawl."""
+"""Seed arguments are put into the frontier: `scrapy seed`, and a worker that joins the scope of a crawl."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import PutStatus
 from crawler.frontier.politeness import ALLOWLIST
+from crawler.frontier.rules import adopt_rules
+from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import judged, plan_of
 from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
 from crawler.seeds.scope import Scope
@@ -22,11 +24,12 @@ from crawler.urls.tracking import extended_policy
 if TYPE_CHECKING:
     from crawler.config import Config
 
+_Number = Callable[[AllowlistEntry], float | None]
 REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed elsewhere
 
 
 @dataclass(slots=True)
-class Sown:
+class SeedResult:
     """What became of the candidates of one plan."""
 
     added: int = 0
@@ -76,8 +79,8 @@ class SharedScope:
 async def join_scope(frontier: Frontier, added: Scope) -> Scope:
     """Add rules to the stored scope of the crawl, and return what now holds for all workers. Raises ScopeError.
 
-    One at a time, so that two workers which start together do not overwrite each other's rules. Delays of the
-    allowlist become those of the frontier.
+    One at a time, so that two workers which start together do not overwrite each other's rules. Delays and
+    priorities of the allowlist become those of the frontier.
     """
     while True:
         async with frontier.single_flight("scope") as first:
@@ -88,16 +91,17 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             scope = known.merge(added) if known else added
             if scope.to_json() != stored:
                 await frontier.scope_set(scope.to_json())
-            gone = dict.fromkeys(_delays(frontier, known), 0.0) if known else {}  # an entry may have lost its delay
-            for name, seconds in (gone | _delays(frontier, scope)).items():
+            for name, seconds in _changed(frontier, known, scope, lambda entry: entry.delay).items():
                 await frontier.set_delay(name, seconds, ALLOWLIST)
+            for name, priority in _changed(frontier, known, scope, lambda entry: entry.priority or None).items():
+                await frontier.set_priority(name, int(priority))
             return scope
 
 
-async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
+async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
     """Put a plan into an open frontier: its rules first, so that no worker meets a page without them."""
     scope = await join_scope(frontier, plan.scope)
-    result = Sown()
+    result = SeedResult()
     for batch in plan.batches():
         wanted = []
         for given in batch:
@@ -116,16 +120,16 @@ async def sow(frontier: Frontier, plan: SeedPlan) -> Sown:
     return result
 
 
-def sow_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[Sown, list[str]]:
+def seed_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[SeedResult, list[str]]:
     """All of `scrapy seed`: check, connect (to REDIS_URL, else to the embedded server of CORPUS_DIR), put.
 
     Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
     """
     plan = plan_of(arguments, extended_policy(config.frontier.tracking_params))
-    return asyncio.run(_sow_into_server(config, plan)), plan.warnings
+    return asyncio.run(_seed_server(config, plan)), plan.warnings
 
 
-async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
+async def _seed_server(config: Config, plan: SeedPlan) -> SeedResult:
     from crawler.frontier.configured import limits_of
     from crawler.server.embedded import EmbeddedServer
     from crawler.server.location import frontier_folder
@@ -135,16 +139,23 @@ async def _sow_into_server(config: Config, plan: SeedPlan) -> Sown:
         frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
         try:
             await frontier.open()
-            return await sow(frontier, plan)
+            await adopt_rules(frontier)
+            return await seed_frontier(frontier, plan)
         finally:
             await frontier.close()
 
 
-def _delays(frontier: Frontier, scope: Scope) -> dict[str, float]:
-    """Seconds by politeness scope; the slowest wins where several entries share one."""
+def _changed(frontier: Frontier, known: Scope | None, scope: Scope, of: _Number) -> dict[str, float]:
+    """A number by politeness scope, 0 where no entry has it any more."""
+    gone = dict.fromkeys(_numbers(frontier, known, of), 0.0) if known else {}
+    return gone | _numbers(frontier, scope, of)
+
+
+def _numbers(frontier: Frontier, scope: Scope, of: _Number) -> dict[str, float]:
+    """A number by politeness scope; the largest wins where several entries share one."""
     found: dict[str, float] = {}
     for entry in scope.entries:
-        if entry.delay is not None:
+        if (number := of(entry)) is not None:
             name = frontier.scope_of(root_url(entry.domain) + "/")
-            found[name] = max(entry.delay, found.get(name, 0.0))
+            found[name] = max(number, found.get(name, 0.0))
     return found

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from crawler.frontier.model import Fault, Nack, Wire
-from crawler.frontier.script_call import Calls, by_shard, clean, ms, shard_of_token, wire_args
+from crawler.frontier.script_call import ScriptCalls, by_shard, clean, ms, shard_of_token, wire_args
 
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
 
-class Outcomes(Calls):
+class Settle(ScriptCalls):
     """Ends leases. A lease that has expired is nobody's any more: its late outcome does nothing."""
 
     _jitter: Callable[[], float]
 
-    async def ack(self, results: Iterable[tuple[str, float | None]]) -> list[bool]:
+    async def settle(self, results: Iterable[tuple[str, Wire | None] | tuple[str, Wire | None, bytes]]) -> list[bool]:
         """These URLs are finished; everything they produced is durable.
 
-        The number is the latency of the request in seconds, None where none was sent (its politeness slot goes to the
-        next URL at once). False in the answer: the lease had expired, nothing happened.
+        Each comes with what its request cost (None where none was sent: its politeness slot goes to the next URL at
+        once) and what to remember of the visit (`visit_entry`). False in the answer: the lease had expired, nothing
+        happened.
         """
-        now = self.now()
-        return await self.settle([(t, None if s is None else Wire(now, s)) for t, s in results])
-
-    async def settle(self, results: Iterable[tuple[str, Wire | None] | tuple[str, Wire | None, bytes]]) -> list[bool]:
-        """`ack` with the time at which each request was sent, and what to remember of the visit (`visit_entry`)."""
         rows = [(token, *wire_args(wire), *(visit or (b"",))) for token, wire, *visit in results]
         return [bool(n) for n in await self._per_token("ack", rows)]
 

@@ -1,4 +1,4 @@
-"""What all workers of a crawl share beside the queue: its scope, robots.txt and other small control files, locks."""
+"""What all workers of a crawl share beside the queue: its scope and rules, small control files, locks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL'
 _RENEW = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
 
 
-class Blobs:
+class SharedValues:
     """Small values by name, with a life time, and single flight for whoever fetches them."""
 
     connection: Connection
@@ -74,11 +74,25 @@ class Blobs:
 
     async def scope_set(self, scope: str) -> None:
         """Store the crawl's Scope (JSON) for all workers."""
-        redis = self.connection.redis
-        await self.connection.patiently(lambda: redis.set(self.prefix(0) + "scope", scope))
+        await self._store("scope", scope)
 
     async def scope_get(self) -> str | None:
         """The stored Scope (JSON), None in a new crawl."""
+        return await self._stored("scope")
+
+    async def rules_set(self, rules: str) -> None:
+        """Store what all workers keep to (JSON, `frontier.rules`)."""
+        await self._store("rules", rules)
+
+    async def rules_get(self) -> str | None:
+        """What all workers keep to (JSON), None in a new crawl."""
+        return await self._stored("rules")
+
+    async def _store(self, name: str, text: str) -> None:
         redis = self.connection.redis
-        found = await self.connection.patiently(lambda: redis.get(self.prefix(0) + "scope"))
+        await self.connection.patiently(lambda: redis.set(self.prefix(0) + name, text))
+
+    async def _stored(self, name: str) -> str | None:
+        redis = self.connection.redis
+        found = await self.connection.patiently(lambda: redis.get(self.prefix(0) + name))
         return None if found is None else bytes(found).decode()

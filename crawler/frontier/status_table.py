@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawler.frontier.overview import Overview, ScopeView
 
 ROWS = 20
-_HEAD = ("queued", "leased", "done", "failed", "on hold", "delay", "next turn", "domain", "remarks")
+_HEAD = ("queued", "leased", "done", "failed", "on hold", "own delay", "next turn", "domain", "remarks")
 _LEFT = 2  # columns that are text: the last ones
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
 
@@ -60,7 +60,7 @@ def _first_visit(seconds: float | None) -> str:
 
 def _row(s: ScopeView) -> tuple[str, ...]:
     numbers = (f"{n:,}" if n else "-" for n in (s.queued, s.leased, s.done, s.failed, s.held))
-    return (*numbers, humane(s.delay), _next_turn(s), s.scope, _remarks(s))
+    return (*numbers, humane(s.delay) if s.delay else "-", _next_turn(s), s.scope, _remarks(s))
 
 
 def _next_turn(s: ScopeView) -> str:

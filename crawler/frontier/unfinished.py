@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from crawler.frontier.packing import unpack
-from crawler.frontier.script_call import Calls
+from crawler.frontier.script_call import ScriptCalls
 
 
-class Leftovers(Calls):
+class Unfinished(ScriptCalls):
     """Lists URLs by what keeps them."""
 
     async def held(self) -> AsyncIterator[tuple[str, str, float]]:
@@ -40,17 +40,11 @@ class Leftovers(Calls):
 
     async def _parked(self, prefix: str, entry: str, at: float) -> tuple[str, str, float]:
         scope, _, member = entry.split("\t", 2)
-        return unpack(member, scope).url, await self._why(prefix, scope, member.partition("~")[2] or member), at
+        own = await self._why(prefix, scope, member.partition("~")[2] or member)
+        return unpack(member, scope).url, own or await self._why(prefix, scope, ""), at
 
     async def _why(self, prefix: str, scope: str, rest: str) -> str:
         """The latest reason."""
         redis = self.connection.redis
         found = await self.connection.patiently(lambda: redis.hget(prefix + "why", f"{scope}\t{rest}"))
         return (found or b"").decode().rpartition("\n")[2]
-
-    async def dead(self) -> AsyncIterator[tuple[str, tuple[str, ...]]]:
-        """The dead letters: (url, reasons of all tries)."""
-        for shard in range(self.limits.shards):
-            async for key, why in self.connection.redis.hscan_iter(self.prefix(shard) + "dead", count=500):
-                scope, _, rest = key.decode().partition("\t")
-                yield unpack(rest, scope).url, tuple(why.decode().split("\n"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler.frontier.model import Batch
 from crawler.frontier.packing import shard_of, url_hash
-from crawler.frontier.script_call import Calls
+from crawler.frontier.script_call import ScriptCalls
 from crawler.recrawl.visit import Intervals, Visit
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
@@ -22,7 +22,7 @@ def visit_entry(url: str, visit: Visit) -> bytes:
     return b"%d\t%s" % (url_hash(url), visit.pack())
 
 
-class Visits(Calls):
+class Visits(ScriptCalls):
     """What `Frontier` can do about URLs that were fetched before. Times are epoch seconds."""
 
     scope_of: Callable[[str], str]
@@ -35,7 +35,7 @@ class Visits(Calls):
 
         Costs nothing in a crawl that was never swept: none of its URLs comes back.
         """
-        if not batch.leases or not await self._has_been_swept():
+        if not batch.leases or not await self.has_been_swept():
             return batch
         by_shard: dict[int, list[int]] = defaultdict(list)
         for index, lease in enumerate(batch.leases):
@@ -51,7 +51,8 @@ class Visits(Calls):
         visit = Visit.unpack(packed)
         return visit.reconsidered() if 0 < visit.duplicate_at <= self.freed_at else visit
 
-    async def _has_been_swept(self) -> bool:
+    async def has_been_swept(self) -> bool:
+        """True where a second run has begun: its URLs were done before and are not now."""
         if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl
             redis, key = self.connection.redis, self.prefix(0) + "st"  # every sweep begins with shard 0
             self._recrawled = bool(await self.connection.patiently(lambda: redis.hexists(key, "recrawl")))

@@ -1,4 +1,4 @@
-"""Between the middlewares: what a request is, and the evidence that travels with it."""
+"""The middlewares share what a request is and the evidence that it carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before the crawl: refuses to start where a compliance component is missing, switched off or out of order.
+"""The add-on refuses to start a crawl where a compliance component is missing, disabled or out of order.
 
 Scrapy treats a component that is not configured as a component nobody wants, and goes on. Here that would mean to crawl
 without a network guard or without robots.txt, so the settings are checked as a whole before anything runs.
@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from crawler.middlewares.defaults import COMPLIANCE, HANDLER, REFUSED, REQUIRED
+from crawler.runtime import apply_environment
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
@@ -32,7 +33,8 @@ class GuardAddon:
     """`ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}`."""
 
     def update_settings(self, settings: Settings) -> None:
-        """Raises: ComplianceError listing every deviation."""
+        """Take over what the environment says. Raises: ComplianceError listing every deviation."""
+        apply_environment(settings)
         if problems := list(problems_of(settings)):
             raise ComplianceError(problems)
 

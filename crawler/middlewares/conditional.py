@@ -1,4 +1,4 @@
-"""On the request: ask only for what changed. On the response: a 304 that we asked for is an outcome of its own.
+"""A page that was fetched before is requested conditionally, and a 304 is an outcome of its own.
 
 Stands behind robots.txt on the way out, and behind the opt-outs in headers on the way back: a page that did not change
 may still have changed its mind. A 304 that nobody asked for is an HTTP error (`status.py`).

@@ -1,4 +1,4 @@
-"""Under the robots middleware: control files, fetched once for all workers and kept for as long as they say.
+"""Control files such as robots.txt are fetched once for all workers and cached for as long as they say.
 
 A fetch goes through the same downloader, guard and resolver as a page, waits for the host's turn, and follows up to
 five redirects hop by hop. The answer is judged by `crawler.policy.robots.answer` and shared through the frontier.
@@ -26,7 +26,6 @@ from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
 from crawler.middlewares.retry import describe
 from crawler.policy.robots import answer as robots_fetch
-from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Answer, Reader, Reading, RobotsRecord
 from crawler.policy.status import REDIRECTS
 
@@ -72,9 +71,6 @@ class FileKind(Generic[T]):
     name: str
     read: Reader
     parse: Callable[[bytes], T]
-
-
-ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
 
 class ControlFiles(Generic[T]):

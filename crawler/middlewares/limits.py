@@ -1,4 +1,4 @@
-"""On headers and body: only text, only so much of it, also after decompression.
+"""Only text is read, and only up to the size limits, also after decompression.
 
 Scrapy's handler enforces DOWNLOAD_MAXSIZE on the bytes of the wire and DOWNLOAD_TIMEOUT on the whole exchange; this
 module bounds what the bytes become, and stops bodies that no stage could read before they are fetched.
@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 
 from crawler.document import Drop, DropReason
 from crawler.downloader import codings
+from crawler.downloader.private import Decompression
 from crawler.middlewares._meta import is_control_file, is_page
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
@@ -83,7 +83,7 @@ class LimitsMiddleware:
         return response
 
 
-class DecompressionMiddleware(HttpCompressionMiddleware):
+class DecompressionMiddleware(Decompression):
     """Scrapy's decompression with its failures as outcomes: too large, broken, or in a coding nobody knows."""
 
     @classmethod
@@ -111,9 +111,9 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         assert isinstance(plain, Response)
         return plain
 
-    @staticmethod
-    def _decode(body: bytes, encoding: bytes, max_size: int) -> bytes:
-        return codings.decode(body, encoding, max_size)
+    def decode(self, body: bytes, coding: bytes, limit: int) -> bytes:
+        """Complete to its end, or an error: half a page is no page."""
+        return codings.decode(body, coding, limit)
 
 
 def media_type(headers: Headers) -> str:

@@ -1,4 +1,4 @@
-"""On the response headers, before the body is read: does the page refuse AI training?
+"""The response headers may refuse AI training; they are judged before the body is read.
 
 The `headers_received` signal comes before the body; a refusal stops the download there. Scrapy logs and swallows what
 goes wrong in a signal handler, so the same question is asked again on the response: an error there fails closed.

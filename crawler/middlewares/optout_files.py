@@ -1,4 +1,4 @@
-"""Under the robots middleware: what the host's opt-out files say about a page that robots.txt has let through.
+"""The host's opt-out files may refuse a page that robots.txt allows.
 
 The files are fetched like robots.txt: once for all workers, politely, through the guard. One that robots.txt disallows
 is not fetched and says nothing.

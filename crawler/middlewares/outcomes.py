@@ -1,4 +1,4 @@
-"""On the wire, after each decision: how a middleware tells the spider's errback what became of a request.
+"""Outcomes are exceptions by which a middleware tells the spider's errback what became of a request.
 
     IgnoreRequest
     ├── Denied      a final no, with its reason and the signals that said so

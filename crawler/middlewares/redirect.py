@@ -1,4 +1,4 @@
-"""On the response line: a redirect is not followed here, it becomes a frontier entry of its own.
+"""A redirect is not followed; its target becomes a frontier entry of its own.
 
 So the target passes scope, seen-set, politeness, network guard and robots.txt like every other URL. Redirects of
 control files are followed by whoever fetches them, hop by hop.

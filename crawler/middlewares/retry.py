@@ -1,4 +1,4 @@
-"""After a download exception: the failure may pass, so the frontier decides when to try again and when to give up.
+"""A download exception may pass, so the frontier decides when to try again and when to give up.
 
 Nothing is retried here. `Drop` says what is recorded if no try is left.
 """

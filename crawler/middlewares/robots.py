@@ -1,4 +1,4 @@
-"""Before the request: robots.txt is asked, for the fetch itself and for the opt-outs that stand in it.
+"""robots.txt is checked before each request, for the fetch itself and for the opt-outs in it.
 
 Fails closed: while robots.txt is out of reach nothing of the host is fetched, and the page is held.
 """

@@ -1,4 +1,4 @@
-"""On the response line: everything that is not a page becomes an outcome with its reason.
+"""A response that is not a page becomes an outcome with its reason, by its status line.
 
 401, 402, 403, 451      denied: an answer, never worked around
 404, 410                gone

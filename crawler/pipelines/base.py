@@ -12,15 +12,12 @@ from scrapy.exceptions import CloseSpider, DropItem
 from crawler.document import Document, Drop
 from crawler.pool.pool import StagePool, pool_of
 from crawler.stages.chain import STAGES
+from crawler.statkeys import FATAL
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-
-
-FATAL = "outcome/fatal"
-"""Statistic that holds the sentence a crawl died of."""
 
 
 class StageDrop(DropItem):

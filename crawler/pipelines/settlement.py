@@ -18,13 +18,26 @@ from crawler.dataset.supersede import is_pending, supersede
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
-from crawler.pipelines.base import FATAL, StageDrop, refuse_to_start
+from crawler.pipelines.base import StageDrop, refuse_to_start
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
 from crawler.pool.pool import PoolError, StagePool, pool_of
 from crawler.runtime import config_of
+from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, frontier_of
-from crawler.statkeys import STAGES_CPU_MS
+from crawler.statkeys import (
+    FATAL,
+    KEPT,
+    RECRAWL_NEXT_AT,
+    RECRAWL_WAITING,
+    REJECTED,
+    STAGES_CPU_MS,
+    UNREACHED,
+    UNREACHED_EXAMPLES,
+    stage_documents,
+    stage_seconds,
+    stages_cpu_ms,
+)
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import rejection_of
@@ -34,14 +47,13 @@ from crawler.urls.canonicalize import registrable_domain
 if TYPE_CHECKING:
     from typing import Self
 
-    from scrapy.core.scraper import Slot
     from scrapy.crawler import Crawler
     from scrapy.exceptions import DropItem
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
-UNREACHED = frozenset(
+_NOTHING_TO_JUDGE = frozenset(
     {
         DropReason.DOWNLOAD_FAILED,
         DropReason.HTTP_ERROR,
@@ -61,6 +73,7 @@ class Settlement:
 
     def __init__(self, crawler: Crawler, sink: Sink, pool: StagePool) -> None:
         self._crawler = crawler
+        self._engine = EngineView(crawler)
         self._sink = sink
         self._pool = pool
         self._config = config_of(crawler)
@@ -113,7 +126,7 @@ class Settlement:
 
     async def kept(self, item: Document) -> None:
         """The record is on the disk already: acknowledge."""
-        self._count("outcome/kept", item)
+        self._count(KEPT, item)
         await self._settle(item)
 
     async def dropped(self, item: Document, exception: DropItem) -> None:
@@ -141,23 +154,10 @@ class Settlement:
         doc = self._blank(lease.url)
         doc.lease_token = lease.token
         doc.verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
-        assert self._crawler.engine is not None
-        slot = self._crawler.engine.scraper.slot
-        assert slot is not None
-        slot.itemproc_size += 1  # at once, so that a closing spider waits for this outcome, too
-        task = asyncio.ensure_future(self._scrape(doc, slot))
+        self._engine.expect()  # at once, so that a closing spider waits for this outcome, too
+        task = asyncio.ensure_future(self._engine.scrape(doc))
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
-
-    async def _scrape(self, doc: Document, slot: Slot) -> None:
-        """Into the pipelines, without a response. Scrapy 2.19 looks whether a closing spider is through only where a
-        response ends; this may end after the last."""
-        assert self._crawler.engine is not None
-        scraper = self._crawler.engine.scraper
-        slot.itemproc_size -= 1  # counted by the scraper itself from here on
-        await scraper.start_itemproc_async(doc, response=None)
-        if slot.closing is not None and not slot.closing.called:
-            scraper._check_if_closing()
 
     @property
     def _frontier(self) -> Scheduler | None:
@@ -172,10 +172,10 @@ class Settlement:
             return
         if verdict.reason.is_final:
             await release(self._crawler, doc)  # an older text of this page is nobody's from now on
-        self._count(f"outcome/rejected/{verdict.stage}/{verdict.reason}", doc)
+        self._count(f"{REJECTED}/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
             self._crawler.stats.inc_value(key)
-        if verdict.reason in UNREACHED:
+        if verdict.reason in _NOTHING_TO_JUDGE:
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)
 
@@ -206,9 +206,9 @@ class Settlement:
             return
         stats, (waiting, soonest) = self._crawler.stats, found
         assert stats is not None
-        stats.set_value("recrawl/waiting", waiting)
+        stats.set_value(RECRAWL_WAITING, waiting)
         if soonest is not None:
-            stats.set_value("recrawl/next_at", int(soonest))
+            stats.set_value(RECRAWL_NEXT_AT, int(soonest))
 
     def _blank(self, url: str) -> Document:
         doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(time.time()))
@@ -219,23 +219,22 @@ class Settlement:
         assert self._crawler.stats is not None
         found = self._crawler.stats.get_stats()
         counters = {key: value for key, value in found.items() if isinstance(value, int)}
-        cpu = sum(value for key, value in found.items() if key.startswith("stage/") and key.endswith("/cpu_seconds"))
-        return counters | {STAGES_CPU_MS: round(1000 * cpu)}
+        return counters | {STAGES_CPU_MS: stages_cpu_ms(found)}
 
     def _count(self, key: str, doc: Document) -> None:
         stats = self._crawler.stats
         assert stats is not None
         stats.inc_value(key)
         for stage, seconds in doc.timings.items():
-            stats.inc_value(f"stage/{stage}/cpu_seconds", seconds)  # type: ignore[arg-type]  # a sum of seconds
-            stats.inc_value(f"stage/{stage}/documents")
+            stats.inc_value(stage_seconds(stage), seconds)  # type: ignore[arg-type]  # a sum of seconds
+            stats.inc_value(stage_documents(stage))
 
     def _count_unreached(self, url: str, verdict: Drop) -> None:
         stats = self._crawler.stats
         assert stats is not None
-        stats.inc_value("outcome/unreached")
-        if len(examples := stats.get_value("outcome/unreached_examples", [])) < MAX_EXAMPLES:
-            stats.set_value("outcome/unreached_examples", [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
+        stats.inc_value(UNREACHED)
+        if len(examples := stats.get_value(UNREACHED_EXAMPLES, [])) < MAX_EXAMPLES:
+            stats.set_value(UNREACHED_EXAMPLES, [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
 
     def _stop(self, error: StorageError | PoolError) -> None:
         """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""

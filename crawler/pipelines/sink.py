@@ -1,4 +1,4 @@
-"""From the pipelines to the disk: the asyncio side of the corpus, with group commit in one writer thread.
+"""The sink writes what the pipelines hand over, with group commit in one writer thread.
 
 `await sink.keep(record)` returns after the fsync that covers the record; many waiters share one fsync. Compression and
 disk work happen in the thread and never hold up the reactor.
@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from crawler.document import Exchange
+from crawler.runtime import config_of, per_crawler
 from crawler.storage.archive.writer import Referred, WarcLocation
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.recovery import Recovered
@@ -198,14 +198,8 @@ class Sink:
                 job.future.set_exception(error)
 
 
-_SINKS: WeakKeyDictionary[Crawler, Sink] = WeakKeyDictionary()
-
-
+@per_crawler
 def sink_of(crawler: Crawler) -> Sink:
     """The one sink of a crawler, made on first use from its configuration and not yet open."""
-    from crawler.runtime import config_of
-
-    if crawler not in _SINKS:
-        config = config_of(crawler)
-        _SINKS[crawler] = Sink(Corpus(config), commit_seconds=config.storage.commit_seconds)
-    return _SINKS[crawler]
+    config = config_of(crawler)
+    return Sink(Corpus(config), commit_seconds=config.storage.commit_seconds)

@@ -1,4 +1,4 @@
-"""Pipeline step `yields`: pages of a domain whose text has dried up are set aside, not silently kept.
+"""Pipeline step `yields`: pages of a domain that suddenly gives little text are set aside, not silently kept.
 
 Stands between the archive and the first stage adapter, so that it sees every page that the stages have read, also
 those that they dropped: an empty page is what a fall is made of. The rule is `crawler/quarantine/rule.py`.

@@ -1,4 +1,4 @@
-"""Behind every refusal: the statistics keys under which it is counted, and whether it was a block.
+"""Refusals are counted under these statistics keys; some of them are blocks.
 
 policy/denied/<protocol>     robots, ai-bots, content-signal, …, unavailable-after, http, network
 policy/held/<reason>         cannot be judged now
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from crawler.document import Drop, DropReason
 from crawler.policy.decide import protocol_of
+from crawler.statkeys import BLOCKED, DENIED, HELD
 
 MAX_DOMAINS = 100
 """Domains with a key of their own; blocks of further ones are counted in the sum only."""
@@ -32,13 +33,13 @@ class PolicyCounts:
     def keys(self, verdict: Drop, domain: str) -> Iterator[str]:
         """The keys for one rejected URL; none where another room rejected it."""
         if verdict.reason in _DENIALS:
-            yield f"policy/denied/{_DENIALS[verdict.reason]}"
+            yield f"{DENIED}/{_DENIALS[verdict.reason]}"
         elif verdict.stage == "optout":
-            yield f"policy/denied/{protocol_of(verdict)}"
+            yield f"{DENIED}/{protocol_of(verdict)}"
         elif verdict.reason.is_hold:
-            yield f"policy/held/{verdict.reason}"
+            yield f"{HELD}/{verdict.reason}"
         if verdict.reason in _BLOCKS:
-            yield "policy/blocked"
+            yield BLOCKED
             if domain in self._domains or len(self._domains) < MAX_DOMAINS:
                 self._domains.add(domain)
-                yield f"policy/blocked/{domain}"
+                yield f"{BLOCKED}/{domain}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from crawler.config.text import PROFILE_NAME
 from crawler.document import Drop, DropReason, Signal
 
 
@@ -117,4 +118,4 @@ def load_profile(blob: bytes) -> str:
         profile = json.loads(blob)["profile"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
-    return profile if profile in {"prose", "legal", "technical"} else ""
+    return profile if isinstance(profile, str) and PROFILE_NAME.fullmatch(profile) else ""

@@ -1,4 +1,4 @@
-"""Shared by the rules that read response headers: finding them, and the times they carry (RFC 9110, RFC 9111)."""
+"""Rules find response headers, and the times in them, here (RFC 9110, RFC 9111)."""
 
 from __future__ import annotations
 

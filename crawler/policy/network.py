@@ -1,4 +1,4 @@
-"""Before every connection: which URLs may be asked for, and which addresses may be connected to.
+"""The network rules say which URLs may be requested and which addresses may be connected to.
 
 A crawler follows links that strangers wrote. It must not become their way into the network it runs in (server-side
 request forgery): only http and https, only the configured ports, only globally routable addresses.

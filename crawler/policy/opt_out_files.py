@@ -1,4 +1,4 @@
-"""Before the first request to a host: how the answers for its opt-out files are read.
+"""The answers to requests for opt-out files are interpreted here.
 
 Such a file is optional, so its absence says nothing, in whatever way a server expresses it: 4xx, or 200 with the HTML
 of a front page. A server error or an unreadable file is a doubt, and holds the host. A licence that robots.txt names

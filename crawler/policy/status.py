@@ -1,4 +1,4 @@
-"""On the status line: what an answer without a page means. Middlewares act on it; archives are judged by it.
+"""A status without a page has a meaning; middlewares act on it, and archives are judged by it.
 
 401, 402, 403, 451      denied: an answer, never worked around
 404, 410                gone

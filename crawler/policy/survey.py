@@ -1,4 +1,4 @@
-"""After reading a host's control files, for people: what the host says, to whom, before any page is fetched."""
+"""A survey says what a host's control files state, and to whom, before any page is fetched."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pool import cpu_limit, worker
 from crawler.pool.forkserver import QuietContext
-from crawler.runtime import config_of
+from crawler.runtime import config_of, per_crawler
 from crawler.stages.chain import READING, STAGE_MODULES, STAGES
 
 if TYPE_CHECKING:
@@ -206,13 +206,10 @@ class StagePool:
         return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
 
 
+@per_crawler
 def pool_of(crawler: Crawler) -> StagePool:
-    """The one pool of this crawler, started at the first call."""
-    shared: dict[str, Any] = crawler.__dict__
-    if "_stage_pool" not in shared:
-        shared["_stage_pool"] = StagePool(config_of(crawler))
-    pool: StagePool = shared["_stage_pool"]
-    return pool
+    """The one pool of this crawler; its processes start with the first page."""
+    return StagePool(config_of(crawler))
 
 
 def _without_exchange(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

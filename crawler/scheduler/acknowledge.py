@@ -13,35 +13,36 @@ from typing import TYPE_CHECKING
 from crawler.frontier.model import Fault, Lease, Nack, Wire
 from crawler.server.batching import Batcher
 from crawler.server.connection import ServerRestarted
+from crawler.statkeys import PUT_AGAIN, STALE
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.document import Document
     from crawler.frontier.client import Frontier
-    from crawler.scheduler.in_flight import Flight, Flights
+    from crawler.scheduler.in_flight import Flight, InFlight
     from crawler.scheduler.revisits import Revisits
 
 LONGEST_BACKOFF = 600.0  # seconds
 
 
-class Returns:
+class Acknowledgements:
     """Ends the flights of one worker. `stir` is called when a place has become free; `backoff` is in seconds."""
 
     def __init__(
         self,
-        crawler: Crawler,
+        stats: StatsCollector,
         frontier: Frontier,
-        flights: Flights,
+        in_flight: InFlight,
         revisits: Revisits,
         *,
         stir: Callable[[], None],
         backoff: float,
     ) -> None:
-        self._crawler = crawler
+        self._stats = stats
         self._frontier = frontier
-        self._flights = flights
+        self._in_flight = in_flight
         self._revisits = revisits
         self._stir = stir
         self._backoff = backoff
@@ -60,18 +61,18 @@ class Returns:
 
     async def settle(self, token: str, doc: Document | None) -> None:
         """See `Scheduler.settle`."""
-        flight = self._flights.get(token)
+        flight = self._in_flight.get(token)
         if flight is None or flight.settling:
             return
         flight.settling = True
         visit = self._revisits.entry(flight.lease, doc)
         if not await self._acks((token, flight.wire(self._frontier.now()), visit)):
-            self._count("stale")
+            self._stats.inc_value(STALE)
         self._let_go(flight)
 
     async def retry(self, token: str, not_before: float | None, reason: str, fault: Fault) -> bool:
         """See `Scheduler.retry`."""
-        flight = self._flights.get(token)
+        flight = self._in_flight.get(token)
         if flight is None:
             return True
         now = self._frontier.now()
@@ -84,14 +85,14 @@ class Returns:
 
     async def hold(self, token: str, until: float, reason: str) -> None:
         """See `Scheduler.hold`."""
-        flight = self._flights.get(token)
+        flight = self._in_flight.get(token)
         if flight is not None:
             await self._frontier.hold(token, until, reason, wire=flight.wire(self._frontier.now()))
             self._let_go(flight)
 
     async def put_back(self, token: str, not_before: float) -> None:
         """See `Scheduler.put_back`."""
-        flight = self._flights.get(token)
+        flight = self._in_flight.get(token)
         if flight is not None:
             await self._frontier.nack(token, not_before, "", counted=False, wire=flight.wire(self._frontier.now()))
             self._let_go(flight)
@@ -99,14 +100,14 @@ class Returns:
     def answered(self, request: Request) -> None:
         """The request is over: its host may be asked again while the page is still worked on."""
         lease = request.meta.get("lease")
-        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None or flight.settling or flight.sent_at is None:
             return
         flight.answered_at = self._frontier.now()
         self._finishes.submit((flight.lease.token, flight.wire(flight.answered_at)))
 
     def _let_go(self, flight: Flight) -> None:
-        self._flights.drop(flight.lease.token)
+        self._in_flight.drop(flight.lease.token)
         self._stir()
 
     async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
@@ -126,11 +127,11 @@ class Returns:
                 continue
 
     async def _put_again(self, tokens: Iterable[str], epoch: int) -> None:
-        stale = [flight for token in tokens if (flight := self._flights.get(token)) and flight.epoch != epoch]
+        stale = [flight for token in tokens if (flight := self._in_flight.get(token)) and flight.epoch != epoch]
         children = [child for flight in stale for child in flight.children]
         if children:
             await self._frontier.put(children)
-            self._count("put_again", len(children))
+            self._stats.inc_value(PUT_AGAIN, len(children))
         for flight in stale:
             flight.epoch = epoch
 
@@ -138,10 +139,6 @@ class Returns:
         await self._frontier.finish(items)
         self._stir()
         return [None] * len(items)
-
-    def _count(self, name: str, n: int = 1) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"frontier/{name}", n)
 
 
 def backoff(base: float, attempt: int, draw: Callable[[float, float], float] = random.uniform) -> float:

@@ -6,7 +6,7 @@ on its own have none and wait here for one; so does a page whose slot was used u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from typing import Self
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.scheduler.scheduler import Scheduler
+
+class GivesTurns(Protocol):
+    """A scheduler that knows whose turn it is at a host."""
+
+    async def turn(self, request: Request) -> None:
+        """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
 
 
 class PolitenessGate:
@@ -32,5 +37,4 @@ class PolitenessGate:
         """Wait for the request's turn. Raises: PutBack, Exhausted."""
         engine = self._crawler.engine
         assert engine is not None
-        scheduler: Scheduler = engine.scheduler  # type: ignore[assignment]  # checked when the scheduler opens
-        await scheduler.turn(request)
+        await cast("GivesTurns", engine.scheduler).turn(request)

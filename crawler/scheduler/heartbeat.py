@@ -6,13 +6,16 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from crawler.statkeys import LOST, ORPHANED
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.client import Frontier
-    from crawler.scheduler.in_flight import Flight, Flights
+    from crawler.scheduler.engine_view import EngineView
+    from crawler.scheduler.in_flight import Flight, InFlight
 
 log = logging.getLogger(__name__)
 
@@ -20,15 +23,21 @@ _INSPECTION = 1.0  # seconds between two looks
 _MISSES = 3  # inspections in a row that find nobody
 
 
-class Custody:
+class Heartbeat:
     """Heartbeat and inspection. `recover` is awaited with every flight whose request left the engine unsettled."""
 
     def __init__(
-        self, crawler: Crawler, frontier: Frontier, flights: Flights, recover: Callable[[Flight], Awaitable[None]]
+        self,
+        engine: EngineView,
+        stats: StatsCollector,
+        frontier: Frontier,
+        in_flight: InFlight,
+        recover: Callable[[Flight], Awaitable[None]],
     ) -> None:
-        self._crawler = crawler
+        self._engine = engine
+        self._stats = stats
         self._frontier = frontier
-        self._flights = flights
+        self._in_flight = in_flight
         self._recover = recover
 
     async def keep_alive(self) -> None:
@@ -36,28 +45,23 @@ class Custody:
         while True:
             await asyncio.sleep(self._frontier.limits.lease_seconds / 3)
             await self._frontier.synchronize()
-            lost = await self._frontier.extend(self._flights.tokens())
+            lost = await self._frontier.extend(self._in_flight.tokens())
             for token in lost:
-                self._flights.drop(token)
+                self._in_flight.drop(token)
             if lost:
-                self._count("lost", len(lost))
+                self._stats.inc_value(LOST, len(lost))
                 log.warning("%d leases had expired and went back to the frontier", len(lost))
 
     async def inspect(self) -> None:
         """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending."""
         while True:
             await asyncio.sleep(_INSPECTION)
-            engine = self._crawler.engine
-            if engine is None or engine._slot is None:
+            if not self._engine.is_open:
                 continue
-            for flight in self._flights:
-                working = flight.request is None or flight.settling or flight.request in engine._slot.inprogress
+            for flight in self._in_flight:
+                working = flight.request is None or flight.settling or self._engine.works_on(flight.request)
                 flight.missed = 0 if working else flight.missed + 1
                 if flight.missed >= _MISSES:
-                    self._count("orphaned", 1)
+                    self._stats.inc_value(ORPHANED)
                     log.error("nobody settled %s: it counts as a failed try", flight.lease)
                     await self._recover(flight)
-
-    def _count(self, name: str, n: int) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"frontier/{name}", n)

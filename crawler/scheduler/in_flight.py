@@ -41,7 +41,7 @@ class Flight:
         return Wire(self.sent_at, max(0.0, (self.answered_at or now) - self.sent_at))
 
 
-class Flights:
+class InFlight:
     """All leases of this worker: those that wait for the engine (`ready`) and those under way."""
 
     def __init__(self) -> None:

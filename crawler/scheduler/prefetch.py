@@ -7,22 +7,24 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Batch, Counts, Mode
+from crawler.statkeys import LEASED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.config import FrontierConfig
     from crawler.frontier.client import Frontier
-    from crawler.scheduler.in_flight import Flights
-    from crawler.scheduler.start_urls import Door
+    from crawler.scheduler.engine_view import EngineView
+    from crawler.scheduler.in_flight import InFlight
+    from crawler.scheduler.start_urls import StartUrls
 
 _POLL = 0.25  # seconds; other workers make URLs ready without telling us
 _SHORTEST = 0.002  # seconds
 
 
-class Supply:
+class Prefetch:
     """Leases what the engine can start at once, no more: a URL that waits here waits for nobody else.
 
     `finished`: nothing is queued or leased anywhere, and has not been for FRONTIER_IDLE_SECONDS. `counts`: how full the
@@ -31,21 +33,23 @@ class Supply:
 
     def __init__(
         self,
-        crawler: Crawler,
+        engine: EngineView,
+        stats: StatsCollector,
         config: FrontierConfig,
         frontier: Frontier,
-        flights: Flights,
+        in_flight: InFlight,
         *,
-        door: Door | None,
+        start_urls: StartUrls | None,
         putting: Callable[[], bool],
     ) -> None:
         self.finished = False
         self.counts = Counts()
-        self._crawler = crawler
+        self._engine = engine
+        self._stats = stats
         self._config = config
         self._frontier = frontier
-        self._flights = flights
-        self._door = door
+        self._in_flight = in_flight
+        self._start_urls = start_urls
         self._putting = putting
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
@@ -68,50 +72,36 @@ class Supply:
     @property
     def closing(self) -> bool:
         """True from the moment the spider begins to close."""
-        engine = self._crawler.engine
-        slot = engine._slot if engine is not None else None
-        return self._stopped or (slot is not None and slot.closing is not None)
-
-    def wake_engine(self) -> None:
-        """Let the engine ask for requests, or notice that there are none left."""
-        engine = self._crawler.engine
-        if engine is not None and engine._slot is not None:
-            engine._slot.nextcall.schedule()
+        return self._stopped or self._engine.closing
 
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
-            room = self._room()
+            room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
             if room <= 0:
                 await self._rest(_POLL)
                 continue
-            if self._door is not None:
-                await self._door.take()
+            if self._start_urls is not None:
+                await self._start_urls.take()
             epoch = self._frontier.connection.epoch
             batch = await self._frontier.recall(await self._frontier.lease(room))
             self._accept(batch, epoch)
             await self._rest(self._pause_after(batch, room))
-        await self._frontier.release(self._flights.take_unstarted())
-
-    def _room(self) -> int:
-        engine = self._crawler.engine
-        if engine is None or engine.paused or engine.scraper.slot is None or engine.needs_backout():
-            return 0
-        return self._config.max_inflight - len(engine.downloader.active) - len(self._flights.ready)
+        await self._frontier.release(self._in_flight.take_unstarted())
 
     def _accept(self, batch: Batch, epoch: int) -> None:
         for lease in batch.leases:
-            self._flights.add(lease, epoch)
-        if batch.leases and self._crawler.stats is not None:
-            self._crawler.stats.inc_value("frontier/leased", len(batch.leases))
+            self._in_flight.add(lease, epoch)
+        if batch.leases:
+            self._stats.inc_value(LEASED, len(batch.leases))
         if batch.counts is not None:
             self.counts = batch.counts
         self._note_idleness(batch)
         if batch.leases or self.finished:
-            self.wake_engine()
+            self._engine.wake()
 
     def _note_idleness(self, batch: Batch) -> None:
-        if batch.counts is None or batch.counts.pending > 0 or self._flights or self._putting():
+        if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._putting():
             self._idle_since, self.finished = None, False
             return
         self._idle_since = self._idle_since or time.monotonic()

@@ -1,4 +1,4 @@
-"""Between spiders and PUT: links that were put lately stay here, the others leave in batches."""
+"""Links on their way into the frontier: those put lately are known here, the others leave in batches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _LISTS = 64  # pages whose links share a call
 
 
-class Inbox:
+class PutQueue:
     """Puts through a small memory of what the frontier has. `refill` is called where something new was queued."""
 
-    def __init__(self, frontier: Frontier, refill: Callable[[], None], known: Known | None = None) -> None:
+    def __init__(self, frontier: Frontier, refill: Callable[[], None], recent: RecentUrls | None = None) -> None:
         self._frontier = frontier
         self._refill = refill
-        self._known = known or Known()
+        self._recent = recent or RecentUrls()
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
 
     @property
@@ -39,13 +39,13 @@ class Inbox:
         """Add canonical URLs to the frontier; returns once the server has them."""
         epoch = self._frontier.connection.epoch
         hashes = [url_hash(c.url) for c in candidates]
-        known = self._known.among(hashes, epoch)  # as it is now: others put while we wait
+        known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
         fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
         result = [PutStatus.SEEN if k else next(answers) for k in known]
         if epoch == self._frontier.connection.epoch:
             there = (PutStatus.QUEUED, PutStatus.SEEN)
-            self._known.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
+            self._recent.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
         if PutStatus.QUEUED in result:
             self._refill()
         return result
@@ -58,7 +58,7 @@ class Inbox:
 _MOST = 100_000
 
 
-class Known:
+class RecentUrls:
     """The latest hashes, as far as the server that answered them still vouches for them.
 
     `epoch` is `Connection.epoch`: after a restart the server may have forgotten what it answered last.

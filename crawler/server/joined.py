@@ -1,4 +1,4 @@
-"""Beside the embedded server: was anybody else there when this process began to use a folder?
+"""A process notes whether the embedded server of its folder had other users when it joined.
 
 Whoever was not there before has nothing in the server that it could have lost: nobody needs to be waited for.
 """

@@ -10,7 +10,7 @@ from crawler.server.embedded import EmbeddedServer
 
 if TYPE_CHECKING:
     from crawler.config import Config
-    from crawler.server.connection import Revive
+    from crawler.server.client import Revive
 
 
 def frontier_folder(config: Config) -> Path:
@@ -26,7 +26,13 @@ def frontier_url(config: Config) -> str:
     return config.crawl.redis_url or EmbeddedServer(frontier_folder(config)).url
 
 
-class Home:
+def has_embedded_index(config: Config) -> bool:
+    """True where CORPUS_DIR has a duplicate index of its own: whatever is added to the corpus is compared with it."""
+    elsewhere = config.crawl.redis_url or config.dedup.redis_url
+    return elsewhere is None and (frontier_folder(config) / "valkey.conf").exists()
+
+
+class ServerLocation:
     """The server, as its user sees it. Nothing here waits in the event loop."""
 
     def __init__(self, config: Config) -> None:

@@ -1,4 +1,4 @@
-"""On the driver, between judging and writing: which documents say what an earlier one says.
+"""The driver finds documents that repeat an earlier one, after judging and before writing.
 
 Duplicates depend on order, so one pass over small claims decides them, in the order of the archives, with the index and
 the words of the pipelines. The order is replay's; so are the verdicts.

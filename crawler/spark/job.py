@@ -7,6 +7,7 @@ decided in one pass in the order of the archives, records are written by Spark.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 from crawler.config import Config, ConfigError, declared, from_mapping
+from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dedup.index import DedupError
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.output import FORMAT, Output
@@ -30,10 +32,7 @@ from crawler.spark.partition import (
     judge,
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
-from crawler.stages.contamination.stage import check_eval_sets
-from crawler.stages.language.stage import check_identifier
-from crawler.stages.pii.stage import check_models
-from crawler.stages.quality.stage import check_segmenters
+from crawler.stages import chain
 from crawler.storage.archive.reader import expand
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
@@ -103,12 +102,13 @@ def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict
 
 
 def configure(pairs: Sequence[str]) -> Config:
-    """The configuration of `--set NAME=VALUE …`; what is not given has its default.
+    """The configuration of `--set NAME=VALUE …`, else of the environment; what is not given has its default.
 
     Raises: ConfigError listing every unknown name, every unusable value and every missing model at once.
     """
-    known, values = declared(), {"WORKER_ID": "spark"}
-    problems = []
+    known = declared()
+    values = {"WORKER_ID": "spark"} | from_environment(os.environ, known)
+    problems = problems_of_environment(os.environ, known)
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or name not in known:
@@ -118,8 +118,7 @@ def configure(pairs: Sequence[str]) -> Config:
         config = from_mapping(values)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from None
-    problems = [*problems, *check_models(config.pii), *check_eval_sets(config)]
-    if problems := [*problems, *check_identifier(config.language), *check_segmenters(config.quality)]:
+    if problems := [*problems, *chain.problems(config)]:
         raise ConfigError(problems)
     return config
 

@@ -31,7 +31,9 @@ from crawler.seeds.plan import SeedPlan, sitemap_candidates
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import outcome_of, redirect_of
+from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED, UNREAD_SITEMAPS
 from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
+from crawler.urls.canonicalize import canonicalize
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
 
@@ -57,6 +59,7 @@ class CorpusSpider(Spider):
     hop: tuple[str, ...]
     moves: Moves
     decay: DecayLimits
+    named_sitemaps: frozenset[str]  # by -a sitemap=: somebody waits for what they list
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -67,6 +70,8 @@ class CorpusSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs, extended_policy(spider.config.frontier.tracking_params))
+        given = str(kwargs.get("sitemap") or "").split(",")
+        spider.named_sitemaps = frozenset(url for item in given if (url := canonicalize(item.strip())))
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         frontier = spider.config.frontier
@@ -79,7 +84,7 @@ class CorpusSpider(Spider):
 
     @property
     def frontier(self) -> Scheduler:
-        """The scheduler, which is this worker's door to the shared frontier."""
+        """The scheduler, which is this worker's access to the shared frontier."""
         return cast("Scheduler", self.crawler.engine.scheduler)
 
     @property
@@ -97,12 +102,12 @@ class CorpusSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
-        await self._sow()
+        await self._put_seeds()
         requests: tuple[Any, ...] = ()
         for request in requests:  # what an async generator needs, although nothing is yielded from here
             yield request
 
-    async def _sow(self) -> None:
+    async def _put_seeds(self) -> None:
         for warning in self.plan.warnings:
             self.logger.warning(warning)
         client = self.frontier.frontier
@@ -110,7 +115,7 @@ class CorpusSpider(Spider):
         for batch in self.plan.batches():
             seeds = self._admitted(batch, "seed")  # a stored allowlist may be stricter than the arguments
             await self._put(seeds)
-            self._count("frontier/seeds", len(seeds))
+            self._count(SEEDS, len(seeds))
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
@@ -123,7 +128,7 @@ class CorpusSpider(Spider):
         if doc.verdict is None:
             doc = await self.pool.run(doc, self.hop)
             if doc.links_too_long:
-                self._count("frontier/trapped/too_long", doc.links_too_long)
+                self._count(f"{TRAPPED}/too_long", doc.links_too_long)
             await self.put_links(self._links_of(doc), lease)
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
@@ -157,11 +162,19 @@ class CorpusSpider(Spider):
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
+        if sitemap.problems and not (sitemap.entries or sitemap.nested):
+            self._tell_unread(lease, sitemap.problems[0])
         await self._put(found, lease)
         await self.frontier.hasten(found)
 
+    def _tell_unread(self, lease: Lease, why: str) -> None:
+        """The crawl was asked for what this sitemap lists, and got nothing: its exit code says so."""
+        if self.named_sitemaps & {lease.url, *lease.redirects} and self.crawler.stats:
+            told = self.crawler.stats.get_value(UNREAD_SITEMAPS, [])
+            self.crawler.stats.set_value(UNREAD_SITEMAPS, [*told, f"{lease.url}: {why}"])
+
     async def _settle_sitemap(self, doc: Document, lease: Lease) -> None:
-        self._count("sitemap/files" if doc.verdict is None else "sitemap/unchanged")
+        self._count(SITEMAPS if doc.verdict is None else SITEMAPS_UNCHANGED)
         await self.frontier.settle(lease.token, doc)
 
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
@@ -186,6 +199,8 @@ class CorpusSpider(Spider):
         if lease.kind == "sitemap" and isinstance(failure.value, NotModified):
             await self._settle_sitemap(doc, lease)
             return
+        if lease.kind == "sitemap" and target is None:
+            self._tell_unread(lease, f"{doc.verdict.reason}, {doc.verdict.detail}")
         tell_history(doc, lease.visit)
         yield doc
 
@@ -201,7 +216,7 @@ class CorpusSpider(Spider):
         found = [Candidate(url, priority=-depth, depth=depth) for url in links]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
-            self._count("frontier/capped/depth", len(admitted))
+            self._count(f"{CAPPED}/depth", len(admitted))
         else:
             await self._put(admitted, lease)
 
@@ -222,7 +237,7 @@ class CorpusSpider(Spider):
             else:
                 excluded[admission.reason] += 1
         for reason, count in excluded.items():
-            self._count(f"scope/excluded/{reason}", count)
+            self._count(f"{OUTSIDE}/{reason}", count)
         return admitted
 
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
@@ -232,7 +247,7 @@ class CorpusSpider(Spider):
         candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
         candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
         if not admission.ok:
-            self._count(f"scope/excluded/{admission.reason}")
+            self._count(f"{OUTSIDE}/{admission.reason}")
             expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
@@ -246,12 +261,12 @@ class CorpusSpider(Spider):
             return
         answers = await self.frontier.put(candidates, parent.token if parent else None)
         for status, count in Counter(answers).items():
-            self._count(f"frontier/put/{status}", count)
+            self._count(f"{PUT}/{status}", count)
         for candidate, status in zip(candidates, answers, strict=True):
             if status is PutStatus.TRAPPED:
-                self._count(f"frontier/trapped/{trap_reason(candidate.url)}")
+                self._count(f"{TRAPPED}/{trap_reason(candidate.url)}")
             elif status is PutStatus.CAPPED:
-                self._count("frontier/capped/pages")
+                self._count(f"{CAPPED}/pages")
 
     def _count(self, key: str, n: int = 1) -> None:
         assert self.crawler.stats is not None

@@ -1,4 +1,4 @@
-"""From a failed request to its outcome: a verdict to record, another try, a hold, or a new place to look."""
+"""A failed request becomes an outcome: a verdict to record, another try, a hold, or a redirect's target."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ from crawler.dedup.release import release
 from crawler.dedup.resume import remember
 from crawler.document import Document
 from crawler.documents.from_archive import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
-from crawler.pipelines.base import FATAL
 from crawler.pipelines.segments import first_segment
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
+from crawler.scheduler.engine_view import EngineView
 from crawler.spiders.arguments import ReplayPlan, read_replay_arguments
-from crawler.statkeys import REPLAY
+from crawler.statkeys import FATAL, REPLAY
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.archive.remote import expand, sizes_of
 from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
@@ -141,9 +141,8 @@ class ReplaySpider(Spider):
 
         Scrapy looks whether a spider is idle when `start` ends, and after that only every five seconds.
         """
-        assert self.crawler.engine is not None
-        scraper = self.crawler.engine.scraper
-        while scraper.slot is not None and not scraper.slot.is_idle():  # noqa: ASYNC110  # Scrapy has no event for it
+        engine = EngineView(self.crawler)
+        while engine.is_scraping:  # noqa: ASYNC110  # Scrapy has no event for it
             await asyncio.sleep(IDLE_POLL_SECONDS)
 
     async def _in_order(self) -> AsyncGenerator[Step, None]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from crawler.config import Config
+from crawler.config import Config, DecontaminationConfig, LanguageConfig
 from crawler.document import Document, Drop, DropReason
 
 STAGES: tuple[str, ...] = (
@@ -100,6 +100,48 @@ class Chain:
         doc.timings[name] = self._clock() - start
         if isinstance(result, Drop):
             doc.verdict = result
+
+
+def problems(config: Config) -> list[str]:
+    """What keeps a stage from working with this configuration, one sentence each: asked before the first page.
+
+    Every way in asks here: crawl, replay, diagnose and batch job. A stage is loaded only where a setting asks it for
+    more than the default, because loading costs seconds.
+    """
+    return [problem for is_asked, check in _CHECKS if is_asked(config) for problem in check(config)]
+
+
+def _check_pii(config: Config) -> list[str]:
+    from crawler.stages.pii.stage import check_models
+
+    return check_models(config.pii)
+
+
+def _check_contamination(config: Config) -> list[str]:
+    from crawler.stages.contamination.stage import check_eval_sets
+
+    return check_eval_sets(config)
+
+
+def _check_language(config: Config) -> list[str]:
+    from crawler.stages.language.stage import check_identifier
+
+    return check_identifier(config.language)
+
+
+def _check_quality(config: Config) -> list[str]:
+    from crawler.stages.quality.stage import check_profiles, check_segmenters
+
+    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
+
+
+_CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (
+    (lambda c: c.pii.person != "off", _check_pii),
+    (lambda c: c.decontamination.eval_sets != DecontaminationConfig().eval_sets, _check_contamination),
+    (lambda c: c.language != LanguageConfig(), _check_language),
+    (lambda c: bool(c.quality.segmenters or c.quality.profiles_file), _check_quality),
+)
+"""When a stage has something to check, and its check."""
 
 
 def _without_baggage(doc: Document) -> Document:

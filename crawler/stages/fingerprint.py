@@ -1,4 +1,4 @@
-"""After personal data, last of the stages: the fingerprints by which the dedup index knows a text again.
+"""The fingerprint stage, the last one, computes the fingerprints by which the duplicate index compares texts.
 
 `doc_id` says "the same text", `simhash` and the MinHash signature say "nearly the same". All three are computed from
 the redacted text, so pages that differ only in a redacted value fall together, and no personal value enters an index.

@@ -1,4 +1,4 @@
-"""After parsing, before any text exists: do the page's own words refuse AI training?
+"""The opt-out stage checks metas and links of the parsed page for a refusal of AI training, before any text exists.
 
 The rules are in `crawler/policy`; this stage hands them the metas and links that ParseStage found, together with the
 signals that the middlewares saw in robots.txt and headers.

@@ -58,6 +58,7 @@ class _Facts(TypedDict):
     reasons: NotRequired[Counts]
     extractors: NotRequired[Counts]
     pii_types: NotRequired[Counts]
+    names_uncovered: NotRequired[Counts]  # by language: documents in which no model looked for names
     config_digests: NotRequired[Counts]
     pipeline_versions: NotRequired[Counts]
     histograms: NotRequired[dict[str, Counts]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -4_096, 4_095
 SITEMAP_PRIORITY = 1_000
 """Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
 SEED_PRIORITY = 100

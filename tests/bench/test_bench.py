@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import realweb, run
-from bench.measure import Cost, measured
+from bench.speed import crawl
+from bench.speed.measure import Cost, measured
+from bench.web import realweb
 from demo.outputs import read_access_log
 
 BURN = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\n"
@@ -92,13 +93,13 @@ def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
         measured(command, tmp_path / "out.log", tmp_path, limit_seconds=0.2)
 
 
-def result(name: str) -> run.Result:
-    return run.Result(name, Cost(0, 20.0, 10.0, 2**28), 200, 10.0, Counter(kept=150, too_short=50))
+def result(name: str) -> crawl.Result:
+    return crawl.Result(name, Cost(0, 20.0, 10.0, 2**28), 200, 10.0, Counter(kept=150, too_short=50))
 
 
 def test_the_report_shows_rate_cost_and_reasons(tmp_path: Path) -> None:
     web = realweb.RealWeb({"one-doc": "http://127.0.0.20:1"}, tmp_path / "log", "nginx")
-    text = run.report([result("ours")], web, {"parse": 0.001}, pages=0)
+    text = crawl.report([result("ours")], web, {"parse": 0.001}, pages=0)
     assert "| ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
     assert "Rejected by ours: too_short 50." in text
     assert "| parse | 1.0 |" in text
@@ -106,16 +107,16 @@ def test_the_report_shows_rate_cost_and_reasons(tmp_path: Path) -> None:
 
 def test_writing_the_figures_keeps_the_prose_around_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "benchmarks.md"
-    page.write_text(f"before\n{run.BEGIN}\nold\n{run.END}\nafter\n")
-    monkeypatch.setattr(run, "PAGE", page)
-    run.write("new")
-    run.write("newer")
-    assert page.read_text() == f"before\n{run.BEGIN}\nnewer\n{run.END}\nafter\n"
+    page.write_text(f"before\n{crawl.BEGIN}\nold\n{crawl.END}\nafter\n")
+    monkeypatch.setattr(crawl, "PAGE", page)
+    crawl.write("new")
+    crawl.write("newer")
+    assert page.read_text() == f"before\n{crawl.BEGIN}\nnewer\n{crawl.END}\nafter\n"
 
 
 def test_the_page_in_the_repository_has_its_markers() -> None:
-    text = run.PAGE.read_text("utf-8")
-    assert text.index(run.BEGIN) < text.index(run.END)
+    text = crawl.PAGE.read_text("utf-8")
+    assert text.index(crawl.BEGIN) < text.index(crawl.END)
 
 
 def test_a_package_is_unpacked_into_a_cache_that_is_not_there_yet(tmp_path, monkeypatch):

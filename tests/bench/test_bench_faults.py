@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from bench import _audit, faults
-from bench._blows import Blow, Plan, draw
-from bench._site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
-from bench._target import RESET, Answer, Visit, served
+from bench.faults import audit, campaign
+from bench.faults.blows import Blow, Plan, draw
+from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
+from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
 from demo.outputs import CorpusRecords
 
@@ -40,7 +40,7 @@ WHOLE = corpus("a m2", ("b", "gone"), ("m1", "exact_duplicate"))
 
 
 def test_a_whole_corpus_has_no_violation() -> None:
-    assert _audit.accounts(SITE, WHOLE) == []
+    assert audit.accounts(SITE, WHOLE) == []
 
 
 @pytest.mark.parametrize(
@@ -54,25 +54,25 @@ def test_a_whole_corpus_has_no_violation() -> None:
     ],
 )
 def test_each_way_to_lose_or_double_a_url_is_named(records: CorpusRecords, complaint: str) -> None:
-    assert complaint in _audit.accounts(SITE, records)
+    assert complaint in audit.accounts(SITE, records)
 
 
 def test_a_document_that_is_called_a_copy_of_itself_or_of_nothing_is_named() -> None:
     own = {"url": "a", "canonical_url": "a", "reason": "exact_duplicate", "dup_of": "a"}
     nothing = {"url": "b", "canonical_url": "b", "reason": "near_duplicate", "dup_of": "z"}
-    assert _audit.duplicates(CorpusRecords([], [own, nothing])) == [
+    assert audit.duplicates(CorpusRecords([], [own, nothing])) == [
         "1 a duplicate of itself: a",
         "2 a duplicate of nothing that was kept: a of a, b of z",
     ]
 
 
 def test_text_that_must_not_be_on_the_disk_is_found_in_packed_files(tmp_path: Path) -> None:
-    for folder in _audit.FOLDERS:
+    for folder in audit.FOLDERS:
         (tmp_path / folder).mkdir()
     (tmp_path / "shards" / "x.jsonl.zst").write_bytes(zstandard.compress(b"fine") + zstandard.compress(SECRET.encode()))
     (tmp_path / "archive" / "x.warc.gz").write_bytes(gzip.compress(b"fine") + gzip.compress(SECRET.encode()))
     visits = [Visit("127.0.0.9", "/private", 0.0)]
-    assert _audit.silence(SITE, tmp_path, visits, 1) == [
+    assert audit.silence(SITE, tmp_path, visits, 1) == [
         "1 asked for although disallowed: http://127.0.0.9:1/private",
         "2 text of an opted-out page in: archive/x.warc.gz, shards/x.jsonl.zst",
     ]
@@ -80,8 +80,8 @@ def test_text_that_must_not_be_on_the_disk_is_found_in_packed_files(tmp_path: Pa
 
 def test_requests_that_are_too_close_or_too_many_at_a_time_are_named() -> None:
     visits = [Visit("h", "/1", 0.0, end=0.5), Visit("h", "/2", 0.4, end=0.6), Visit("i", "/3", 0.41, end=0.42)]
-    assert _audit.politeness(visits, 0.3, 2) == []
-    assert _audit.politeness(visits, 0.45, 1) == [
+    assert audit.politeness(visits, 0.3, 2) == []
+    assert audit.politeness(visits, 0.45, 1) == [
         "h: /2 400 ms after /1, expected at least 450 ms",
         "h: 2 requests at a time, at most 1 allowed",
     ]
@@ -89,14 +89,14 @@ def test_requests_that_are_too_close_or_too_many_at_a_time_are_named() -> None:
 
 def test_what_the_log_itself_was_late_in_noting_is_not_held_against_anybody() -> None:
     visits = [Visit("h", "/1", 1.0, end=1.1, late=0.3), Visit("h", "/2", 1.2, end=1.3)]
-    assert _audit.politeness(visits, 0.45, 1) == []
-    assert _audit.politeness(visits, 0.55, 1) == ["h: /2 500 ms after /1, expected at least 550 ms"]
+    assert audit.politeness(visits, 0.45, 1) == []
+    assert audit.politeness(visits, 0.55, 1) == ["h: /2 500 ms after /1, expected at least 550 ms"]
 
 
 def test_after_a_restart_without_its_last_second_a_server_is_given_two() -> None:
     visits = [Visit("h", f"/{i}", at, end=at + 0.01) for i, at in enumerate((1.0, 1.1, 3.5, 3.6))]
-    assert len(_audit.politeness(visits, 0.3, 1)) == 2
-    assert _audit.politeness(visits, 0.3, 1, [0.9]) == ["h: /3 100 ms after /2, expected at least 300 ms"]
+    assert len(audit.politeness(visits, 0.3, 1)) == 2
+    assert audit.politeness(visits, 0.3, 1, [0.9]) == ["h: /3 100 ms after /2, expected at least 300 ms"]
 
 
 def test_a_busy_log_knows_that_it_is_late() -> None:
@@ -124,7 +124,7 @@ def test_a_busy_log_knows_that_it_is_late() -> None:
 
 def test_the_peers_losses_and_surplus_lines_are_counted_and_half_a_line_is_none() -> None:
     lines = ['{"url": "a"}\n', '{"url": "a"}\n', '{"url": "m1"}\n', '{"url": "m2"']
-    assert _audit.peer_losses(SITE, lines) == (1, 1)
+    assert audit.peer_losses(SITE, lines) == (1, 1)
 
 
 def test_a_page_breaks_the_connection_as_often_as_it_says_and_the_log_knows(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_plan_depends_on_its_seed_alone_and_kills_workers_and_the_server() -> 
 
 def test_texts_of_the_known_site_are_kept_by_the_stages_and_different() -> None:
     needed = texts_needed(2, 3)
-    texts = asyncio.run(choose_texts(needed, from_mapping(faults.JUDGING)))
+    texts = asyncio.run(choose_texts(needed, from_mapping(campaign.JUDGING)))
     assert len(set(texts)) == needed
     site = build({host: f"http://{host}:1" for host in hosts_of(2)}, 3, texts)
     assert len(site.pages) == needed + 1, "the mirror is one text on two pages"
@@ -171,8 +171,8 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
         Blow(18, True, away=0.3),
         Blow(30, False, 0.9),
     )
-    campaign = faults.prepare(2, 6, tmp_path)
-    _, outcome = campaign.run("", plan=Plan(3, 0, blows))
+    made = campaign.prepare(2, 6, tmp_path)
+    _, outcome = made.run("", plan=Plan(3, 0, blows))
     assert outcome.violations == []
     assert (outcome.worker_kills, outcome.server_kills) == (2, 1)
     assert outcome.kept == 23

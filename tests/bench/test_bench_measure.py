@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.measure import working_in
+from bench.speed.measure import working_in
 
 
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="reads /proc")

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from bench import politeness
-from bench._permitted import permitted_gaps
-from bench._site import hosts_of
-from bench._target import RESET, Visit, served
-from bench.politeness import Setting
+from bench.faults import politeness
+from bench.faults.permitted import permitted_gaps
+from bench.faults.politeness import Setting
+from bench.web.known_site import hosts_of
+from bench.web.target import RESET, Visit, served
 
 POLITE = Setting(delay=0.5, concurrency=1, pages=4, latency=0.1)
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from scrapy.cmdline import execute
 
-from tests.support.corpus_folder import Folder, document, exchange, record_of
-
-ROOT = Path(__file__).resolve().parents[2]
+from crawler.storage.files.records import record_of
+from tests.support.corpus_folder import Folder, document, exchange
+from tests.support.places import PROJECT
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def fill(folder: Folder, **values: Any) -> None:
     for number in range(6):
         found = made.archive(exchange(number))
         place = {"warc_file": found.file, "warc_offset": found.offset, "warc_record_id": found.record_id}
-        made.keep(record_of(document(number, license_tag="CC0-1.0", **place, **values)))
+        made.keep(record_of(document(number, license_tag="CC0-1.0", doc_id=f"id-{number}", **place, **values)))
     made.close()
 
 
@@ -62,7 +62,7 @@ def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def process_environment(**more: str) -> dict[str, str]:
     """For a command in a process of its own, whatever the current folder is."""
     clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
-    return {**clean, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
+    return {**clean, "PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
 
 
 def scrapy_process(folder: Path, *words: object, timeout: float = 60, **more: str) -> Done:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import re
 import subprocess
-import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +24,8 @@ from crawler.dataset.verify import verify
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
-from tests.support import three_domains
-from tests.support.places import PROJECT
+from tests.support import process
+from tests.support.serving import Handler, LoopbackServer
 
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"
 # Our own text.
@@ -46,66 +42,42 @@ owner has put a tap beside the door. Dogs should be on a lead between March and 
 lapwings in the wet meadow below the {phrase} farm."""
 
 
-class Site(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class SiteHandler(Handler):
     server: Web
 
-    def do_GET(self) -> None:
-        host = self.connection.getsockname()[0]
+    def respond(self) -> None:
+        host = self.address
         self.server.asked.append((host, self.path))
-        status, kind, body = 404, "text/plain", ""
-        if self.path in {"/a", "/b"}:
-            phrase = f"{'heron' if host == STAYS else 'kestrel'}{self.path[1:]}"
-            lines = TEXT.format(phrase=phrase).split(". ")
-            turned = lines[::-1] if self.path == "/b" else lines
-            paragraphs = "".join(f"<p>{'. '.join(turned[n : n + 4])}.</p>" for n in range(0, len(turned), 4))
-            kind, status = "text/html", 200
-            body = f"<html lang=en><title>{phrase}</title><main>{paragraphs}</main></html>"
-            if host == LEAVES:
-                body = body.replace("mill", "forge").replace("chapel", "harbour").replace("path", "causeway")
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The server keeps its own log."""
+        if self.path not in {"/a", "/b"}:
+            self.send(404)
+            return
+        phrase = f"{'heron' if host == STAYS else 'kestrel'}{self.path[1:]}"
+        lines = TEXT.format(phrase=phrase).split(". ")
+        turned = lines[::-1] if self.path == "/b" else lines
+        paragraphs = "".join(f"<p>{'. '.join(turned[n : n + 4])}.</p>" for n in range(0, len(turned), 4))
+        body = f"<html lang=en><title>{phrase}</title><main>{paragraphs}</main></html>"
+        if host == LEAVES:
+            body = body.replace("mill", "forge").replace("chapel", "harbour").replace("path", "causeway")
+        self.send(200, body.encode())
 
 
-class Web(ThreadingHTTPServer):
-    daemon_threads = True
-    asked: list[tuple[str, str]]
+class Web(LoopbackServer):
+    def __init__(self) -> None:
+        super().__init__(SiteHandler)
+        self.asked: list[tuple[str, str]] = []
 
 
 @pytest.fixture(scope="module")
 def web():
-    server = Web(("0.0.0.0", 0), Site)
-    server.asked = []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with Web() as server:
+        yield server
 
 
 def scrapy(web: Web, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     values = {"NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": web.server_address[1], "DOWNLOAD_DELAY": 0}
     values |= {"CORPUS_DIR": folder, "PROGRESS": "off", "STAGE_WORKERS": 0, "QUALITY_MIN_SCORE": 0}
     values |= {"NEARDUP_THRESHOLD": 1, "PII_PERSON": "off"}
-    options = [item for name, value in values.items() for item in ("-s", f"{name}={value}")]
-    clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments[:1], *options, *arguments[1:]],
-        cwd=PROJECT,
-        env=clean,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return process.scrapy(*arguments, settings=values)
 
 
 def urls(web: Web, *hosts: str) -> str:
@@ -161,32 +133,25 @@ def called(operation: Operation, folder, *arguments, **settings):
     return operation.run(opts, lambda **more: from_mapping({**settings, **more}))
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> three_domains.Folder:
-    """Three domains under two licences."""
-    three_domains.fill(tmp_path / "corpus")
-    return three_domains.Folder(tmp_path / "corpus")
-
-
-def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(corpus, capsys):
+def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(three_domains, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
-    (problem,) = called(exclude.OPERATION, corpus.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
+    (problem,) = called(exclude.OPERATION, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
     assert "the corpus is done" in problem and "run the same command again" in problem
-    assert {record["domain"] for record in corpus.records()} == {"alder.example", "cedar.example"}
-    assert called(exclude.OPERATION, corpus.path, *wish) == []
+    assert {record["domain"] for record in three_domains.records()} == {"alder.example", "cedar.example"}
+    assert called(exclude.OPERATION, three_domains.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out
 
 
-def test_one_command_withdraws_what_an_allowlist_no_longer_grants(corpus, tmp_path, capsys):
+def test_one_command_withdraws_what_an_allowlist_no_longer_grants(three_domains, tmp_path, capsys):
     allowlist = tmp_path / "allowlist.yaml"
     allowlist.write_text(
         "- {domain: alder.example, tier: A, licence: CC-BY-4.0}\n"
         "- {domain: cedar.example, tier: A, licence: CC-BY-4.0}\n"
     )
-    assert called(exclude.OPERATION, corpus.path, "--allowlist", str(allowlist), "--yes") == []
-    assert {record["domain"] for record in corpus.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
-    assert refused_domains(corpus.place) == {"birch.example"}
-    (wish,) = withdrawals(corpus.place)
+    assert called(exclude.OPERATION, three_domains.path, "--allowlist", str(allowlist), "--yes") == []
+    assert {record["domain"] for record in three_domains.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
+    assert refused_domains(three_domains.place) == {"birch.example"}
+    (wish,) = withdrawals(three_domains.place)
     assert wish["rule"] == f"allowlist sha256:{hashlib.sha256(allowlist.read_bytes()).hexdigest()}"
     assert "birch.example: never asked again" in capsys.readouterr().out
 

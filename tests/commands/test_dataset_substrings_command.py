@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import orjson
 import pytest
 
 from crawler.commands.operations.substrings import size
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 
 def dataset(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "dataset", *map(str, arguments)]
-    return subprocess.run(command, check=False, cwd=PROJECT, capture_output=True, text=True, timeout=120)
+    return scrapy("dataset", *arguments)
 
 
 @pytest.fixture

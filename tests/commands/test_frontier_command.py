@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -18,8 +15,11 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.urls.candidate import Candidate
-from tests.support.linked_web import DEADLINE, Web
+from tests.support.frontier_shorthand import ack, reserve
+from tests.support.linked_web import Web
 from tests.support.places import PROJECT
+from tests.support.serving import DEADLINE
+from tests.support.worker import Worker
 
 
 @pytest.fixture
@@ -69,6 +69,7 @@ def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
         "failed",
         "on",
         "hold",
+        "own",
         "delay",
         "next",
         "turn",
@@ -91,7 +92,26 @@ def test_status_for_machines_counts_what_politeness_allows_not_the_depth_of_one_
     assert 0 < status["fetchable"] <= 6  # one a ten seconds
     assert [scope["scope"] for scope in status["scopes"]] == ["deep.example", "small.example", "held.example"]
     (only,) = read("--domain", "www.small.example")["scopes"]
-    assert (only["blocked"], only["queued"], only["delay"]) == ("HTTP 429", 1, 10.0)
+    assert (only["blocked"], only["queued"]) == ("HTTP 429", 1)
+
+
+def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, filled, valkey_url, crawl_name):
+    async def ask_for_seven_seconds() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits())
+        await frontier.open()
+        await frontier.set_delay("deep.example", 7.0, "robots:https://deep.example")
+        await frontier.close()
+
+    asyncio.run(ask_for_seven_seconds())
+    for asked_with in (0, 3, 10):
+        status = json.loads(command("status", "--json", DOWNLOAD_DELAY=asked_with)[1])
+        assert {scope["scope"]: scope["delay"] for scope in status["scopes"]} == {
+            "deep.example": 7.0,
+            "small.example": 0.0,
+            "held.example": 0.0,
+        }
+        deep, small, _ = command("status", DOWNLOAD_DELAY=asked_with)[1].splitlines()[-3:]
+        assert deep.split()[5:7] == ["7", "s"] and small.split()[5] == "-"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +146,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
         (["drain", "--domain", "a.example"], "--domain: no option of drain"),
         (["pause", "--reason", "x"], "--reason: no option of pause"),
         (["pause", "--json", "--top", "3"], "--json, --top: no option of pause"),
-        (["status", "--top", "-1"], "--top: expected a number of rows, 0 = all"),
+        (["status", "--top", "-1"], "argument --top: expected a whole number from 0 up, not '-1'"),
     ],
 )  # fmt: skip
 def test_an_option_that_would_do_nothing_is_a_wrong_call(command, capsys, words, message):
@@ -187,7 +207,7 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
         for lease in (await frontier.lease(9)).leases:
             why = "http_error" if lease.scope == "a.example" else "download_failed"
             await frontier.nack(lease.token, None, why)
-            await frontier.ack([(lease.token, None)])
+            await ack(frontier, [(lease.token, None)])
         await frontier.close()
 
     asyncio.run(kill_three())
@@ -208,42 +228,12 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
 # --- a live worker ---------------------------------------------------------------------------------------------------
 
 
-class Worker:
-    """One process that crawls `web` until it is told to end."""
-
-    def __init__(self, web: Web, url: str, crawl: str, folder: Path) -> None:
-        settings = {"REDIS_URL": url, "CRAWL_ID": crawl, "CORPUS_DIR": str(folder), "FRONTIER_IDLE_SECONDS": 0}
-        settings |= {"DOWNLOAD_DELAY": 0.05, "RETRY_TIMES": 0}
-        job = {"settings": settings, "spider": {"seeds": [f"{web.url}/0"], "record": str(folder / "record.txt")}}
-        folder.mkdir()
-        self.web = web
-        self.process = subprocess.Popen(
-            [sys.executable, str(PROJECT / "tests/support/frontier_spider.py"), json.dumps(job)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        )
-
-    def until(self, condition, what: str) -> None:
-        """Wait for something that the worker brings about."""
-        deadline = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < deadline, f"never saw: {what}"
-            assert self.process.poll() is None, self.process.communicate()[1]
-            time.sleep(0.02)
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-        self.process.communicate(timeout=DEADLINE)
-
-
 @pytest.fixture
 def live(valkey_url, crawl_name, tmp_path):
     with Web(400) as web:
         web.behaviour = {f"/{n}": lambda _: (404, b"gone") for n in (3, 4, 5)}
-        worker = Worker(web, valkey_url, crawl_name, tmp_path / "corpus")
+        settings = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "FRONTIER_IDLE_SECONDS": 0}
+        worker = Worker(tmp_path / "work", web, DOWNLOAD_DELAY=0.05, RETRY_TIMES=0, **settings)
         yield worker
         worker.end()
 
@@ -337,7 +327,7 @@ def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_
         await frontier.put([Candidate("https://a.example/1")])
         (lease,) = (await frontier.lease(1)).leases
         await frontier.pause("a.example")
-        at = await frontier.reserve("https://a.example/robots.txt")
+        at = await reserve(frontier, "https://a.example/robots.txt")
         await frontier.nack(lease.token, at, "", counted=False)
         await frontier.resume("a.example")
         clock.advance(2.0)

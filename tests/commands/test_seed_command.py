@@ -14,7 +14,7 @@ import pytest
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
-from crawler.frontier.seeding import SharedScope, Sown, join_scope, sow
+from crawler.frontier.seeding import SeedResult, SharedScope, join_scope, seed_frontier
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.plan import plan_seeds
@@ -22,6 +22,7 @@ from crawler.seeds.scope import Scope, ScopeError
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack, reserve
 from tests.support.places import PROJECT
 
 T = TypeVar("T")
@@ -129,10 +130,10 @@ def test_a_stored_allowlist_refuses_what_it_excludes(server: str, crawl: str, tm
 
 def test_a_page_cap_is_reported_as_refused(server: str, crawl: str) -> None:
     plan = plan_seeds(url="https://a.org/1,https://a.org/2,https://a.org/3")
-    sown = with_frontier(server, crawl, lambda frontier: sow(frontier, plan), Limits(max_pages=2))
+    sown = with_frontier(server, crawl, lambda frontier: seed_frontier(frontier, plan), Limits(max_pages=2))
     assert (sown.added, sown.seen, dict(sown.refused)) == (2, 0, {"capped": 1})
     assert sown.examples == ["https://a.org/3: capped"]
-    assert str(Sown(added=1)) == "1 added, 0 known before, 0 refused"
+    assert str(SeedResult(added=1)) == "1 added, 0 known before, 0 refused"
 
 
 def test_workers_that_join_together_lose_no_rule(server: str, crawl: str) -> None:
@@ -172,8 +173,8 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
         await frontier.put([Candidate(url) for url in pages])
         first = {lease.url: lease for lease in (await frontier.lease(10)).leases}
         assert len(first) == 2
-        await frontier.ack([(lease.token, 0.0) for lease in first.values()])
-        return sorted([await frontier.reserve(url) - frontier.now() for url in (pages[0], pages[2])])
+        await ack(frontier, [(lease.token, 0.0) for lease in first.values()])
+        return sorted([await reserve(frontier, url) - frontier.now() for url in (pages[0], pages[2])])
 
     short, long = with_frontier(server, crawl, scenario, Limits(delay=1.0))
     assert short <= 1.0
@@ -201,7 +202,7 @@ def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_tx
 def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:
     with_frontier(server, crawl, lambda frontier: frontier.scope_set("{}"))
     with pytest.raises(ScopeError, match="seed the crawl again"):
-        with_frontier(server, crawl, lambda frontier: sow(frontier, plan_seeds(url="https://a.org/")))
+        with_frontier(server, crawl, lambda frontier: seed_frontier(frontier, plan_seeds(url="https://a.org/")))
 
 
 def test_discovery_alone_is_nothing_to_seed() -> None:

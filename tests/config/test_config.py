@@ -69,3 +69,25 @@ def test_the_settings_page_lists_what_the_code_declares():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8") == module.render()
+
+
+def test_an_empty_list_is_a_list_and_not_the_default():
+    assert from_mapping({"QUALITY_RULES": ""}).quality.rules == ()
+    assert from_mapping({}).quality.rules != ()
+    assert from_mapping({"QUALITY_RULES": ""}).digest != from_mapping({}).digest
+    assert from_mapping({"NEARDUP_ROWS": "", "REDIS_URL": ""}).dedup == from_mapping({}).dedup
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("NETWORK_PORTS", "at least one port"), ("PII_MODELS", "PII_PERSON=off looks for no names")]
+)
+def test_an_empty_list_with_which_nothing_would_work_is_refused(name, words):
+    with pytest.raises(ConfigError, match=words):
+        from_mapping({name: ""})
+
+
+def test_what_is_usable_is_read_although_something_else_is_not():
+    with pytest.raises(ConfigError) as raised:
+        from_mapping({"NEARDUP_ROWS": "many", "NEARDUP_BANDS": "20", "LANGUAGES": "de"})
+    rest = raised.value.rest
+    assert (rest.dedup.rows, rest.dedup.bands, rest.language.languages) == (8, 20, ("de",))

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.server.embedded import EmbeddedServer
 from tests.support.crawl import read_until
-from tests.support.linked_web import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate
 
 
 def fails(done, *words):

@@ -1,15 +1,13 @@
 """The archive of a real crawl: who was asked, when, by whom, under which licence; and what is left when it expires."""
 
 import json
-import subprocess
-import sys
 from datetime import datetime
 
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
-from tests.support.crawl import PROJECT
+from tests.support.process import scrapy
 
 
 def archived(crawl, ending="gz"):
@@ -20,11 +18,6 @@ def archived(crawl, ending="gz"):
             (record.rec_headers, record.content_stream().read())
             for record in ArchiveIterator(file, check_digests="raise")
         ]
-
-
-def scrapy(*arguments):
-    command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
 
 
 def test_a_crawl_archives_who_answered_when_to_whom_and_under_which_licence(crawl, make_site, tmp_path):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.changing_site import ChangingSite, Page, article
+from tests.support.changing_site import ChangingSite, Page
+from tests.support.crawl import Crawl
+from tests.support.serving import article
 
 CLAIMS = {  # page → (its text, what it names, is that linked from the start page as well?)
     "/chain/a": ("chain", "/chain/b"),
@@ -39,9 +41,7 @@ def page(path: str) -> Page:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
-    from tests.support.crawl import Crawl
-
-    site = ChangingSite({path: page(path) for path in CLAIMS})
+    site = ChangingSite(pages={path: page(path) for path in CLAIMS})
     site.pages["/"] = Page(article("start", links=tuple(LINKED)))
     site.pages["/header/a"].headers["Link"] = '</header/b>; rel="canonical"'
     site.pages["/refused/b"].headers["X-Robots-Tag"] = "noai"

@@ -12,7 +12,7 @@ import redis
 
 from crawler.server.embedded import EmbeddedServer
 from tests.support.crawl import read_until
-from tests.support.linked_web import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate
 
 
 @pytest.mark.parametrize("noticed", [False, True])

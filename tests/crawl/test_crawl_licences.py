@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
@@ -12,48 +10,35 @@ from crawler.frontier.seeding import join_scope
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
 from crawler.urls.candidate import Candidate
-from tests.support.site import prose
+from tests.support.serving import Handler, LoopbackServer, article
+
+
+class Web(LoopbackServer):
+    """127.0.0.6 redirects /moved to 127.0.0.7; everything else is a page. `asked` is what arrived."""
+
+    def __init__(self) -> None:
+        super().__init__(SiteHandler)
+        self.asked: list[tuple[str, str]] = []
+
+
+class SiteHandler(Handler):
+    server: Web
+
+    def respond(self) -> None:
+        host = self.headers["Host"].partition(":")[0]
+        self.server.asked.append((host, self.path))
+        if self.path == "/robots.txt":
+            self.send(404)
+        elif self.path == "/moved":
+            self.send(301, headers={"Location": f"http://127.0.0.7:{self.server.port}/here"})
+        else:
+            self.send(200, article(f"{host}{self.path}"))
 
 
 @pytest.fixture
 def web():
-    """127.0.0.6 redirects /moved to 127.0.0.7; everything else is a page. `asked` is what arrived."""
-    asked: list[tuple[str, str]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            host = self.headers["Host"].partition(":")[0]
-            asked.append((host, self.path))
-            if self.path == "/robots.txt":
-                status, body, target = 404, b"", ""
-            elif self.path == "/moved":
-                status, body, target = 301, b"", f"http://127.0.0.7:{server.server_address[1]}/here"
-            else:
-                text = "".join(f"<p>{p}</p>" for p in prose(f"{host}{self.path}"))
-                body = f"<html lang=en><title>Page</title><main><h1>Page</h1>{text}</main></html>".encode()
-                status, target = 200, ""
-            self.send_response(status)
-            if target:
-                self.send_header("Location", target)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("0.0.0.0", 0), Handler)
-    server.daemon_threads = True
-    server.asked = asked
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Web() as server:
+        yield server
 
 
 def test_what_expired_in_the_queue_or_behind_a_redirect_is_recorded_and_no_request_is_sent(crawl, web, redis_url):

@@ -3,73 +3,47 @@
 import gzip
 import json
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
 from crawler.observe.report.summary import summarise
-from tests.support.site import prose
+from tests.support.serving import Handler, LoopbackServer, article
 
 NEWS = "http://www.google.com/schemas/sitemap-news/0.9"
 
 
-class Web(ThreadingHTTPServer):
+class Web(LoopbackServer):
     """Every loopback address is a site. `files` by path (or host and path); anything else named /p… is a page."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("0.0.0.0", 0), Handler)
+        super().__init__(SiteHandler)
         self.files: dict[str, tuple[str, bytes]] = {}
         self.links: dict[str, list[str]] = {}
         self.moved: dict[str, str] = {}
         self.asked: Counter[str] = Counter()
 
-    @property
-    def port(self) -> int:
-        return self.server_address[1]
 
-
-class Handler(BaseHTTPRequestHandler):
+class SiteHandler(Handler):
     server: Web
-    protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         host = self.headers["Host"].partition(":")[0]
         self.server.asked[host + self.path] += 1
-        status, kind, body, target = 200, "text/html; charset=utf-8", b"", ""
         if found := self.server.files.get(self.path):
             kind, body = found
+            self.send(200, body, kind)
         elif target := self.server.moved.get(self.path, ""):
-            status = 302
+            self.send(302, headers={"Location": target})
         elif self.path.startswith("/p"):
-            links = "".join(f'<a href="{link}">more</a> ' for link in self.server.links.get(self.path, ()))
-            text = "".join(f"<p>{p}</p>" for p in prose(f"{host}{self.path}"))
-            body = f"<html lang=en><title>Page</title><main><h1>Page</h1>{text}</main>{links}</html>".encode()
+            self.send(200, article(f"{host}{self.path}", links=tuple(self.server.links.get(self.path, ()))))
         else:
-            status = 404
-        self.send_response(status)
-        if target:
-            self.send_header("Location", target)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+            self.send(404)
 
 
 @pytest.fixture
 def web():
-    server = Web()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Web() as server:
+        yield server
 
 
 def urlset(*links: str) -> bytes:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
-import pickle
 import signal
 import time
 from collections import Counter
@@ -20,9 +18,10 @@ import redis
 
 from crawler.server.embedded import EmbeddedServer
 from crawler.storage.files.shards import read_lines
-from tests.support.changing_site import Asked, ChangingSite, Page, article
+from tests.support.changing_site import Asked, ChangingSite, Page
 from tests.support.crawl import Crawl
-from tests.support.linked_web import Gate
+from tests.support.once import made_once
+from tests.support.serving import Gate, article
 
 NOON = "Sun, 01 Mar 2026 12:00:00 GMT"
 ODD = "Sunday, 01-Mar-26 12:00:00 GMT"  # an obsolete form: to be sent back as it came
@@ -146,15 +145,7 @@ def tell(folder: Path) -> Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Told once, however many test processes there are."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / "recrawl.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        told = shared / "recrawl.pickle"
-        if not told.exists():
-            told.write_bytes(pickle.dumps(tell(shared / "recrawl")))
-        return pickle.loads(told.read_bytes())
+    return made_once(tmp_path_factory, "recrawl", tell)
 
 
 def conditions(run: Run, path: str) -> dict[str, str]:

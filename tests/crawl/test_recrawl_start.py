@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.changing_site import ChangingSite, Page, article
+from tests.support.changing_site import ChangingSite, Page
+from tests.support.serving import article
 
 NEEDED_BY_NOBODY = {
     "aiohttp",  # Scrapy's remote control, which is off

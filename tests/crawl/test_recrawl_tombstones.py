@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
-import os
-import pickle
 import re
 import subprocess
 import sys
@@ -17,8 +14,10 @@ import pytest
 
 from crawler.dataset.supersede import read_all_versions
 from crawler.storage.files.place import Place
-from tests.support.changing_site import ChangingSite, Page, article
+from tests.support.changing_site import ChangingSite, Page
 from tests.support.crawl import PROJECT, Crawl
+from tests.support.once import made_once
+from tests.support.serving import article
 
 AGAIN = {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0, "RETRY_TIMES": 0}
 NAMES = ("/steady", "/plain", "/changes", "/dies", "/to-root", "/part/page", "/soft", "/wall", "/shrinks", "/outage",
@@ -139,15 +138,7 @@ def tell(folder: Path) -> Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Told once, however many test processes there are."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / "tombstones.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        told = shared / "tombstones.pickle"
-        if not told.exists():
-            told.write_bytes(pickle.dumps(tell(shared / "tombstones")))
-        return pickle.loads(told.read_bytes())
+    return made_once(tmp_path_factory, "tombstones", tell)
 
 
 def test_the_first_run_keeps_every_page_and_one_of_the_twins(story):

@@ -3,7 +3,7 @@
 import signal
 import time
 
-from tests.support.linked_web import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate
 
 
 def wait_until(condition, seconds=DEADLINE):
@@ -17,10 +17,10 @@ def test_when_one_of_two_workers_is_stopped_the_other_finishes_the_site(crawl, m
     site = make_site(pages=60)
     gate = site.gate = Gate(5)
     common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url, "CONCURRENT_REQUESTS": 2}  # of four at a time
-    first = crawl.start({"url": site.url(0)}, WORKER_ID="one", CRAWLER_PRODUCT_TOKEN="One", **common)
+    first = crawl.start({"url": site.url(0)}, WORKER_ID="one", **common)
     gate.wait()
-    second = crawl.start({"url": site.url(0)}, WORKER_ID="two", CRAWLER_PRODUCT_TOKEN="Two", **common)
-    wait_until(lambda: any(hit.agent.startswith("Two") for hit in site.hits))
+    second = crawl.start({"url": site.url(0)}, WORKER_ID="two", **common)
+    wait_until(lambda: gate.standing > 2)  # more than the first may have under way
     first.send_signal(signal.SIGTERM)
     gate.open()
     _, err_one = first.communicate(timeout=DEADLINE)
@@ -55,3 +55,34 @@ def test_a_killed_worker_loses_nothing(crawl, make_site, redis_url):
     done = crawl.run({"url": site.url(0)}, WORKER_ID="one", **common)
     assert done.returncode == 0, done.stderr
     assert set(crawl.accounted()) == site.urls()
+
+
+def test_of_two_workers_with_different_delays_the_site_meets_the_longer_one(crawl, make_site, redis_url):
+    site = make_site(pages=14)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    first = crawl.start({"url": site.url(0)}, WORKER_ID="one", DOWNLOAD_DELAY=0.5, **common)
+    wait_until(lambda: site.hits)
+    second = crawl.start({"url": site.url(0)}, WORKER_ID="two", DOWNLOAD_DELAY=0, **common)
+    logs = [worker.communicate(timeout=DEADLINE)[1] for worker in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), logs
+    assert "DOWNLOAD_DELAY=0.5 holds for this crawl, not 0.0" in logs[1]
+    assert site.hits[-1].at - site.hits[0].at > 0.8 * 0.5 * (len(site.hits) - 1)
+    assert crawl.accounted() == sorted(site.urls())
+
+
+def test_a_worker_that_would_judge_otherwise_is_refused_until_somebody_says_so_on_purpose(crawl, make_site, redis_url):
+    site = make_site(pages=3)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    done = crawl.run({"url": site.url(0)}, WORKER_ID="one", **common)
+    assert done.returncode == 0, done.stderr
+    asked = len(site.hits)
+    other = crawl.run({"url": site.url(0)}, WORKER_ID="two", OPTOUT_PROFILE="minimal", **common)
+    assert other.returncode == 1
+    assert "OPTOUT_PROFILE: the crawl has strict, this worker minimal" in other.stderr
+    assert "Traceback" not in other.stderr
+    assert len(site.hits) == asked
+    changed = crawl.run(
+        {"url": site.url(0)}, WORKER_ID="two", OPTOUT_PROFILE="minimal", CRAWL_RULES="replace", **common
+    )
+    assert changed.returncode == 0, changed.stderr
+    assert "the rules of this crawl are replaced: OPTOUT_PROFILE=minimal" in changed.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +12,7 @@ from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 
 def url(number: int) -> str:
@@ -103,8 +101,7 @@ def test_a_long_difference_is_cut(tmp_path, kept):
 
 
 def test_the_command_prints_json_and_ends_with_nought(pair):
-    command = [sys.executable, "-m", "scrapy", "dataset", "diff", "--json", *(str(folder.path) for folder in pair)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("dataset", "diff", "--json", *(folder.path for folder in pair))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["same"] == 2
@@ -112,7 +109,37 @@ def test_the_command_prints_json_and_ends_with_nought(pair):
 
 
 def test_the_command_needs_two_sides(pair):
-    command = [sys.executable, "-m", "scrapy", "dataset", "diff", str(pair[0].path)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("dataset", "diff", pair[0].path)
     assert done.returncode == 2
     assert "scrapy dataset diff [-h] [--json] [--show N] A B" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("at", [0, 150, 199, 250, 400, 999])
+def test_of_two_long_lines_the_place_is_shown_where_they_differ(tmp_path, kept, at):
+    line = "".join(chr(ord("a") + n % 26) for n in range(1000))
+    sides = []
+    for name, text in (("a", line), ("b", line[:at] + "#" + line[at + 1 :])):
+        folder = Folder(tmp_path / name)
+        corpus = folder.opened()
+        corpus.keep(kept(1, doc_id=name, text=text))
+        corpus.close()
+        sides.append(side_of(str(folder.path)))
+    (sample,) = compare(*sides).samples.values()
+    _, gone, come = sample
+    assert (gone[0], come[0], come.count("#"), gone.count("#")) == ("-", "+", 1, 0)
+    place = come.index("#")
+    assert gone[1:place] == come[1:place] and gone[place] == line[at]
+    assert max(map(len, sample)) <= 200
+    assert (come[1] == "…") == (at > 60) and come.endswith("…") == (at < 900)
+
+
+def test_a_line_that_only_grew_is_shown_at_its_end(tmp_path, kept):
+    sides = []
+    for name, text in (("a", "x" * 500), ("b", "x" * 500 + " and more")):
+        folder = Folder(tmp_path / name)
+        corpus = folder.opened()
+        corpus.keep(kept(1, doc_id=name, text=text))
+        corpus.close()
+        sides.append(side_of(str(folder.path)))
+    (sample,) = compare(*sides).samples.values()
+    assert sample[1].endswith("xxx") and sample[2].endswith("xxx and more")

@@ -183,7 +183,7 @@ def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
 
 
 def test_the_command_takes_its_age_from_the_setting_and_asks_for_one_where_there_is_none(place, folder, capsys):
-    options = Namespace(corpus=str(folder.path), older_than=None, dry_run=False, by="keeper", reason="")
+    options = Namespace(corpus=str(folder.path), older_than=None, allowlist=None, dry_run=False, by="keeper", reason="")
     (problem,) = expire_archives(options, lambda **values: from_mapping(values))
     assert "ARCHIVE_TTL_DAYS" in problem and "--older-than" in problem
     for days, said in ((100_000, "nothing is older than 100000 days"), (0.001, "removed 4 archive(s)")):

@@ -1,16 +1,12 @@
 """`scrapy dataset verify`: damage is found and named; each URL has exactly one verdict after --fix."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from crawler.dataset.verify import fix, verify
 from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 
 def check(folder):
@@ -133,14 +129,6 @@ def test_a_crash_in_the_middle_of_fix_brings_no_record_back(folder, kept):
     folder.opened("w2").close()
     assert len(folder.records()) == 2
     assert check(folder).documents == 2
-
-
-def scrapy(*arguments):
-    environment = {**os.environ, "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=PROJECT, capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
 
 
 def test_the_command_says_what_is_wrong_fixes_it_and_answers_with_its_exit_code(folder, kept):

@@ -46,7 +46,7 @@ def until(condition):
 
 def test_the_index_works_on_a_cluster(cluster_url, dedup_config):
     random_ = random.Random(1)
-    texts = [(f"sha256:{random_.randbytes(32).hex()}", random_.randbytes(448), 100) for _ in range(300)]
+    texts = [(f"sha256:{random_.randbytes(32).hex()}", random_.randbytes(480), 100) for _ in range(300)]
 
     async def scenario():
         index = RedisIndex(cluster_url, dedup_config, crawl_id="c")

@@ -22,7 +22,7 @@ from crawler.dedup.redis_index import RedisIndex
 async def main(url, crawl, owner):
     index = RedisIndex(url, from_mapping({}).dedup, crawl_id=crawl)
     await index.open()
-    assert await index.check("sha256:" + "5" * 64, bytes(range(256)) + bytes(192), 100, owner) is None
+    assert await index.check("sha256:" + "5" * 64, bytes(range(256)) + bytes(224), 100, owner) is None
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main(*sys.argv[1:]))
@@ -41,7 +41,7 @@ def test_a_claim_of_a_killed_process_does_not_stand_against_its_own_page(valkey_
     async def run():
         index = RedisIndex(valkey_url, dedup_config, crawl_id=crawl)
         await index.open()
-        signature = bytes(range(256)) + bytes(192)
+        signature = bytes(range(256)) + bytes(224)
         try:
             assert await index.check("sha256:" + "5" * 64, signature, 100, owner) is None
             assert await index.check("sha256:" + "6" * 64, signature, 100, owner) is None  # changed in the meantime

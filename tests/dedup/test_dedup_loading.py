@@ -2,13 +2,11 @@
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import zstandard
 
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.dedup import loading
 from crawler.dedup.admin import clusters, forget, with_index
@@ -16,8 +14,8 @@ from crawler.dedup.loading import Columns, LoadError, load
 from crawler.document import Document
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.shards import read_lines
-from tests.support.places import PROJECT
-from tests.support.site import Site, prose
+from tests.support.process import scrapy
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -149,17 +147,10 @@ def test_a_page_that_is_in_the_users_corpus_is_rejected_by_the_crawl(tmp_path):
         "CORPUS_DIR": corpus, "NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": site.port, "DOWNLOAD_DELAY": 0,
         "FRONTIER_IDLE_SECONDS": 0.5, "STAGE_WORKERS": 1, "PII_PERSON": "off", "PROGRESS": "off",
     }  # fmt: skip
-    flags = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-
-    def scrapy(*arguments):
-        command = [sys.executable, "-m", "scrapy", *arguments, *flags]
-        environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
-        return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-
     try:
-        loaded = scrapy("dataset", "index", str(own), "--id", "id")
+        loaded = scrapy("dataset", "index", own, "--id", "id", settings=settings)
         assert (loaded.returncode, loaded.stdout[:24]) == (0, "2 texts: 2 in the index,"), loaded.stderr
-        crawled = scrapy("crawl", "corpus", "-a", f"url={site.url(0)}")
+        crawled = scrapy("crawl", "corpus", "-a", f"url={site.url(0)}", settings=settings)
         assert crawled.returncode == 0, crawled.stderr
     finally:
         site.stop()
@@ -171,7 +162,6 @@ def test_a_page_that_is_in_the_users_corpus_is_rejected_by_the_crawl(tmp_path):
 
 
 def test_the_command_says_what_is_wrong_and_exits_with_1(tmp_path):
-    command = [sys.executable, "-m", "scrapy", "dataset", "index", str(tmp_path / "nowhere.jsonl")]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("dataset", "index", tmp_path / "nowhere.jsonl")
     assert done.returncode == 1
     assert "nowhere.jsonl: no such file or folder" in done.stderr

@@ -2,10 +2,7 @@
 
 import asyncio
 import contextlib
-import os
-import signal
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,38 +13,11 @@ from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
 from crawler.pipelines.base import ExactDuplicateDrop
 from crawler.pipelines.dedup import ConfirmPipeline
-from crawler.server.embedded import EmbeddedServer
+from tests.support.server import lose_power, size_of
 
 DEADLINE = 60.0  # seconds for what must happen sooner or later
-TEXT = ("sha256:" + "5" * 64, bytes(range(256)) + bytes(192), 100)
-NEARLY = ("sha256:" + "6" * 64, bytes(range(256)) + bytes(191) + b"\1", 100)
-
-
-@pytest.fixture
-def server(tmp_path: Path):
-    """A server that has everything in its file before it answers, so that a test can say what is lost."""
-    embedded = EmbeddedServer(tmp_path / "server")
-    with contextlib.closing(redis.Redis.from_url(embedded.start())) as client:
-        client.config_set("appendfsync", "always")
-    yield embedded
-    embedded.stop()
-
-
-def size_of(server: EmbeddedServer) -> int:
-    return file_of(server).stat().st_size
-
-
-def file_of(server: EmbeddedServer) -> Path:
-    (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
-    return file
-
-
-def lose_power(server: EmbeddedServer, size: int) -> None:
-    """Kill the server, keep `size` bytes of its file, start it again."""
-    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
-        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
-    os.truncate(file_of(server), size)
-    server.ensure()
+TEXT = ("sha256:" + "5" * 64, bytes(range(256)) + bytes(224), 100)
+NEARLY = ("sha256:" + "6" * 64, bytes(range(256)) + bytes(223) + b"\1", 100)
 
 
 def with_workers(server, config, scenario, workers=2, grace=0.0):
@@ -70,7 +40,7 @@ def test_a_forgotten_claim_is_made_again_before_anything_else_is_asked(server, d
         before = size_of(server)
         assert await one.check(*TEXT, "http://a.example/") is None
         lose_power(server, before)
-        other = ("sha256:" + "7" * 64, bytes(448), 100)
+        other = ("sha256:" + "7" * 64, bytes(480), 100)
         assert await one.check(*other, "http://a.example/other") is None
         assert (await two.check(*TEXT, "http://mirror.example/")).owner == "http://a.example/"
         assert (await two.check(*NEARLY, "http://near.example/")).owner == "http://a.example/"

@@ -1,4 +1,4 @@
-"""The labelled stream of `bench/dedup_stream.py` in small: what the index finds, against truth and theory."""
+"""The labelled stream of `bench/quality/dedup_stream.py` in small: what the index finds, against truth and theory."""
 
 import asyncio
 import math
@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from bench.dedup_stream import EDITS, Fingerprinter, extraction_pages, jaccard, pairs, texts_of
-from bench.eval_dedup import estimate_error, judged, share, strangers
+from bench.quality.dedup_stream import EDITS, Fingerprinter, extraction_pages, jaccard, pairs, texts_of
+from bench.quality.eval_dedup import estimate_error, judged, share, strangers
 from crawler.config import from_mapping
 from crawler.dedup.index import candidate_probability, needed_agreement
 from crawler.dedup.memory_index import MemoryIndex

@@ -6,8 +6,6 @@ does the work under a file lock, the others read what it left.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -22,6 +20,7 @@ from demo.outputs import Access, CorpusRecords, read_access_log, read_corpus
 from demo.pages import load_second, load_web
 from demo.render import Web
 from demo.run import AGAIN, PROJECT, crawl_command, served
+from tests.support.once import made_once
 
 POLITE_DELAY = 0.4  # seconds; longer than the jitter of a busy machine, so that the access log can be judged
 CRAWL_SECONDS = 240.0  # a crawl that takes longer is broken; the demo promises 60 s on a machine of its own
@@ -120,20 +119,11 @@ def scrapy() -> Callable[..., Finished]:
 @pytest.fixture(scope="session")
 def demo_crawl(tmp_path_factory: pytest.TempPathFactory) -> DemoCrawl:
     """The demo web crawled once, once more with the same command, and again after it changed."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    folder, facts = shared / "demo-crawl", shared / "demo-crawl" / "facts.json"
-    with (shared / "demo-crawl.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not facts.exists():
-            folder.mkdir()
-            facts.write_text(json.dumps(_crawl_all(folder)), "utf-8")
-    values = json.loads(facts.read_text("utf-8"))
-    values |= {name: Finished(**values[name]) for name in ("first", "second", "third")}
-    return DemoCrawl(folder=folder, **values)
+    return made_once(tmp_path_factory, "demo-crawl", _crawl_all)
 
 
-def _crawl_all(folder: Path) -> dict[str, object]:
+def _crawl_all(folder: Path) -> DemoCrawl:
+    folder.mkdir()
     with served(folder) as server:
         command = crawl_command(server, folder / "seeds.txt", folder / "corpus", [], POLITE_DELAY)
         first = run(command)
@@ -146,11 +136,4 @@ def _crawl_all(folder: Path) -> dict[str, object]:
         server.change()
         command = crawl_command(server, folder / "seeds.txt", folder / "corpus-second", AGAIN, POLITE_DELAY)
         third = run(command)
-        return {
-            "bases": dict(server.web.bases),
-            "first": vars(first),
-            "second": vars(second),
-            "third": vars(third),
-            "first_requests": requests,
-            "second_requests": until_second,
-        }
+        return DemoCrawl(folder, dict(server.web.bases), first, second, third, requests, until_second)

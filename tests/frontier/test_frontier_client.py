@@ -10,6 +10,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Nack, PutStatus, Wire
 from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack, dead, reserve
 
 
 def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:
@@ -47,7 +48,7 @@ def test_higher_priority_comes_first_and_equals_in_their_order(frontier_run):
         order = []
         while leases := (await frontier.lease(1)).leases:
             order.append(leases[0].url.rpartition("/")[2])
-            await frontier.ack([(leases[0].token, 0.0)])
+            await ack(frontier, [(leases[0].token, 0.0)])
         assert order == ["9-1", "9-2", "0-1", "0-2", "-1-1", "-1-2"]
 
     frontier_run(scenario, delay=0.0)
@@ -58,7 +59,7 @@ def test_one_scope_is_asked_once_per_delay_by_all_its_hosts_together(frontier_ru
         await frontier.put(pages("1") + pages("1", host="https://www.a.example") + pages("1", host="https://b.example"))
         first = (await frontier.lease(10)).leases
         assert sorted(lease.scope for lease in first) == ["a.example", "b.example"]
-        await frontier.ack([(lease.token, 0.0) for lease in first])
+        await ack(frontier, [(lease.token, 0.0) for lease in first])
         clock.advance(1.9)
         assert not (await frontier.lease(10)).leases
         clock.advance(0.1)
@@ -75,7 +76,7 @@ def test_concurrency_is_counted_until_the_request_is_over_not_until_the_page_is_
         assert not (await frontier.lease(10)).leases
         await frontier.finish([(first.token, None)])
         assert len((await frontier.lease(10)).leases) == 1
-        assert await frontier.ack([(first.token, None)]) == [True]
+        assert await ack(frontier, [(first.token, None)]) == [True]
 
     frontier_run(scenario, delay=0.0, concurrency=1)
 
@@ -85,7 +86,7 @@ def test_a_slow_host_rests_as_long_as_its_answer_took(frontier_run, clock):
         await frontier.put(pages("1", "2"))
         (first,) = (await frontier.lease(10)).leases
         clock.advance(5.0)
-        await frontier.ack([(first.token, 5.0)])
+        await ack(frontier, [(first.token, 5.0)])
         clock.advance(4.9)
         assert not (await frontier.lease(10)).leases
         clock.advance(0.1)
@@ -98,7 +99,7 @@ def test_a_url_that_needed_no_request_gives_its_turn_to_the_next_one(frontier_ru
     async def scenario(frontier):
         await frontier.put(pages("1", "2"))
         (first,) = (await frontier.lease(10)).leases
-        await frontier.ack([(first.token, None)])
+        await ack(frontier, [(first.token, None)])
         assert len((await frontier.lease(10)).leases) == 1
 
     frontier_run(scenario, delay=30.0)
@@ -113,9 +114,9 @@ def test_a_silent_workers_leases_return_and_cost_a_try(frontier_run, clock):
         clock.advance(0.1)
         (second,) = (await frontier.lease(1)).leases
         assert (second.url, second.attempt, second.reasons) == (first.url, 2, ("lease expired",))
-        assert await frontier.ack([(first.token, 0.0)]) == [False]
+        assert await ack(frontier, [(first.token, 0.0)]) == [False]
         assert (await frontier.counts()).leased == 1
-        assert await frontier.ack([(second.token, 0.0)]) == [True]
+        assert await ack(frontier, [(second.token, 0.0)]) == [True]
         assert (await frontier.counts()).done == 1
 
     frontier_run(scenario, lease_seconds=10.0, delay=0.0)
@@ -125,12 +126,12 @@ def test_a_heartbeat_keeps_leases_and_names_the_lost_ones(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages("1") + pages("1", host="https://b.example"))
         first, second = (await frontier.lease(2)).leases
-        await frontier.ack([(second.token, 0.0)])
+        await ack(frontier, [(second.token, 0.0)])
         clock.advance(9.0)
         assert await frontier.extend([first.token, second.token]) == [second.token]
         clock.advance(9.0)
         assert not (await frontier.lease(2)).leases
-        assert await frontier.ack([(first.token, 0.0)]) == [True]
+        assert await ack(frontier, [(first.token, 0.0)]) == [True]
 
     frontier_run(scenario, lease_seconds=10.0)
 
@@ -147,10 +148,10 @@ def test_a_failed_try_comes_back_at_its_time_and_the_last_one_becomes_a_dead_let
         assert (lease.attempt, lease.reasons) == (2, ("HTTP 500",))
         assert await frontier.nack(lease.token, None, "reset") is Nack.EXHAUSTED
         assert (await frontier.counts()).leased == 1  # until the loss is recorded
-        assert await frontier.ack([(lease.token, None)]) == [True]
+        assert await ack(frontier, [(lease.token, None)]) == [True]
         counts = await frontier.counts()
         assert (counts.queued, counts.leased, counts.done, counts.dead) == (0, 0, 0, 1)
-        assert [d async for d in frontier.dead()] == [("https://a.example/1", ("HTTP 500", "reset"))]
+        assert [d async for d in dead(frontier)] == [("https://a.example/1", ("HTTP 500", "reset"))]
         assert await frontier.requeue("dead") == 1
         (lease,) = (await frontier.lease(1)).leases
         assert lease.attempt == 1
@@ -168,7 +169,7 @@ def test_a_url_on_which_workers_die_is_handed_out_as_exhausted_to_be_recorded(fr
         (lease,) = (await frontier.lease(1)).leases
         assert lease.exhausted
         assert lease.reasons == ("lease expired", "lease expired")
-        await frontier.ack([(lease.token, None)])
+        await ack(frontier, [(lease.token, None)])
         assert (await frontier.counts()).dead == 1
 
     frontier_run(scenario, tries=2, lease_seconds=10.0, delay=0.0)
@@ -240,8 +241,8 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
     async def scenario(frontier):
         await frontier.put(pages("1"))
         start = clock.now
-        assert await frontier.reserve("https://www.a.example/robots.txt") == start
-        assert await frontier.reserve("https://a.example/robots.txt") == start + 2.0
+        assert await reserve(frontier, "https://www.a.example/robots.txt") == start
+        assert await reserve(frontier, "https://a.example/robots.txt") == start + 2.0
         assert (await frontier.lease(1)).next_ready_at == start + 4.0
         clock.advance(4.0)
         (lease,) = (await frontier.lease(1)).leases
@@ -258,10 +259,10 @@ def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, c
     async def scenario(frontier):
         await frontier.set_delay("a.example", 5.0, "robots:x")
         await frontier.set_delay("b.example", 0.1, "robots:x")
-        assert await frontier.reserve("https://a.example/") == clock.now
-        assert await frontier.reserve("https://a.example/") == clock.now + 5.0
-        assert await frontier.reserve("https://b.example/") == clock.now
-        assert await frontier.reserve("https://b.example/") == clock.now + 1.0
+        assert await reserve(frontier, "https://a.example/") == clock.now
+        assert await reserve(frontier, "https://a.example/") == clock.now + 5.0
+        assert await reserve(frontier, "https://b.example/") == clock.now
+        assert await reserve(frontier, "https://b.example/") == clock.now + 1.0
 
     frontier_run(scenario, delay=1.0)
 
@@ -328,7 +329,7 @@ def test_what_is_asked_about_by_the_thousand_is_a_table_from_its_first_entry_on(
             assert await redis.object("encoding", prefix + name) == encoding
         assert set(await redis.hkeys(prefix + "lease")) == {first.token.encode(), second.token.encode()}
         assert await redis.zcard(prefix + "leases") == await redis.hlen(prefix + "busy") == 2
-        await frontier.ack([(first.token, 0.1)])
+        await ack(frontier, [(first.token, 0.1)])
         assert await redis.object("encoding", prefix + "done") == b"hashtable"
         assert await redis.hgetall(prefix + "done") == {first.scope.encode(): b"1"}
 
@@ -339,7 +340,7 @@ def test_a_token_twice_in_one_call_counts_once(frontier_run):
     async def scenario(frontier):
         await frontier.put(pages("1"))
         (lease,) = (await frontier.lease(1)).leases
-        assert await frontier.ack([(lease.token, 0.1), (lease.token, 0.1)]) == [True, True]
+        assert await ack(frontier, [(lease.token, 0.1), (lease.token, 0.1)]) == [True, True]
         assert (await frontier.counts()).done == 1
 
     frontier_run(scenario)
@@ -381,7 +382,7 @@ def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
         await frontier.nack(leases[1].token, clock.now + 9, "x")
         await frontier.nack(leases[2].token, None, "x")
         await frontier.finish([(leases[3].token, None)])
-        await frontier.ack([(leases[3].token, 1.0)])
+        await ack(frontier, [(leases[3].token, 1.0)])
         for scope in ("a.example", "b.example", "c.example"):
             await frontier.block(scope, clock.now + 99, "x")
             await frontier.set_delay(scope, 3, "robots:x")
@@ -402,7 +403,7 @@ def test_shards_add_up(frontier_run):
         assert set(await frontier.put(candidates)) == {PutStatus.QUEUED}
         leases = (await frontier.lease(8)).leases
         assert {lease.scope for lease in leases} == {f"{h}.example" for h in "abcdefgh"}
-        assert await frontier.ack([(lease.token, 0.0) for lease in leases]) == [True] * 8
+        assert await ack(frontier, [(lease.token, 0.0) for lease in leases]) == [True] * 8
         counts = await frontier.counts()
         assert (counts.queued, counts.leased, counts.done, counts.seen) == (16, 0, 8, 24)
 
@@ -463,10 +464,10 @@ def test_a_lower_limit_of_another_worker_holds_at_once(frontier_run, clock, valk
         await strict.open()
         (first,) = (await frontier.lease(1)).leases
         assert not (await strict.lease(10)).leases, "one request is under way, and only one is allowed here"
-        assert await strict.ack([(first.token, 0.0)]) == [True]
+        assert await ack(strict, [(first.token, 0.0)]) == [True]
         (second,) = (await strict.lease(10)).leases
         assert len((await frontier.lease(10)).leases) <= 1
-        assert await strict.ack([(second.token, 0.0)]) == [True]
+        assert await ack(strict, [(second.token, 0.0)]) == [True]
         counts = await strict.counts()
         assert counts.queued + counts.leased == 2
         await strict.close()
@@ -482,10 +483,10 @@ def test_a_scope_that_was_lowered_to_one_request_is_served_to_the_end(frontier_r
         strict = Frontier(valkey_url, crawl_name, Limits(delay=0.0, concurrency=1), now=clock)
         await strict.open()
         for lease in under_way:
-            assert await strict.ack([(lease.token, 0.0)]) == [True]
+            assert await ack(strict, [(lease.token, 0.0)]) == [True]
         for _ in range(2):
             (lease,) = (await strict.lease(10)).leases
-            assert await strict.ack([(lease.token, 0.0)]) == [True]
+            assert await ack(strict, [(lease.token, 0.0)]) == [True]
         assert (await strict.counts()).done == 4
         await strict.close()
 
@@ -498,7 +499,7 @@ def test_a_delay_survives_in_every_place_it_is_kept(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages("1"))
         (lease,) = (await frontier.lease(10)).leases
-        await frontier.ack([(lease.token, 0.0)])
+        await ack(frontier, [(lease.token, 0.0)])
         await frontier.put(pages("2"))
         assert not (await frontier.lease(10)).leases
         clock.advance(1.999)

@@ -12,11 +12,12 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode
 from crawler.frontier.operate import Order, act
 from crawler.frontier.overview import overview
-from crawler.frontier.seeding import join_scope, sow
-from crawler.scheduler.start_urls import Door, door_key, parse_entry
+from crawler.frontier.seeding import join_scope, seed_frontier
+from crawler.scheduler.start_urls import StartUrls, parse_entry, start_urls_key
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack, reserve
 
 
 async def keys_of(frontier: Frontier) -> dict[bytes, bytes]:
@@ -41,7 +42,7 @@ async def fill(frontier: Frontier) -> None:
                 case 2:
                     await frontier.nack(lease.token, None, "http_error", counted=True)
                     await frontier.nack(lease.token, None, "http_error", counted=True)
-                    await frontier.ack([(lease.token, None)])
+                    await ack(frontier, [(lease.token, None)])
     await frontier.block("c.example", frontier.now() + 999.0, "HTTP 503")
     await frontier.set_delay("a.example", 7.0, "robots")
     await frontier.put_blob("https://a.example/robots.txt", b"User-agent: *", 900.0)
@@ -64,13 +65,14 @@ async def everything(frontier: Frontier) -> None:
         Order("purge", domain="b.example", yes=True),
     ):
         await act(frontier, order)
-    await sow(frontier, plan_seeds(url="https://d.example/", sitemap="https://e.example/s.xml"))
+    await seed_frontier(frontier, plan_seeds(url="https://d.example/", sitemap="https://e.example/s.xml"))
     await frontier.requeue("leased")
     await frontier.requeue("due")
     for lease in (await frontier.lease(9)).leases:
         await frontier.extend([lease.token])
-        await frontier.ack([(lease.token, 0.1)])
-    await frontier.reserve("https://a.example/")
+        await ack(frontier, [(lease.token, 0.1)])
+    await reserve(frontier, "https://a.example/")
+    await frontier.set_priority("a.example", 5)
     await frontier.set_mode(Mode.DRAIN)
     async with frontier.single_flight("x"):
         pass
@@ -103,9 +105,9 @@ def test_nothing_that_is_done_to_one_crawl_touches_another(valkey_url, crawl_nam
 
 def test_each_crawl_has_a_door_of_its_own_and_the_default_one_has_the_usual_name():
     usual = "%(name)s:start_urls"
-    assert door_key(usual, "corpus", "crawl") == "corpus:start_urls"
-    assert door_key(usual, "corpus", "news") == "corpus:start_urls:news"
-    assert door_key("in:%(crawl)s", "corpus", "news") == "in:news"
+    assert start_urls_key(usual, "corpus", "crawl") == "corpus:start_urls"
+    assert start_urls_key(usual, "corpus", "news") == "corpus:start_urls:news"
+    assert start_urls_key("in:%(crawl)s", "corpus", "news") == "in:news"
 
 
 @pytest.mark.parametrize(
@@ -150,13 +152,13 @@ def test_the_door_takes_good_entries_once_and_leaves_a_key_of_another_kind_alone
         redis, key = frontier.connection.redis, f"door:{frontier.crawl}"
         good = [b"https://a.example/1", json.dumps({"url": "https://a.example/1", "priority": 9}).encode()]
         await redis.rpush(key, b'{"url": ' + b"[" * 4900, *good, b"https://elsewhere.example/")
-        door = Door(frontier.connection, key, lambda url: "a.example" in url, frontier.put)
+        door = StartUrls(frontier.connection, key, lambda url: "a.example" in url, frontier.put)
         assert await door.take() == 4
         assert await redis.exists(key) == 0
         assert (await frontier.counts()).queued == 1
         assert await door.take() == 0  # it looks once a second
         await redis.set(key, "something else")
-        other = Door(frontier.connection, key, lambda _: True, frontier.put)
+        other = StartUrls(frontier.connection, key, lambda _: True, frontier.put)
         assert await other.take() == 0
         assert await redis.get(key) == b"something else"
         await redis.delete(key)

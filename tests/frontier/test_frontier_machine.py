@@ -47,6 +47,7 @@ from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, Pu
 from crawler.frontier.packing import LEASE_FRONT, unpack
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import reserve
 
 SCOPES = ("a.example", "b.example", "c.example")
 LEASE_SECONDS, TRIES = 20.0, 3
@@ -346,7 +347,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(scope=st.sampled_from(SCOPES))
     def reserve(self, scope: str) -> None:
-        at = self.do(self.frontier.reserve(f"https://{scope}/robots.txt"))
+        at = self.do(reserve(self.frontier, f"https://{scope}/robots.txt"))
         assert at >= self.now
         assert at >= self.scopes[scope].blocked_until
         self.send(scope, at)

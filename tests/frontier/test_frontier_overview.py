@@ -11,6 +11,7 @@ from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.status_table import humane, render
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack
 
 
 @pytest.mark.parametrize("shards", [1, 3])
@@ -30,7 +31,7 @@ def test_the_columns_of_all_domains_add_up_to_the_totals(frontier_run, clock, sh
                         await frontier.nack(lease.token, None, "download_failed")
                         await frontier.nack(lease.token, None, "download_failed")
                     case 3 | 4:
-                        await frontier.ack([(lease.token, 0.1)])
+                        await ack(frontier, [(lease.token, 0.1)])
             clock.advance(5.0)
         view = await overview(frontier)
         for name in ("queued", "leased", "held", "done"):
@@ -49,7 +50,7 @@ def test_the_rate_is_that_of_the_last_minute(frontier_run, clock):
         clock.now = 1_700_000_000.0
         await frontier.put([Candidate(f"https://h{n}.example/") for n in range(200)])
         for _ in range(20):
-            await frontier.ack([(lease.token, 0.0) for lease in (await frontier.lease(10)).leases])
+            await ack(frontier, [(lease.token, 0.0) for lease in (await frontier.lease(10)).leases])
             clock.advance(6.0)
         assert (await overview(frontier)).rate == pytest.approx(10 / 6, rel=0.15)
         clock.advance(30.0)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus, Wire
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack
 
 HOST = "https://a.example"
 _serial = itertools.count()
@@ -112,7 +113,7 @@ def test_whatever_is_put_comes_out_exactly_once(valkey_url, plan, most):
                     await frontier.nack(lease.token, None, "reset")
                 else:
                     done.append(lease.url)
-                    await frontier.ack([(lease.token, None)])
+                    await ack(frontier, [(lease.token, None)])
         assert (await frontier.counts()).queued == len(put) - len(done)
         done += await drain(frontier)
         await frontier.close()

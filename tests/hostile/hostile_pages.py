@@ -13,8 +13,8 @@ from typing import Any
 import brotli
 import zstandard
 
+from bench.web.prose import prose
 from tests.support.loopback_web import Answer, Route
-from tests.support.site import prose
 
 MEBIBYTE = 2**20
 BOMB_BYTES = 256 * MEBIBYTE

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ipaddress
-import itertools
+import json
+import os
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from crawler import config
+from crawler.config.environment import problems_of_environment
 from tests.support.places import PROJECT
 
 FOLDER = PROJECT / "k8s"
@@ -35,9 +39,25 @@ def pod(name: str) -> dict[str, Any]:
     return ALL["StatefulSet", name]["spec"]["template"]["spec"]
 
 
-def worker_arguments() -> dict[str, str]:
-    args = pod("worker")["containers"][0]["args"]
-    return dict(value.split("=", 1) for flag, value in itertools.pairwise(args) if flag == "-s")
+def worker_environment() -> dict[str, str]:
+    """What a worker's container sees, as Kubernetes composes it; references stand as "<kind>"."""
+    container = pod("worker")["containers"][0]
+    found: dict[str, str] = {}
+    for source in container["envFrom"]:
+        data = ALL["ConfigMap", source["configMapRef"]["name"]]["data"]
+        found |= {source.get("prefix", "") + name: value for name, value in data.items()}
+    return found | {e["name"]: e.get("value") or f"<{next(iter(e['valueFrom']))}>" for e in container["env"]}
+
+
+def settings_in(environment: dict[str, str], folder: Path) -> dict[str, Any]:
+    """What `scrapy settings` of a worker with this environment says of every declared setting."""
+    code = (
+        "import json; from scrapy.utils.project import get_project_settings; from crawler.config import declared;"
+        "s = get_project_settings(); print(json.dumps({n: s.get(n) for n in declared()}, default=str))"
+    )
+    env = {**environment, "PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "PATH": os.defpath}
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def test_every_file_of_the_folder_is_a_resource() -> None:
@@ -50,15 +70,26 @@ def test_every_setting_exists_and_has_a_usable_value() -> None:
     config.from_mapping(SETTINGS)
 
 
-def test_every_setting_of_the_config_map_reaches_the_command_line() -> None:
-    assert set(SETTINGS) <= set(worker_arguments())
-    assert all(worker_arguments()[name] == f"$({name})" for name in SETTINGS)
+def test_every_setting_of_the_config_map_reaches_a_worker(tmp_path: Path) -> None:
+    found = settings_in(worker_environment(), tmp_path)
+    assert {name: found[name] for name in SETTINGS} == SETTINGS
 
 
-def test_every_variable_on_the_command_line_is_defined() -> None:
-    container = pod("worker")["containers"][0]
-    used = set(re.findall(r"\$\((\w+)\)", " ".join(container["args"])))
-    assert used <= set(SETTINGS) | {entry["name"] for entry in container["env"]}
+def test_every_declared_setting_would_reach_a_worker_from_the_config_map(tmp_path: Path) -> None:
+    (source,) = pod("worker")["containers"][0]["envFrom"]
+    values = {name: f"value of {name}" for name in config.declared()}
+    found = settings_in({source["prefix"] + name: value for name, value in values.items()}, tmp_path)
+    assert found == values
+
+
+def test_a_worker_has_its_own_name_and_the_secret_address_of_the_server(tmp_path: Path) -> None:
+    found = settings_in(worker_environment(), tmp_path)
+    assert (found["WORKER_ID"], found["REDIS_URL"]) == ("<fieldRef>", "<secretKeyRef>")
+
+
+def test_nothing_of_the_environment_looks_like_a_setting_and_is_none() -> None:
+    assert problems_of_environment(worker_environment(), config.declared()) == []
+    assert pod("worker")["enableServiceLinks"] is False
 
 
 def test_a_worker_has_more_time_to_stop_than_a_lease_and_its_slowest_page_need() -> None:
@@ -74,7 +105,8 @@ def test_a_worker_keeps_its_name_and_its_spool_when_it_is_replaced() -> None:
     spool = worker["volumeClaimTemplates"][0]["metadata"]["name"]
     mounts = {m["name"]: m["mountPath"] for m in pod("worker")["containers"][0]["volumeMounts"]}
     assert mounts[spool] == SETTINGS["CORPUS_SPOOL_DIR"]
-    assert worker_arguments()["WORKER_ID"] == "$(POD_NAME)"
+    name = next(e for e in pod("worker")["containers"][0]["env"] if e["name"] == "CRAWLER_WORKER_ID")
+    assert name["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
     assert worker["persistentVolumeClaimRetentionPolicy"]["whenScaled"] == "Retain"
 
 
@@ -138,6 +170,17 @@ def test_the_autoscaler_counts_hosts_of_this_crawl_that_may_be_asked() -> None:
     assert (scaled["scaleTargetRef"]["kind"], scaled["scaleTargetRef"]["name"]) == ("StatefulSet", "worker")
     assert scaled["minReplicaCount"] >= 1
     assert scaled["triggers"][0]["metadata"]["listName"] == f"{{{SETTINGS['CRAWL_ID']}.0}}:ready"
+
+
+def test_the_documentation_names_the_figure_that_the_autoscaler_counts() -> None:
+    (trigger,) = ALL["ScaledObject", "worker"]["spec"]["triggers"]
+    page = (PROJECT / "docs" / "scaling.md").read_text()
+    said = re.search(
+        r"The autoscaler counts the members of `([^`]+)`.*?(\d+) of them\s+for each worker", page, re.DOTALL
+    )
+    assert said is not None
+    name = trigger["metadata"]["listName"].replace(SETTINGS["CRAWL_ID"], "<CRAWL_ID>")
+    assert said.groups() == (name, trigger["metadata"]["listLength"])
 
 
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import struct
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.places import PROJECT
+from tests.support.serving import Handler, LoopbackServer, hang, reset
 
 
 @dataclass
@@ -28,39 +26,20 @@ class Reply:
     content_type: str | None = "text/html"
 
 
-def reset(handler: BaseHTTPRequestHandler) -> None:
-    """Hang up with RST."""
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
-
-
-def hang(handler: Any) -> None:
-    """Never answer."""
-    handler.server.closing.wait(60)
-
-
 Route = Reply | Callable[[BaseHTTPRequestHandler], None]
 
 
-class Web(ThreadingHTTPServer):
+class Web(LoopbackServer):
     """Every address of 127.0.0.0/8 is a site: `site("127.0.0.5", {"/robots.txt": Reply(404)})`."""
-
-    daemon_threads = True
-    request_queue_size = 64
 
     reply = Reply
     reset = staticmethod(reset)
     hang = staticmethod(hang)
 
     def __init__(self) -> None:
-        super().__init__(("0.0.0.0", 0), Handler)
+        super().__init__(SiteHandler)
         self.sites: dict[str, dict[str, Route]] = {}
         self.log: list[tuple[str, str]] = []
-        self.closing = threading.Event()
-
-    @property
-    def port(self) -> int:
-        return self.server_address[1]
 
     def site(self, address: str, routes: dict[str, Route]) -> str:
         self.sites[address] = routes
@@ -70,18 +49,13 @@ class Web(ThreadingHTTPServer):
         address = base.split("//")[1].split(":", maxsplit=1)[0]
         return [path for host, path in self.log if host == address]
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the tests."""
 
-
-class Handler(BaseHTTPRequestHandler):
+class SiteHandler(Handler):
     server: Web
-    protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
-        address = self.connection.getsockname()[0]
-        self.server.log.append((address, self.path))
-        route = self.server.sites.get(address, {}).get(self.path, Reply(404, b"", content_type=None))
+    def respond(self) -> None:
+        self.server.log.append((self.address, self.path))
+        route = self.server.sites.get(self.address, {}).get(self.path, Reply(404, b"", content_type=None))
         if callable(route):
             self.close_connection = True
             route(self)
@@ -96,20 +70,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(route.body)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """The test keeps its own log."""
-
 
 @pytest.fixture
 def web() -> Iterator[Web]:
-    server = Web()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with Web() as server:
+        yield server
 
 
 @pytest.fixture

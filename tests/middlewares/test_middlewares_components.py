@@ -19,11 +19,15 @@ from crawler.downloader import resolver
 from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
 from crawler.middlewares import defaults
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
-from crawler.middlewares.control_files import MAX_PARSED_BYTES, ROBOTS, ControlFiles, authority_of, path_of
+from crawler.middlewares.control_files import MAX_PARSED_BYTES, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout import OptOutMiddleware
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.policy.network import NetworkRules
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading
+
+ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
 RETRY = "scrapy.downloadermiddlewares.retry.RetryMiddleware"
 

@@ -8,9 +8,14 @@ from scrapy.http import Response
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
-from crawler.middlewares.control_files import ROBOTS, ControlFiles
+from crawler.middlewares.control_files import ControlFiles, FileKind
+from crawler.policy.robots import answer as robots_fetch
+from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading
 from crawler.server.embedded import EmbeddedServer
+from tests.support.frontier_shorthand import reserve
+
+ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
 
 class Worker:
@@ -22,7 +27,7 @@ class Worker:
 
     async def wait_turn(self, url: str) -> None:
         self.turns.append(url)
-        await self.frontier.reserve(url)
+        await reserve(self.frontier, url)
 
 
 def test_workers_share_one_fetch_and_one_record_through_the_frontier(tmp_path):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 PAGE = b"<html><head><title>t</title></head><body><p>One short page.</p>%s</body></html>"
 
@@ -39,16 +36,7 @@ def test_crawl_delay_of_robots_txt_slows_down_everything_sent_to_the_host(web, t
         "STAGE_WORKERS": "0",
         "PROGRESS": "off",
     }
-    arguments = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"url={base}/", *arguments],
-        cwd=PROJECT,
-        env=os.environ | {"PYTHONPATH": str(PROJECT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = scrapy("crawl", "corpus", "-a", f"url={base}/", settings=settings)
     assert done.returncode == 0, done.stderr[-3000:]
     assert [path for _, path in times] == ["/robots.txt", "/", "/a", "/b"]
     # three times 1.5 s; with one gap less or DOWNLOAD_DELAY alone it would be 3 s or nearly nothing

@@ -1,11 +1,11 @@
-"""A small, seeded share of `bench/fuzz.py`: no bytes make a parser raise, and none costs it more than linear time."""
+"""A seeded share of `bench/faults/fuzz.py`: no bytes make a parser raise, and none costs it more than linear time."""
 
 from __future__ import annotations
 
 import pytest
 
-from bench.fuzz import fuzz, pumped
-from bench.fuzz_targets import TARGETS, Target
+from bench.faults.fuzz import fuzz, pumped
+from bench.faults.fuzz_targets import TARGETS, Target
 
 EVERY = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 

@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from bench.robots import LARGE, REASONS, cost, differences
+from bench.quality.robots import LARGE, REASONS, cost, differences
 from crawler.policy.robots.parse import parse
 
 CASES = [  # file, bot, path, allowed: the expectations that the files' comments and names state

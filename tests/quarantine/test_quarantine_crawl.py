@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import orjson
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
 from crawler.observe.report import terminal
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
 from crawler.storage.files.shards import read_lines
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
+from tests.support.serving import Handler, LoopbackServer, article
 
 PAGES, TURNS_AT = 50, 25
 SETTINGS = {
@@ -36,67 +32,49 @@ SETTINGS = {
 }
 
 
-class TurningSite(ThreadingHTTPServer):
+class TurningSite(LoopbackServer):
     """Pages /p/0 …; from the 25th page asked for, scripts and a consent text stand where the article was."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.31.6", 0), Handler)
+        super().__init__(SiteHandler, "127.0.31.6")
         self.asked = 0
 
     @property
     def url(self) -> str:
-        return f"http://127.0.31.6:{self.server_address[1]}"
+        return f"http://127.0.31.6:{self.port}"
 
 
-class Handler(BaseHTTPRequestHandler):
+class SiteHandler(Handler):
     server: TurningSite
-    protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         match = re.fullmatch(r"/p/(\d+)", self.path)
-        body = b""
-        if match is not None:
-            self.server.asked += 1
-            walled = self.server.asked > TURNS_AT
-            text = "".join(f"<p>{p}</p>" for p in prose(match[1], words=180))
-            script = f"<script>{'var consent = 1;' * 4000}</script>" if walled else ""
-            body = f"<html lang=en><head><title>P</title>{script}</head><main>{text}</main></html>".encode()
-        self.send_response(200 if match else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        if match is None:
+            self.send(404)
+            return
+        self.server.asked += 1
+        body = article(match[1], words=180, title="P")
+        if self.server.asked > TURNS_AT:
+            body = body.replace(b"</head>", f"<script>{'var consent = 1;' * 4000}</script></head>".encode())
+        self.send(200, body)
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory) -> Iterator[tuple[Path, str]]:
-    site = TurningSite()
-    threading.Thread(target=site.serve_forever, args=(0.05,), daemon=True).start()
+    site = TurningSite().start()
     folder = tmp_path_factory.mktemp("turning")
     (folder / "seeds.txt").write_text("".join(f"{site.url}/p/{n}\n" for n in range(PAGES)))
     corpus = folder / "corpus"
-    port = site.server_address[1]
-    run = scrapy("crawl", "corpus", "-a", f"seeds={folder / 'seeds.txt'}", corpus=corpus, NETWORK_PORTS=port)
-    site.shutdown()
-    site.server_close()
+    port = site.port
+    run = on("crawl", "corpus", "-a", f"seeds={folder / 'seeds.txt'}", corpus=corpus, NETWORK_PORTS=port)
+    site.stop()
     assert run.returncode == 0, run.stderr
     assert "is in quarantine" in run.stderr
     yield corpus, f"127.0.31.6:{port}"
 
 
-def scrapy(*arguments: str, corpus: Path, **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    for name, value in {**SETTINGS, **more, "CORPUS_DIR": corpus}.items():
-        command += ["-s", f"{name}={value}"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, timeout=180, env=environment, check=False
-    )
+def on(*arguments: str, corpus: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    return scrapy(*arguments, settings={**SETTINGS, **more, "CORPUS_DIR": corpus})
 
 
 def verdicts(corpus: Path) -> dict[str, str]:
@@ -122,7 +100,7 @@ def test_pages_behind_the_wall_are_in_rejected_with_their_own_reason(crawled):
 
 def test_a_replay_of_the_archive_gives_the_same_verdicts(crawled, tmp_path):
     corpus, _ = crawled
-    run = scrapy("crawl", "replay", "-a", f"archive={corpus}/archive/*.warc.gz", corpus=tmp_path / "again")
+    run = on("crawl", "replay", "-a", f"archive={corpus}/archive/*.warc.gz", corpus=tmp_path / "again")
     assert run.returncode == 0, run.stderr
     assert verdicts(tmp_path / "again") == verdicts(corpus)
 
@@ -140,11 +118,11 @@ def test_the_summary_and_the_page_for_a_browser_name_the_domain(crawled):
 
 def test_the_domain_is_listed_and_released_by_hand(crawled):
     corpus, domain = crawled
-    listed = scrapy("quarantine", corpus=corpus)
+    listed = on("quarantine", corpus=corpus)
     assert listed.returncode == 0, listed.stderr
     assert listed.stdout.startswith(f"{domain}: ")
-    released = scrapy("quarantine", "--release", domain, corpus=corpus)
+    released = on("quarantine", "--release", domain, corpus=corpus)
     assert "is released" in released.stdout
-    again = scrapy("quarantine", "--release", domain, corpus=corpus)
+    again = on("quarantine", "--release", domain, corpus=corpus)
     assert again.returncode == 1
     assert "has no history here" in again.stderr

@@ -12,11 +12,11 @@ import redis
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus
-from crawler.scheduler.put_queue import Inbox, Known
+from crawler.scheduler.put_queue import PutQueue, RecentUrls
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
-from tests.scheduler.test_scheduler_crawls import Worker
 from tests.support.linked_web import Web
+from tests.support.worker import Worker
 
 QUEUED, SEEN = PutStatus.QUEUED, PutStatus.SEEN
 
@@ -25,14 +25,14 @@ def test_a_server_that_stands_still_does_not_stop_the_event_loop(tmp_path):
     async def scenario(url: str, pid: int) -> None:
         frontier = Frontier(url, "still", Limits())
         await frontier.open()
-        inbox = Inbox(frontier, lambda: None)
-        await inbox.put([Candidate("https://a.example/first")])
+        put_queue = PutQueue(frontier, lambda: None)
+        await put_queue.put([Candidate("https://a.example/first")])
         os.kill(pid, signal.SIGSTOP)
         rescue = threading.Timer(20.0, os.kill, (pid, signal.SIGCONT))  # or a blocked loop would wait for ever
         rescue.start()
         try:
             links = [Candidate(f"https://a.example/{i}") for i in range(2000)]
-            calls = [inbox.put(links), frontier.lease(9), frontier.block("b.example", frontier.now() + 9, "x")]
+            calls = [put_queue.put(links), frontier.lease(9), frontier.block("b.example", frontier.now() + 9, "x")]
             work = asyncio.ensure_future(asyncio.gather(*calls, frontier.get_blob("robots"), frontier.counts()))
             for _ in range(200):
                 await asyncio.sleep(0.005)  # other work of the loop, a second of it
@@ -53,13 +53,13 @@ def test_a_server_that_stands_still_does_not_stop_the_event_loop(tmp_path):
 def test_links_put_lately_are_not_sent_again_and_the_oldest_are_forgotten(frontier_run):
     async def scenario(frontier):
         stirred = []
-        inbox = Inbox(frontier, lambda: stirred.append(1), Known(3))
+        put_queue = PutQueue(frontier, lambda: stirred.append(1), RecentUrls(3))
         links = [Candidate(f"https://a.example/{i}") for i in range(5)]
-        assert await inbox.put(links) == [QUEUED] * 5
+        assert await put_queue.put(links) == [QUEUED] * 5
         await frontier.connection.redis.flushdb()  # who answers "seen" now has not asked the server
-        assert await inbox.put(links) == [QUEUED, QUEUED, SEEN, SEEN, SEEN]
+        assert await put_queue.put(links) == [QUEUED, QUEUED, SEEN, SEEN, SEEN]
         assert len(stirred) == 2
-        assert await inbox.put(links[:2]) == [SEEN, SEEN]
+        assert await put_queue.put(links[:2]) == [SEEN, SEEN]
         assert len(stirred) == 2
 
     frontier_run(scenario)
@@ -67,10 +67,10 @@ def test_links_put_lately_are_not_sent_again_and_the_oldest_are_forgotten(fronti
 
 def test_what_was_refused_is_not_remembered(frontier_run):
     async def scenario(frontier):
-        inbox = Inbox(frontier, lambda: None)
+        put_queue = PutQueue(frontier, lambda: None)
         deep = Candidate("https://a.example/deep", depth=9)
-        assert await inbox.put([deep]) == [PutStatus.CAPPED]
-        assert await inbox.put([Candidate(deep.url)]) == [QUEUED]
+        assert await put_queue.put([deep]) == [PutStatus.CAPPED]
+        assert await put_queue.put([Candidate(deep.url)]) == [QUEUED]
 
     frontier_run(scenario, depth=3)
 

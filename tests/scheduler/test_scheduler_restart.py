@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,37 +14,19 @@ from scrapy import Request
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus
-from crawler.scheduler.acknowledge import Returns
-from crawler.scheduler.in_flight import Flights
-from crawler.scheduler.put_queue import Inbox
+from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.scheduler import Scheduler
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.connection import ServerRestarted
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
+from tests.support.frontier_shorthand import ack
+from tests.support.server import file_of, kill, size_of
 
 PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
-
-
-@pytest.fixture
-def server(tmp_path: Path):
-    """A server that has everything in its file before it answers."""
-    embedded = EmbeddedServer(tmp_path / "server")
-    with contextlib.closing(redis.Redis.from_url(embedded.start())) as client:
-        client.config_set("appendfsync", "always")
-    yield embedded
-    embedded.stop()
-
-
-def file_of(server: EmbeddedServer) -> Path:
-    (file,) = (server.folder / "appendonlydir").glob("*.incr.aof")
-    return file
-
-
-def kill(server: EmbeddedServer) -> None:
-    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
-        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
 
 
 def with_frontier(server: EmbeddedServer, scenario) -> None:
@@ -82,7 +62,7 @@ def test_what_is_meant_for_one_epoch_does_not_happen_in_the_next(server):
         kill(server)
         server.ensure()
         with pytest.raises(ServerRestarted), frontier.connection.only_in(0):
-            await frontier.ack([(lease.token, None)])
+            await ack(frontier, [(lease.token, None)])
         counts = await frontier.counts()
         assert (counts.leased, counts.done) == (1, 0)
 
@@ -91,15 +71,15 @@ def test_what_is_meant_for_one_epoch_does_not_happen_in_the_next(server):
 
 def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_back_unsent(server):
     async def scenario(frontier):
-        flights = Flights()
+        in_flight = InFlight()
         await frontier.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
-        flights.add(lease, frontier.connection.epoch)
-        flights.get(lease.token).slot_used = True  # by robots.txt: the page needs a turn of its own
+        in_flight.add(lease, frontier.connection.epoch)
+        in_flight.get(lease.token).slot_used = True  # by robots.txt: the page needs a turn of its own
         kill(server)
         server.ensure()
         with pytest.raises(PutBack):
-            await Turns(frontier, flights).turn(Request(lease.url, meta={"lease": lease}))
+            await Turns(frontier, in_flight).turn(Request(lease.url, meta={"lease": lease}))
 
     with_frontier(server, scenario)
 
@@ -108,13 +88,15 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
     async def scenario(frontier):
         scheduler = Scheduler(SimpleNamespace(stats=None, engine=None), from_mapping({}))
         scheduler.frontier = frontier
-        scheduler._inbox = Inbox(frontier, lambda: None)
-        crawler, revisits = SimpleNamespace(stats=None), SimpleNamespace(entry=lambda lease, doc: b"")
-        scheduler._returns = Returns(crawler, frontier, scheduler._flights, revisits, stir=lambda: None, backoff=1.0)
+        scheduler._put_queue = PutQueue(frontier, lambda: None)
+        stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
+        scheduler._acknowledgements = Acknowledgements(
+            stats, frontier, scheduler._in_flight, revisits, stir=lambda: None, backoff=1.0
+        )
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
-        scheduler._flights.add(lease, frontier.connection.epoch)
-        before = file_of(server).stat().st_size
+        scheduler._in_flight.add(lease, frontier.connection.epoch)
+        before = size_of(server)
         assert await scheduler.put([CHILD], lease.token) == [PutStatus.QUEUED]
         kill(server)
         os.truncate(file_of(server), before)
@@ -131,13 +113,13 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
 
 def test_what_a_server_answered_before_it_was_killed_is_not_remembered(server):
     async def scenario(frontier):
-        inbox = Inbox(frontier, lambda: None)
-        before = file_of(server).stat().st_size
-        assert await inbox.put([CHILD]) == [PutStatus.QUEUED]
+        put_queue = PutQueue(frontier, lambda: None)
+        before = size_of(server)
+        assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
         kill(server)
         os.truncate(file_of(server), before)
         server.ensure()
         await frontier.counts()
-        assert await inbox.put([CHILD]) == [PutStatus.QUEUED]
+        assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
 
     with_frontier(server, scenario)

@@ -10,7 +10,7 @@ from scrapy import Request
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.scheduler.acknowledge import LONGEST_BACKOFF, backoff
-from crawler.scheduler.in_flight import SENT_AT, Flights
+from crawler.scheduler.in_flight import SENT_AT, InFlight
 from crawler.scheduler.turns import Turns
 from crawler.urls.candidate import Candidate
 
@@ -19,17 +19,17 @@ HOST = "http://127.0.0.1:8000"
 
 def test_a_page_that_went_out_late_delays_the_next_one(frontier_run, clock):
     async def scenario(frontier):
-        flights = Flights()
-        turns = Turns(frontier, flights)
+        in_flight = InFlight()
+        turns = Turns(frontier, in_flight)
         await frontier.put([Candidate(f"{HOST}/a"), Candidate(f"{HOST}/b")])
         (lease,) = (await frontier.lease(1)).leases
-        flights.add(lease)
+        in_flight.add(lease)
         request = Request(lease.url, meta={"lease": lease})
         await turns.turn(request)
         clock.advance(0.7)  # the connection took its time
         request.meta[SENT_AT] = time.monotonic()
         turns.left(request)
-        flight = flights.get(lease.token)
+        flight = in_flight.get(lease.token)
         await frontier.finish([(lease.token, flight.wire(frontier.now()))])
         clock.advance(0.9)
         assert (await frontier.lease(1)).leases == (), "a second has passed since the turn, not since the request"
@@ -43,11 +43,11 @@ def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_u
     async def run() -> None:
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.3))
         await frontier.open()
-        flights = Flights()
-        turns = Turns(frontier, flights)
+        in_flight = InFlight()
+        turns = Turns(frontier, in_flight)
         await frontier.put([Candidate(f"{HOST}/a")])
         (lease,) = (await frontier.lease(1)).leases
-        flights.add(lease)
+        in_flight.add(lease)
         robots = Request(f"{HOST}/robots.txt")
         await turns.wait(robots.url)
         await turns.turn(robots)
@@ -63,7 +63,7 @@ def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_u
 
 def test_a_request_that_never_reached_the_wire_changes_nothing(frontier_run):
     async def scenario(frontier):
-        turns = Turns(frontier, Flights())
+        turns = Turns(frontier, InFlight())
         turns.left(Request(f"{HOST}/robots.txt"))
         await turns.wait(f"{HOST}/robots.txt")  # at once: nothing is known of the host
 

@@ -111,7 +111,11 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
         ('reviewer: "a\\nb"', "reviewer: expected one line of text, found 'a\\nb'"),
         ("wait_selector: ' '", "wait_selector: expected one line of text, found ' '"),
         ("discovery: crawl", "discovery: expected one of sitemap, links, found 'crawl'"),
-        ("profile: poems", "profile: expected one of auto, prose, legal, technical, found 'poems'"),
+        (
+            "profile: Poems!",
+            "profile: expected auto, prose, technical, legal, law, datatrove, or a profile of QUALITY_PROFILES_FILE, "
+            "found 'Poems!'",
+        ),
         ("delay: fast", "delay: expected seconds between requests, from 0 to 3600, found 'fast'"),
         ("delay: .nan", "delay: expected seconds between requests, from 0 to 3600, found '.nan'"),
         ("max_pages: 1e3", "max_pages: expected a whole number of at least 1, found '1e3'"),

@@ -89,7 +89,7 @@ def test_an_allowlist_gives_sitemaps_or_folders_to_start_from(tmp_path: Path) ->
     assert plan.count == 4
     assert plan.warnings == [f"{tmp_path}/seeds.txt: expired, nothing is fetched: old.org on 2026-01-01"]
     assert len(plan.scope.entries) == 5
-    assert plan.scope.licence_of("https://www.b.org/") == ("MIT", "B")
+    assert plan.scope.grant("https://www.b.org/")[1:3] == ("MIT", "B")
     assert not plan.scope.admits("https://old.org/", via="seed").ok
     assert all(
         plan.scope.admits_sitemap(c.url).ok if c.kind == "sitemap" else plan.scope.admits(c.url, via="seed").ok
@@ -133,7 +133,11 @@ def test_keys_that_nothing_acts_on_yet_are_said_to_be_idle(tmp_path: Path) -> No
     )
     plan = plan_seeds(allowlist=path)
     assert plan.warnings == [f"{path}: without effect in this version: wait_selector (a.org)"]
-    assert [plan.scope.profile_of(f"https://{host}/") for host in ("a.org", "www.b.org", "c.org")] == ["", "legal", ""]
+    assert [plan.scope.grant(f"https://{host}/").profile for host in ("a.org", "www.b.org", "c.org")] == [
+        "",
+        "legal",
+        "",
+    ]
 
 
 def test_a_seed_the_allowlist_excludes_is_a_problem_and_not_a_surprise(tmp_path: Path) -> None:

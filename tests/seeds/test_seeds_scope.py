@@ -59,9 +59,9 @@ def test_a_sitemap_crawl_takes_listed_pages_only() -> None:
 
 def test_the_longest_allowlist_entry_decides_for_its_subdomains() -> None:
     scope = Scope(entries=(entry("example.org", discovery="links"), entry("law.example.org", licence="PD", tier="B")))
-    assert scope.licence_of("https://a.b.example.org/") == ("CC0-1.0", "A")
-    assert scope.licence_of("https://x.law.example.org/") == ("PD", "B")
-    assert scope.licence_of("https://notexample.org/") == (None, None)
+    assert scope.grant("https://a.b.example.org/")[1:3] == ("CC0-1.0", "A")
+    assert scope.grant("https://x.law.example.org/")[1:3] == ("PD", "B")
+    assert scope.grant("https://notexample.org/")[1:3] == (None, None)
     assert scope.follows_links("https://www.example.org/")
     assert not scope.follows_links("https://law.example.org/")
     assert scope.entry_of("https://law.example.org:8443/") == entry("law.example.org", licence="PD", tier="B")
@@ -72,7 +72,7 @@ def test_an_entry_for_www_covers_its_twin_and_no_other_neighbour() -> None:
     covered = ("https://www.a.org/", "https://a.org/", "https://x.www.a.org/")
     assert [scope.admits(url, via="seed").ok for url in covered] == [True, True, True]
     assert not scope.admits("https://docs.a.org/", via="seed").ok
-    assert (scope.licence_of("https://b.org/")[1], scope.licence_of("https://www.b.org/")[1]) == ("B", "A")
+    assert (scope.grant("https://b.org/").tier, scope.grant("https://www.b.org/").tier) == ("B", "A")
 
 
 def test_an_entry_with_a_port_covers_that_port_only() -> None:
@@ -108,7 +108,7 @@ def test_an_expired_licence_admits_nothing_but_still_names_itself() -> None:
     now[0] += 1
     assert set(reasons(scope, "https://example.org/").values()) == {"licence_expired"}
     assert str(scope.admits_sitemap("https://example.org/s.xml").reason) == "licence_expired"
-    assert scope.licence_of("https://example.org/") == ("CC0-1.0", "A")
+    assert scope.grant("https://example.org/")[1:3] == ("CC0-1.0", "A")
 
 
 def test_robots_sitemaps_are_used_where_no_sitemap_is_given() -> None:
@@ -139,7 +139,7 @@ def test_something_that_is_no_url_is_refused_with_that_reason(url: str) -> None:
     scope = Scope(link_hosts=frozenset({"b.org"}))
     assert scope.admits(url, via="link").reason is AdmissionReason.NOT_A_URL
     assert not scope.follows_links(url)
-    assert scope.licence_of(url) == (None, None)
+    assert scope.grant(url)[1:3] == (None, None)
 
 
 def test_merging_adds_hosts_and_lets_the_newer_entry_hold() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bench import eval_language, eval_rules
-from bench._rules_compare import Judged, compare, in_the_oracles_words
-from bench._rules_report import agreement, by_language, deviations
+from bench.quality import eval_language, eval_rules
+from bench.quality.rules_compare import Judged, compare, in_the_oracles_words
+from bench.quality.rules_report import agreement, by_language, deviations
 from crawler.document import DropReason
 from crawler.stages.quality.rules import Failure
 

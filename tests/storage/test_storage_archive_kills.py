@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from bench._torn import audit, corpus_of, write_pages
+from bench.faults.torn import audit, corpus_of, write_pages
 from tests.support.places import PROJECT
 
 
@@ -13,7 +13,7 @@ def written(folder):
 
 
 def test_after_each_of_eight_kills_everything_acknowledged_is_readable():
-    command = [sys.executable, "-m", "bench.torn_writes", "--kills", "8"]
+    command = [sys.executable, "-m", "bench.faults.torn_writes", "--kills", "8"]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "8 kills, 0 with something wrong" in done.stdout

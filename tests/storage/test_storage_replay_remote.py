@@ -181,3 +181,49 @@ def test_many_remote_archives_are_not_asked_for_their_sizes():
 def test_a_page_of_a_single_member_is_whole(serve):
     content = gzip.compress(b"".join(gzip.decompress(r) for r in Writer().add("http://a.test/", b"<p>x</p>").records))
     assert [page.body for page in Archive(serve(content).url)] == [b"<p>x</p>"]
+
+
+class Refusing(Server):
+    """Answers nothing but one status."""
+
+    def __init__(self, status: int) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def do_HEAD(self) -> None:
+                self.do_GET()
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/x.warc.gz"
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(404, "there is no such archive"), (403, "the server answers 403"), (503, "the server answers 503")],
+)
+def test_what_a_server_answers_tells_an_absent_archive_from_one_that_is_not_given(status, words):
+    server = Refusing(status)
+    try:
+        with pytest.raises(StorageError, match=words) as raised:
+            expand(server.url)
+    finally:
+        server.close()
+    assert ("no such archive" in str(raised.value)) == (status == 404)
+
+
+def test_a_server_that_is_not_there_says_nothing_about_the_archive():
+    server = Refusing(404)
+    server.close()
+    with pytest.raises(StorageError, match=r"the server cannot be asked .*is not known"):
+        expand(server.url)

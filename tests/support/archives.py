@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.web.prose import prose
 from crawler.document import Exchange
 from crawler.storage.archive.writer import exchange_records
-from tests.support.site import prose
 
 EPOCH = 1_767_225_600.0  # 2026-01-01
 

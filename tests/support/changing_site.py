@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.support.linked_web import Gate
-from tests.support.site import prose
-
-
-def article(seed: object, *, words: int = 260, links: tuple[str, ...] = (), note: str = "") -> bytes:
-    """A page of made-up prose (from the demo's CC0 articles), the same for the same arguments."""
-    paragraphs = "".join(f"<p>{p}</p>" for p in prose(seed, words))
-    anchors = "".join(f'<a href="{link}">{link}</a> ' for link in links)
-    head = f"<html lang=en><head><title>About {seed}</title></head>"
-    return (
-        f"{head}<body><main><h1>About {seed}</h1>{paragraphs}{note}</main><nav>{anchors}</nav></body></html>".encode()
-    )
+from tests.support.serving import HTML, Handler
+from tests.support.site import Served
 
 
 @dataclass
@@ -28,7 +16,7 @@ class Page:
 
     body: bytes = b""
     status: int = 200
-    kind: str = "text/html; charset=utf-8"
+    kind: str = HTML
     etag: str | Callable[[], str] | None = None
     modified: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
@@ -52,61 +40,26 @@ class Asked:
 
 
 @dataclass
-class ChangingSite:
+class ChangingSite(Served):
     """`pages` by path; change them between two crawls."""
 
     pages: dict[str, Page] = field(default_factory=dict)
-    latency: float = 0.0
-    gate: Gate | None = None
     log: list[Asked] = field(default_factory=list)
-    _server: ThreadingHTTPServer | None = None
 
-    def start(self) -> ChangingSite:
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                time.sleep(site.latency)
-                page = site.pages.get(self.path, Page(status=404))
-                asked = {n: self.headers[n] for n in ("If-None-Match", "If-Modified-Since") if n in self.headers}
-                status = 304 if page.status == 200 and page.is_fresh(asked) else page.status
-                body = b"" if status == 304 else page.body
-                site.log.append(Asked(self.path, status, asked, len(body)))
-                if site.gate is not None:
-                    site.gate.pass_through()
-                self.send_response(status)
-                etag = page.etag() if callable(page.etag) else page.etag
-                named = {"ETag": etag, "Last-Modified": page.modified, **page.headers}
-                if status != 304:
-                    named |= {"Content-Type": page.kind, "Content-Length": str(len(body))}
-                for name, value in named.items():
-                    if value is not None:
-                        self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args: object) -> None:
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
-
-    @property
-    def port(self) -> int:
-        assert self._server is not None
-        return self._server.server_address[1]
+    def serve(self, request: Handler) -> None:
+        time.sleep(self.latency)
+        page = self.pages.get(request.path, Page(status=404))
+        asked = {n: request.headers[n] for n in ("If-None-Match", "If-Modified-Since") if n in request.headers}
+        status = 304 if page.status == 200 and page.is_fresh(asked) else page.status
+        body = b"" if status == 304 else page.body
+        self.log.append(Asked(request.path, status, asked, len(body)))
+        if self.gate is not None:
+            self.gate.pass_through()
+        etag = page.etag() if callable(page.etag) else page.etag
+        request.send(status, body, page.kind, {"ETag": etag, "Last-Modified": page.modified, **page.headers})
 
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"{self.base}{path}"
 
     def take_log(self) -> dict[str, list[Asked]]:
         """The requests since the last call, by path, robots.txt and other control files left out."""

@@ -1,4 +1,4 @@
-"""Archives as other people write them, made by hand; the prose is our own (`bench/_prose.py`)."""
+"""Archives as other people write them, made by hand; the prose is our own (`bench/web/prose.py`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench._prose import prose
+from bench.web.prose import prose
 
 DATE = "2026-01-02T03:04:05Z"
 

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 import time
 from collections.abc import Callable
 
-DEADLINE = 300.0
-"""Seconds for what must happen sooner or later, on a machine that does much else."""
+from tests.support.serving import Gate, Handler, LoopbackServer
 
 
-class Gate:
-    """Lets so many requests through. `reached` is set when the next one stands before it, until `open()`.
+class _Server(LoopbackServer):
+    web: Web
 
-    What a test does in the middle of a crawl it does while a gate is shut: the crawl cannot end meanwhile.
-    """
 
-    def __init__(self, requests: int) -> None:
-        self.reached = threading.Event()
-        self._left = requests
-        self._open = threading.Event()
-        self._counting = threading.Lock()
+class _Handler(Handler):
+    server: _Server
 
-    def pass_through(self) -> None:
-        with self._counting:
-            self._left -= 1
-            if self._left >= 0:
-                return
-        self.reached.set()
-        assert self._open.wait(DEADLINE), "nobody opened the gate"
-
-    def wait(self) -> None:
-        """Until a request stands before it."""
-        assert self.reached.wait(DEADLINE), "the crawl did not come so far"
-
-    def open(self) -> None:
-        self._open.set()
+    def respond(self) -> None:
+        self.server.web.serve(self)
 
 
 class Web:
@@ -48,22 +28,9 @@ class Web:
         self.answer_seconds = answer_seconds
         self.gate: Gate | None = None
         self._pages = pages
-        web = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # or every answer waits 40 ms for an acknowledgement
-
-            def do_GET(self) -> None:
-                web._answer(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self.port = self._server.server_address[1]
+        self._server = _Server(_Handler, "127.0.0.1")
+        self._server.web = self
+        self.port = self._server.port
 
     @property
     def url(self) -> str:
@@ -73,28 +40,22 @@ class Web:
         return [path for path, _, _ in self.log]
 
     def __enter__(self) -> Web:
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.stop()
 
-    def _answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+    def serve(self, request: Handler) -> None:
         arrived = time.monotonic()
-        times = self.paths().count(handler.path)
+        times = self.paths().count(request.path)
         if self.gate is not None:
             self.gate.pass_through()
-        status, body = self.behaviour.get(handler.path, self._page)(times)
+        status, body = self.behaviour.get(request.path, self._page)(times)
         if self.answer_seconds:
             time.sleep(self.answer_seconds)  # what is simulated is a slow server
-        self.log.append((handler.path, arrived, time.monotonic()))
-        handler.send_response(status)
-        handler.send_header("Content-Type", "text/html")
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
+        self.log.append((request.path, arrived, time.monotonic()))
+        request.send(status, body, "text/html")
 
     def _page(self, times: int) -> tuple[int, bytes]:
         links = "".join(f'<a href="/{i}">{i}</a>' for i in range(self._pages))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import select
 import socket
-import struct
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.serving import Handler, LoopbackServer
 
 FORBIDDEN = "127.200.0.1"
 """A site of this web that the tests' NETWORK_ALLOW leaves closed; `@forbidden@` names it."""
@@ -29,50 +28,20 @@ class Answer:
     patient: bool = False  # the body follows only if the client has not hung up on the head
 
 
-def reset(handler: Any) -> None:
-    """Hang up with RST."""
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
-
-
-def hang(handler: Any) -> None:
-    """Never answer."""
-    handler.server.closing.wait(60)
-
-
 Route = Answer | Callable[[Any], None]
 Routes = Mapping[str, Route]
 
 
-class PolicyWeb(ThreadingHTTPServer):
+class PolicyWeb(LoopbackServer):
     """`site(address, routes)` declares one; `asked` and `unread` are the server's own log."""
 
-    daemon_threads = True
-    request_queue_size = 256
-
     def __init__(self) -> None:
-        super().__init__(("0.0.0.0", 0), _Handler)
+        super().__init__(_Handler)
         self.sites: dict[str, Routes] = {}
         self.names: dict[str, dict[bytes, bytes]] = {}
         self.asked: dict[str, list[str]] = defaultdict(list)  # address → paths
         self.connected: list[str] = []  # addresses, one for each connection that arrived
         self.unread: set[str] = set()  # addresses whose patient page was hung up on before its body
-        self.closing = threading.Event()
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> PolicyWeb:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self.shutdown()
-        self.server_close()
-        self._thread.join(5)
-
-    @property
-    def port(self) -> int:
-        return self.server_address[1]
 
     def base(self, address: str) -> str:
         return f"http://{address}:{self.port}"
@@ -92,16 +61,12 @@ class PolicyWeb(ThreadingHTTPServer):
         self.connected.append(request.getsockname()[0])
         return True
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the tests."""
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: PolicyWeb
-    protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
-        address = self.connection.getsockname()[0]
+    def respond(self) -> None:
+        address = self.address
         self.server.asked[address].append(self.path)
         route = self.server.sites.get(address, {}).get(self.path, Answer(404))
         if callable(route):
@@ -133,6 +98,3 @@ class _Handler(BaseHTTPRequestHandler):
         for token, value in self.server.names.get(address, {}).items():
             text = text.replace(token, value)
         return text
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The web keeps its own log."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Two sides, --json, --show."""
     parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
-    parser.add_argument("--show", type=int, default=5, metavar="N", help="examples of each kind (5)")
+    parser.add_argument("--show", type=whole(0), default=5, metavar="N", help="examples of each kind (5)")
     parser.add_argument("before", metavar="A", help="a CORPUS_DIR, or CORPUS_DIR@VERSION")
     parser.add_argument("after", metavar="B", help="the other one")
 
@@ -27,11 +28,11 @@ def show_difference(opts: argparse.Namespace, load: Load) -> list[str]:
     from crawler.dataset.diff import compare, side_of
 
     spool = load(CORPUS_DIR=opts.before).storage.spool_dir
-    found = compare(side_of(opts.before, spool), side_of(opts.after, spool), samples=max(0, opts.show))
+    found = compare(side_of(opts.before, spool), side_of(opts.after, spool), samples=opts.show)
     if opts.json:
         sys.stdout.write(orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, max(0, opts.show))))
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, opts.show)))
     return []
 
 

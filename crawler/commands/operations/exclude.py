@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
-from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, withdraw
+from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, is_begun, mistyped, withdraw
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 from crawler.storage.files.place import Place
@@ -49,13 +49,19 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     found = find(place, wish)
     if entries is not None and not wish.refused:
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
+    if not is_begun(place, wish):
+        if problems := mistyped(found):
+            return problems
+        if found.nothing and not wish.refused:
+            sys.stdout.write("nothing of this corpus is concerned; nothing was changed\n")
+            return []
     sys.stdout.write(announce(found, place.url))
     if not (opts.yes or _agreed()):
         return ["nothing was changed; add --yes to do it"]
     done = withdraw(place, wish, now=time.time())
     problems = []
     try:
-        notes = _forget_elsewhere(config, crawls, done, entries)
+        notes = forget_elsewhere(config, crawls, done, entries)
     except (FrontierError, DedupError) as error:
         notes = []
         problems = [f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"]
@@ -63,9 +69,10 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     return problems
 
 
-def _forget_elsewhere(
+def forget_elsewhere(
     config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
 ) -> list[str]:
+    """Drop what waits in the frontier and free claims in the duplicate index. Raises: FrontierError, DedupError."""
     from crawler.dedup.admin import forget
     from crawler.frontier.exclusion import block
 

@@ -1,4 +1,4 @@
-"""`scrapy dataset expire CORPUS_DIR`: archives that are older than ARCHIVE_TTL_DAYS go, the text stays."""
+"""`scrapy dataset expire CORPUS_DIR`: archives past ARCHIVE_TTL_DAYS go, and documents past their own lifetimes."""
 
 from __future__ import annotations
 
@@ -6,43 +6,90 @@ import argparse
 import getpass
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands.numbers import days
 from crawler.commands.operation import Load, Operation
+from crawler.commands.operations.exclude import forget_elsewhere
+from crawler.dataset.exclude import find
 from crawler.dataset.expire import LOG, expire, too_old
+from crawler.dataset.lifetimes import Lifetimes, lapsed, remove_lapsed, wish_of
+from crawler.dataset.rewrite import tidy
+from crawler.seeds.allowlist import read_allowlist
+from crawler.server.errors import FrontierError
 from crawler.storage.files.place import Place
 from crawler.storage.types import Entry
+
+if TYPE_CHECKING:
+    from crawler.config import Config
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, the age, and what the log says of who asked."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
-    parser.add_argument("--older-than", type=float, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
+    parser.add_argument("--older-than", type=days, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
+    parser.add_argument("--allowlist", metavar="FILE", help="apply the ttl_days of its entries, too")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
     parser.add_argument("--by", metavar="NAME", help="who asked, for the log; default: the login name")
     parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the log")
 
 
 def expire_archives(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Remove archives whose newest record is too old, and say which. Raises: UsageError, ConfigError, StorageError."""
+    """Remove what is too old, archives first. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
     if opts.dry_run and (opts.by or opts.reason):
         raise UsageError("--by and --reason are for the log, and --dry-run writes none")
     config = load(CORPUS_DIR=opts.corpus)
     days = config.storage.archive_ttl_days if opts.older_than is None else opts.older_than
-    if days <= 0:
-        return ["no age is given; set ARCHIVE_TTL_DAYS or use --older-than DAYS with a number above 0"]
+    lifetimes = Lifetimes.of(config.storage.document_ttl_days, read_allowlist(opts.allowlist) if opts.allowlist else ())
+    if days <= 0 and not lifetimes:
+        return [
+            "no age is given; set ARCHIVE_TTL_DAYS or DOCUMENT_TTL_DAYS, give an --allowlist with ttl_days, "
+            "or use --older-than DAYS with a number above 0"
+        ]
     place = Place(opts.corpus, config.storage.spool_dir)
     now = time.time()
     place.manifest()
+    if days > 0:
+        _expire_archives(place, opts, days, now)
+    return _expire_documents(config, place, opts, lifetimes, now) if lifetimes else []
+
+
+def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> None:
     if opts.dry_run:
         _say("would remove", too_old(place, days=days, now=now), days)
-        return []
+        return
     found = expire(place, days=days, now=now, by=opts.by or _login(), reason=opts.reason)
     _say("removed", found, days)
     if found:
         sys.stdout.write(f"written down in {place.path_of(LOG)}\n")
-    return []
+
+
+def _expire_documents(
+    config: Config, place: Place, opts: argparse.Namespace, lifetimes: Lifetimes, now: float
+) -> list[str]:
+    from crawler.dedup.index import DedupError
+    from crawler.observe.withdrawn import announce, summary
+
+    going = lapsed(place, lifetimes, now=now)
+    if not going:
+        if not opts.dry_run:
+            tidy(place)  # what a call that was cut off did not come to remove
+        sys.stdout.write(f"no document is older than it may become ({lifetimes})\n")
+        return []
+    wish = wish_of(going, lifetimes, now=now, reason=opts.reason)
+    if opts.dry_run:
+        sys.stdout.write(announce(find(place, wish), place.url))
+        return []
+    crawls = place.manifest()["crawls"]
+    done = remove_lapsed(place, wish, now=now)
+    try:
+        notes, problems = forget_elsewhere(config, crawls, done, None), []
+    except (FrontierError, DedupError) as error:
+        notes, problems = [], [f"the corpus is done, the duplicate index is not ({error}); run the command again"]
+    sys.stdout.write(summary(done, notes))
+    return problems
 
 
 def _say(what: str, found: list[Entry], days: float) -> None:
@@ -64,7 +111,7 @@ def _login() -> str:
 
 
 OPERATION = Operation(
-    "remove archives older than ARCHIVE_TTL_DAYS; the text stays, a log says what went",
+    "remove archives older than ARCHIVE_TTL_DAYS, and documents older than their licence or domain allows",
     "expire --older-than 180 corpus",
     declare,
     expire_archives,

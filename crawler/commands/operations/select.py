@@ -8,6 +8,7 @@ import time
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands.numbers import share
 from crawler.commands.operation import Load, Operation
 
 
@@ -21,7 +22,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", metavar="L[,L]", default="", help="ISO 639-1 codes")
     parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="license_tag of the record")
     parser.add_argument("--domain", metavar="D[,D]", default="", help="these domains with their subdomains")
-    parser.add_argument("--min-quality", type=float, metavar="Q", help="least quality_score")
+    parser.add_argument("--min-quality", type=share, metavar="Q", help="least quality_score")
     parser.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
 
 
@@ -41,6 +42,7 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
             target,
             selection,
             max_bytes=config.storage.shard_max_bytes,
+            max_documents=config.storage.shard_max_documents,
             now=time.time(),
             all_versions=opts.all_versions,
         )

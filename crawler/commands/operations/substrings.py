@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
 from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show
 from crawler.dataset.rewrite import corpus_place
@@ -16,14 +17,15 @@ if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before 
     from crawler.dataset.substrings import Findings, Found
     from crawler.storage.files.place import Place
 
+_LEAST_MEMORY = 2**20
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, what a passage is, what the search may take, what is done with the findings."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
-    parser.add_argument("--min-tokens", type=int, default=50, metavar="N", help="words of a passage (50)")
-    parser.add_argument("--memory", type=size, default="4G", metavar="SIZE", help="what one block may take (4G)")
+    parser.add_argument("--min-tokens", type=whole(2), default=50, metavar="N", help="words of a passage (50)")
+    parser.add_argument("--memory", type=memory, default="4G", metavar="SIZE", help="what one block may take (4G)")
     declare_rewrite(parser)
 
 
@@ -33,6 +35,13 @@ def size(text: str) -> int:
     if not match:
         raise argparse.ArgumentTypeError(f"expected a size such as 500M or 4G, not {text!r}")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def memory(text: str) -> int:
+    """`size`, of at least a mebibyte. Raises: ArgumentTypeError."""
+    if (found := size(text)) < _LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"expected at least 1M, not {text!r}")
+    return found
 
 
 def find_repetitions(opts: argparse.Namespace, load: Load) -> list[str]:

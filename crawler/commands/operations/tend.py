@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from scrapy.exceptions import UsageError
-
+from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
 from crawler.frontier.operate import REQUEUE, Order, act, status, with_frontier
 
@@ -21,7 +20,7 @@ def _one_domain(parser: argparse.ArgumentParser) -> None:
 
 def _looks(parser: argparse.ArgumentParser) -> None:
     _one_domain(parser)
-    parser.add_argument("--top", type=int, metavar="N", help="domains with the longest queues; 0 = all")
+    parser.add_argument("--top", type=whole(0), metavar="N", help="domains with the longest queues; 0 = all")
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -39,9 +38,7 @@ def _what_goes(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Raises: UsageError, ConfigError, FrontierError, ActionError."""
-    if (opts.top or 0) < 0:
-        raise UsageError("--top: expected a number of rows, 0 = all")
+    """Raises: ConfigError, FrontierError, ActionError."""
     sys.stdout.write(status(load(), opts.domain, opts.top, as_json=opts.json) + "\n")
     return []
 

@@ -15,7 +15,7 @@ if #expired + #due > 0 then
 end
 
 local put = call('EXISTS', BUSY, LEASES, LEASE) == 3 and plain or wide
-local counters = call('HMGET', ST, 'serial', 'mode', 'queued')
+local counters = call('HMGET', ST, 'serial', 'mode', 'queued', 'preferred')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
 local handed, out, expiries, reasons = 0, {}, {}, {}
 local function note(front, scope, member, score)
@@ -82,6 +82,18 @@ local function serve(names)
   if k > 0 then put(BUSY, 'HSET', 'HDEL', unpack(busy)) end
   save_if_needed()
 end
+-- Scopes that go before others (prefer.lua): those of the highest priorities whose time has come.
+local function preferred()
+  local names, found = call('ZREVRANGE', PREFERRED, 0, 999), {}
+  for i, at in ipairs(call('ZMSCORE', READY, unpack(names))) do
+    if at and num(at) <= now and #found < n then found[#found + 1] = names[i] end
+  end
+  if #found > 0 then
+    call('ZREM', READY, unpack(found))
+    serve(found)
+  end
+end
+if mode == 'run' and num(counters[4] or 0) > 0 then preferred() end
 while mode == 'run' and handed < n do
   local found = call('ZRANGEBYSCORE', READY, '-inf', ARGV[1], 'LIMIT', 0, n - handed)
   if #found == 0 then break end

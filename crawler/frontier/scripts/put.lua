@@ -1,11 +1,14 @@
 -- PUT: what is new goes into the seen-set and its queue. ARGV 5 most URLs in a queue, 0 = any number
--- 6.. : groups (scope, page cap or 0, n, then n times (hash, priority, member)).
+-- 6 most pages of all scopes, 0 = any number
+-- 7.. : groups (scope, page cap or 0, 1 = pages or 0 = lists, n, then n times (hash, priority, member)).
 -- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
 local sub, add = string.sub, table.insert
 local most, EXPRESS = num(ARGV[5]), 100
-local counters = call('HMGET', ST, 'seen', 'buckets', 'sequence')
+local counters = call('HMGET', ST, 'seen', 'buckets', 'sequence', 'lists')
 local seen, buckets, sequence = num(counters[1] or 0), num(counters[2] or 1), num(counters[3] or 0)
 local had, had_buckets, size = seen, buckets, 1
+local lists = num(counters[4] or 0)  -- sitemaps among the seen: they are no pages
+local had_lists, everywhere = lists, num(ARGV[6]) == 0 and math.huge or num(ARGV[6]) - (seen - lists)
 while size * 2 <= buckets do size = size * 2 end
 
 -- The seen-set is a linear hash table (Litwin 1980) of intsets: buckets are split one at a time so that none outgrows
@@ -45,11 +48,13 @@ end
 
 -- new[scope] = what goes into its queue: priority, member, … in their order
 local new, names, answers, m = {}, {}, {}, 0
-local purged_any, i = call('EXISTS', PURGED) == 1, 6
+local purged_any, i = call('EXISTS', PURGED) == 1, 7
 while ARGV[i] do
-  local scope, cap, last = ARGV[i], num(ARGV[i + 1]), i + 3 * num(ARGV[i + 2])
+  local scope, cap, pages_or_lists, last = ARGV[i], num(ARGV[i + 1]), ARGV[i + 2], i + 1 + 3 * num(ARGV[i + 3])
   local purged, left, list, taken = purged_any and call('SISMEMBER', PURGED, scope) == 1, room(scope, cap), new[scope], 0
-  for at = i + 3, last, 3 do
+  local counted = pages_or_lists == '1'
+  if counted and everywhere < left then left = everywhere end
+  for at = i + 4, last, 3 do
     local answer, hash = 0, ARGV[at]
     if purged then
       answer = 3
@@ -72,6 +77,7 @@ while ARGV[i] do
   end
   seen = seen + taken
   if cap > 0 then pages[scope] = pages[scope] + taken end
+  if counted then everywhere = everywhere - taken else lists = lists + taken end
   i = last + 3
 end
 for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
@@ -107,6 +113,7 @@ end
 load(asleep)
 for _, scope in ipairs(asleep) do state(scope).filled = true end
 if seen > had or buckets > had_buckets then call('HSET', ST, 'seen', seen, 'sequence', sequence, 'buckets', buckets) end
+if lists > had_lists then call('HSET', ST, 'lists', lists) end
 count('queued', seen - had)
 save()
 return answers

@@ -1,4 +1,4 @@
--- What is remembered of a finished URL until its next visit; stands in front of ack, recall, sweep and hasten.
+-- What is remembered of a finished URL until its next visit; stands in front of ack, adopt, recall, sweep and hasten.
 -- v:<n> HASH url hash -> state, length of the visit (2 bytes), visit, scope \t member. state: d = done, waits for its
 -- time; p = in play: queued, leased, held or dead. A linear hash table like the seen-set's, of small hashes.
 -- due ZSET n -> a time (ms) before which no URL of hash n is due. parked (in st) counts the URLs in state d.

@@ -13,7 +13,8 @@ from typing import Any
 from crawler.config import Config
 from crawler.document import DropReason
 from crawler.stages.language.identifiers import normal_code
-from crawler.stages.quality.rules.base import limits_of
+from crawler.stages.quality.profile_file import read_profiles
+from crawler.stages.quality.rules.base import RuleSet, limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 
 Record = Mapping[str, Any]
@@ -57,7 +58,16 @@ class Miss:
 
 DUPLICATE_REASONS = frozenset({R.EXACT_DUPLICATE, R.NEAR_DUPLICATE})
 _NO_CONTENT: frozenset[str] = frozenset(
-    {R.PLACEHOLDER, R.SOFT_404, R.LOGIN_WALL, R.ERROR_PAGE, R.C4_LOREM_IPSUM, R.C4_CURLY_BRACKET, R.FINEWEB_EMPTY}
+    {
+        R.PLACEHOLDER,
+        R.SOFT_404,
+        R.LOGIN_WALL,
+        R.ERROR_PAGE,
+        R.NOT_OF_PROFILE,
+        R.C4_LOREM_IPSUM,
+        R.C4_CURLY_BRACKET,
+        R.FINEWEB_EMPTY,
+    }
 )
 """Reasons of the quality stage that no number decides: no threshold brings such a page back."""
 
@@ -67,13 +77,17 @@ class Thresholds:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._own = read_profiles(config.quality.profiles_file)
         self._rules: dict[str, list[Limit]] = {}
 
     def of_quality(self, profile: str) -> list[Limit]:
         """The limits of the quality stage for a profile, in the order they decide."""
         if profile not in self._rules:
             score = Limit("QUALITY_MIN_SCORE", "quality_score", False, self._config.quality.min_score, R.LOW_QUALITY)
-            self._rules[profile] = [*_rule_limits(profile, self._config.quality.rules), score]
+            names = self._config.quality.rules
+            own = self._own.get(profile)
+            rules = {name: own.rules[name] for name in names} if own else rules_for(profile, names)
+            self._rules[profile] = [*_rule_limits(profile, rules), score]
         return self._rules[profile]
 
     def misses(self, record: Record) -> list[Miss] | None:
@@ -111,9 +125,9 @@ def _missed(limits: list[Limit], values: Record) -> list[Miss]:
     return [Miss(limit, value) for limit, value in found if value is not None and limit.is_missed_by(value)]
 
 
-def _rule_limits(profile: str, names: tuple[str, ...]) -> Iterator[Limit]:
+def _rule_limits(profile: str, rule_sets: Mapping[str, RuleSet]) -> Iterator[Limit]:
     """The limits that the rule sets declare, without those that are off."""
-    for name, rules in rules_for(profile, names).items():
+    for name, rules in rule_sets.items():
         for bound in limits_of(rules):
             if bound.value is not None:
                 yield Limit(f"{name}.{bound.field}", bound.signal, bound.above, bound.value, bound.reason, profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +16,7 @@ from crawler.observe.report.terminal import bar
 TOP_LEVERS = 12
 _SPARKS = "▁▂▃▄▅▆▇█"
 _EXCERPT = 240
+_INDENT = 2
 
 
 def show(found: Diagnosis, console: Console) -> None:
@@ -25,18 +26,29 @@ def show(found: Diagnosis, console: Console) -> None:
     for note in found.notes:
         console.print(Text(f"note: {note}", "dim"))
     sections = [
-        ("Rejected, in the order of the flow", _reasons(found)),
+        ("Rejected, in the order of the flow", _fitting(console, _reasons(found), _reasons(found, drawn=False))),
         ("Scores, kept and rejected", _distributions(found.distributions)),
         ("What would keep more", _lines(advice(found))),
-        ("Thresholds, the one that bites most first", _levers(found.levers)),
-        ("Nearest misses: only this threshold keeps them out", _near(found.near_misses)),
+        ("Thresholds, the one that bites most first", _fitting(console, _levers(found.levers), _lever_lines(found))),
+        (
+            "Nearest misses: only this threshold keeps them out",
+            _fitting(console, _near(found.near_misses), _near_lines(found)),
+        ),
     ]
     for title, body in sections:
         if body is not None:
             console.print()
             console.print(Text(title, "bold"))
-            console.print(Padding(body, (0, 0, 0, 2)))
+            console.print(Padding(body, (0, 0, 0, _INDENT)))
     _show_examples(found, console)
+
+
+def _fitting(console: Console, table: Table | None, narrow: RenderableType | None) -> RenderableType | None:
+    """The table where no cell of it has to be broken, else its narrow form."""
+    if table is None:
+        return None
+    room = console.width - _INDENT
+    return table if console.measure(table).maximum <= room else narrow
 
 
 def _headline(found: Diagnosis) -> Text:
@@ -47,13 +59,13 @@ def _headline(found: Diagnosis) -> Text:
     return line.append(f"   of {found.total:,} from {found.source}", "dim")
 
 
-def _reasons(found: Diagnosis) -> Table | None:
-    table = _table("left", "left", "right", "right", "left")
+def _reasons(found: Diagnosis, *, drawn: bool = True) -> Table | None:
+    table = _table("left", "left", "right", "right", *(["left"] if drawn else []))
     most = max((reason.count for reason in found.reasons), default=0)
     for reason in found.reasons:
         share = Text(f"{100 * reason.count / found.total:.1f} %", "dim")
-        drawn = bar(reason.count, most, "yellow")
-        table.add_row(Text(reason.stage, "dim"), reason.reason, f"{reason.count:,}", share, drawn)
+        drawing = [bar(reason.count, most, "yellow")] if drawn else []
+        table.add_row(Text(reason.stage, "dim"), reason.reason, f"{reason.count:,}", share, *drawing)
     return table if found.reasons else None
 
 
@@ -98,6 +110,19 @@ def _levers(levers: list[Lever]) -> Table | None:
     return table if levers else None
 
 
+def _lever_lines(found: Diagnosis) -> Text | None:
+    """Up to three lines a threshold: its name, below it what it does, and what it would do elsewhere."""
+    lines: list[Text] = []
+    for lever in found.levers[:TOP_LEVERS]:
+        limit = lever.limit
+        lines.append(Text.assemble(limit.setting, (f" {limit.profile}", "dim")))
+        lines.append(Text(f"  limit {limit.limit:g}, {lever.missed:,} miss it, {lever.alone:,} only it"))
+        moved = [_step(step, "+") for step in lever.relaxed] + ([_step(lever.stricter, "-")] if lever.stricter else [])
+        if moved:
+            lines.append(Text(f"  moved {', '.join(moved)}"))
+    return Text("\n").join(lines) if lines else None
+
+
 def _step(step: Step, sign: str) -> str:
     return f"{step.limit:g}: {sign}{step.documents}"
 
@@ -109,6 +134,15 @@ def _near(misses: list[NearMiss]) -> Table | None:
     for miss in misses:
         table.add_row(miss.setting, f"{miss.value:g}", f"{miss.limit:g}", Text(miss.url, "dim"))
     return table if misses else None
+
+
+def _near_lines(found: Diagnosis) -> Text | None:
+    """Two lines a page: what it missed, and below which page it is."""
+    lines = [
+        Text.assemble(f"{miss.setting}: {miss.value:g} for {miss.limit:g}\n  ", (miss.url, "dim"))
+        for miss in found.near_misses
+    ]
+    return Text("\n").join(lines) if lines else None
 
 
 def _show_examples(found: Diagnosis, console: Console) -> None:

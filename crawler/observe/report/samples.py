@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.shards import read_lines
+from crawler.storage.files.shards import read_records
 
 EXCERPT = 600
 MAX_FILES = 4
@@ -49,9 +47,7 @@ def pick(corpus_dir: str, count: int, most_records: int | None = None) -> list[S
 
 def _records(place: Place, paths: list[str], most: int | None) -> Iterator[dict[str, Any]]:
     for path in paths:
-        with place.open(path) as file:
-            for line in islice(read_lines(file, path), most):
-                yield orjson.loads(line)
+        yield from islice(read_records(place, path), most)
 
 
 def rank(record: Mapping[str, Any]) -> bytes:

@@ -74,6 +74,7 @@ class Summary:
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
+    names_uncovered: dict[str, int] = field(default_factory=dict)  # kept documents no model of names read, by language
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
@@ -139,12 +140,13 @@ def summarise(corpus_dir: str) -> Summary:
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
         left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
+        names_uncovered=_merged(kept, "names_uncovered"),
         quarantined=quarantined_of(runs),
     )
 
 
 _Sum = Literal["documents", "bytes", "words", "tokens", "uncompressed_bytes"]
-_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "reasons"]
+_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "names_uncovered", "reasons"]
 
 
 def _total(entries: list[Entry], key: _Sum) -> int:

@@ -102,6 +102,8 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield "In quarantine", _quarantine(summary.quarantined)
     if summary.languages:
         yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
+    if summary.names_uncovered:
+        yield "Kept, names not looked for: no model in PII_MODELS", _count_table(summary.names_uncovered, "yellow")
     if summary.licences:
         yield _title("Licences", summary.licences), _count_table(summary.licences, "green")
     if summary.left_out:

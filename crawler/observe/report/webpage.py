@@ -101,6 +101,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Languages", summary.languages, "kept"),
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
+        ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Links left out, counted on every page", summary.left_out, "not"),
     ):
         if counts:

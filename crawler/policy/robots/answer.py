@@ -1,4 +1,4 @@
-"""After fetching robots.txt: what its status means (RFC 9309 section 2.3.1), for how long, and how the answer is kept.
+"""The status of a robots.txt decides what it means, for how long, and how it is stored (RFC 9309, 2.3.1).
 
 2xx                          the rules in the body
 404, 410, other 4xx          no rules: everything is allowed

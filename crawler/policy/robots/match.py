@@ -1,4 +1,4 @@
-"""Inside the robots.txt engine: which rule matches this path? RFC 9309 sections 2.2.2 and 2.2.3, in linear time.
+"""A rule of robots.txt matches a path, in linear time (RFC 9309, sections 2.2.2 and 2.2.3).
 
 Rules without a wildcard are found by looking up prefixes of the path in a table, so that 50,000 of them cost as much as
 their number of different lengths; rules with a wildcard are tried one after the other, longest first.

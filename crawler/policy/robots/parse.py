@@ -1,4 +1,4 @@
-"""Before the request: what does this robots.txt say? An RFC 9309 engine on bytes that keeps the extension records.
+"""A robots.txt is parsed from bytes after RFC 9309, and keeps its extension records.
 
 `parse(body)` never raises and runs in linear time. A file that cannot be read, or that is larger than the caps, is
 *closed*: it disallows everything and says why.
@@ -186,9 +186,10 @@ def unreadable(body: bytes) -> str:
 
 
 def _text(body: bytes) -> bytes:
-    if body.startswith(codecs.BOM_UTF8):
-        return body[3:]
-    return body.decode("utf-16", "replace").encode() if body.startswith(_UTF16_BOMS) else body
+    """UTF-8 without a byte-order mark, or what is left of one: no key begins with such a byte, whole or torn."""
+    if body.startswith(_UTF16_BOMS):
+        body = body.decode("utf-16", "replace").encode()
+    return body.lstrip(codecs.BOM_UTF8)
 
 
 def _cut_at_line_end(body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Before the request: does robots.txt turn away bots that collect training data? Explicit groups only, no `*` fallback.
+"""The detector `ai-bots`: robots.txt disallows a bot that collects training data (explicit groups only, no `*`).
 
 A site that disallows GPTBot or CCBot has said what it thinks of training; that its author does not know our name is no
 permission. The list holds crawlers and control tokens whose operators document training or data-set use.

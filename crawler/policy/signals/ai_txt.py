@@ -1,4 +1,4 @@
-"""Before the request: `/ai.txt` (Spawning): robots.txt syntax, but every rule speaks about AI training."""
+"""The detector `ai.txt` (Spawning): robots.txt syntax, in which every rule is about AI training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On headers and body: links to a Creative Commons licence or signal. Recorded only: a licence is no opt-out.
+"""Links to Creative Commons licences and signals are recorded only: a licence is no opt-out.
 
 The licence that counts is the allowlist's; this is what the page says about itself.
 """

@@ -1,4 +1,4 @@
-"""On the body: <meta name="robots"> and metas named after a bot."""
+"""The detector `meta-robots`: <meta name="robots"> and metas named after a bot."""
 
 from __future__ import annotations
 

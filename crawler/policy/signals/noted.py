@@ -1,4 +1,4 @@
-"""Before the request: files that nobody has specified as an opt-out. Fetched where a setting asks for it, recorded.
+"""Files that no specification makes an opt-out are fetched where a setting asks for them, and recorded.
 
 `/ai-policy.json` has no specification; llms.txt addresses readers of a site, not collectors of text. What stands in
 them is evidence for a person, never a verdict.

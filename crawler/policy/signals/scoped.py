@@ -1,4 +1,4 @@
-"""Shared by Content-Usage and Content-Signal: rules of robots.txt that may start with a path."""
+"""Content-Usage and Content-Signal share rules of robots.txt that may start with a path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before the request: `/trust.txt` (JournalList): `datatrainingallowed=no` speaks about the whole host."""
+"""The detector `trust.txt` (JournalList): `datatrainingallowed=no` refuses the whole host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On the response headers: X-Robots-Tag (Google's specification of robots meta directives in HTTP)."""
+"""The detector `x-robots-tag`: Google's specification of robots directives in HTTP headers."""
 
 from __future__ import annotations
 

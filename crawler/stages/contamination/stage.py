@@ -1,4 +1,4 @@
-"""After personal data: a text that repeats an evaluation set would let a model know the answers.
+"""The contamination stage rejects a text that repeats a passage of an evaluation set.
 
 n-gram overlap as in GPT-3 (Brown et al. 2020, appendix C: 13-grams of lower-cased words without punctuation), with
 datatrove's normalisation. Without EVAL_SETS nothing happens here. What is compared is the redacted text.

@@ -2,8 +2,8 @@
 
 They are half of its time on documentation pages; `selectors.py` says how they are answered faster. With them stand
 parts that ask the same small questions again and again. To be imported only where `originals.py` knows what is
-replaced; `faster.py` installs them. `tests/stages_text` compares both ways on real pages; `bench/stages.py` shows what
-it saves.
+replaced; `faster.py` installs them. `tests/stages/extraction` compares both ways on real pages; `bench/speed/stages.py`
+shows what it saves.
 """
 
 from __future__ import annotations

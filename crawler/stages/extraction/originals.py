@@ -50,7 +50,7 @@ RECORDED: dict[str, dict[str, dict[str, str]]] = {
 }
 """Library, version, `module:name`: `digest()` of the original that the replacement was compared with.
 
-A new version gets an entry when the comparison on real pages (`tests/stages_text`) holds with it.
+A new version gets an entry when the comparison on real pages (`tests/stages/extraction`) holds with it.
 """
 
 

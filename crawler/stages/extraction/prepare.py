@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from crawler.stages.extraction.consent import drop_consent
 from crawler.stages.extraction.frame import mark_frame
 from crawler.stages.extraction.render import protect_preformatted
+from crawler.stages.extraction.roles import forget_slugs, name_admonitions
+from crawler.stages.extraction.standfirst import adopt_standfirst
 
 _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
-_ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
+_ANCHOR_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
 _LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", re.IGNORECASE)
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
 _STEP_KEYS = frozenset("npuh")
@@ -76,14 +79,14 @@ def name_paragraphs(tree: Any) -> None:
             div.tag = "p"
 
 
-def empty_anchors(tree: Any) -> None:
-    """Anchors that lead nowhere or only to where they stand are no links: to count them costs headings."""
+def drop_anchors(tree: Any) -> None:
+    """Anchors that lead nowhere, or only to where they stand, are no links: to count them costs headings and terms."""
     for anchor in list(tree.iter("a")):
         href = anchor.get("href")
         if href is None:
             anchor.drop_tag()
-        elif href.startswith("#") and (anchor.text or "").strip() in _ANCHOR_SIGNS:
-            anchor.text = None
+        elif href.startswith("#") and "".join(anchor.itertext()).strip() in _ANCHOR_SIGNS:
+            anchor.drop_tree()
 
 
 def flatten_tables_in_lists(tree: Any) -> None:
@@ -108,13 +111,17 @@ def _flatten(table: Any) -> None:
 
 
 PASSES: tuple[Callable[[Any], object], ...] = (
+    drop_consent,
     drop_line_numbers,
     drop_steps,
     protect_preformatted,
     unwrap_inline_code,
     name_paragraphs,
-    empty_anchors,
+    drop_anchors,
+    forget_slugs,
+    name_admonitions,
     flatten_tables_in_lists,
     mark_frame,
+    adopt_standfirst,
 )
-"""In the order in which they run; the frame is looked for last, in what the others leave."""
+"""In the order in which they run; frame and standfirst are looked for last, in what the others leave."""

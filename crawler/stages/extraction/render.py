@@ -96,7 +96,7 @@ def _inline(text: str | None) -> str:
 
 def _is_code_block(code: Any) -> bool:
     parent = code.getparent()
-    return parent is None or parent.tag in {"body", "quote", "div"}
+    return parent is None or parent.tag in {"body", "quote", "div", "cell"}
 
 
 def _bullet(item: Any, indent: str) -> str:
@@ -114,8 +114,12 @@ def _table(table: Any, parts: list[str], indent: str) -> None:
             for cell in cells:
                 parts.append("\n")
                 _walk(cell, parts, indent)
-        elif any(texts := [_flat(cell) for cell in cells]):
-            parts.append("\n" + " | ".join(texts))
+        elif len(texts := [(cell, text) for cell in cells if (text := _flat(cell))]) == 1:
+            parts.append("\n")
+            _walk(texts[0][0], parts, indent)  # one cell alone is no row of values: its blocks are lines
+            parts.append("\n")
+        elif texts:
+            parts.append("\n" + " | ".join(_flat(cell) for cell in cells))
 
 
 def _table_of(element: Any) -> Any:

@@ -107,6 +107,21 @@ join the (?:conversation|discussion)
 share (?:this|on|via|with)(?: .{1,40})?
 (?:tweet|pin|print|e-?mail|save) (?:this|it|article|page|story)(?: .{1,20})?
 follow (?:us|me|@\w+)(?: on .{1,60})?
+follow (?!the |these |this |any |all |each |its |an? ).{1,60} on (?:x|twitter|facebook|instagram|linkedin).{0,60}
+follow (?!the |these |this |any |all |each |its |an? ).{1,60} on (?:youtube|tiktok|mastodon|bluesky).{0,60}
+follow (?!the |these |this |any |all |each |its |an? ).{1,60} on (?:threads|flipboard|google news|medium).{0,60}
+(?:we|this (?:web)?site) uses? cookies.{0,160}
+(?:accept|reject|manage) (?:all )?(?:cookies|consent|preferences)
+# form labels and their small print
+(?:first |last |full |your |user)?name ?(?:\*|\(required\))
+(?:your )?e-?mail(?: address)? ?(?:\*|\(required\))
+(?:phone|telephone|company|subject|message|comment|website)(?: number| name)? ?(?:\*|\(required\))
+(?:country|state|city|zip(?: code)?) ?(?:\*|\(required\))
+your e-?mail address will not be published.{0,60}
+(?:all )?required fields are marked.{0,20}
+(?:\* ?)?(?:indicates|denotes) (?:a )?required(?: fields?)?
+save my name, e-?mail.{0,120}
+this field is for validation purposes.{0,60}
 (?:like|find) us on .{1,40}
 back to (?:top|the top|home|overview|main).{0,20}
 skip to (?:main )?content
@@ -129,6 +144,10 @@ our standards: .{1,80}
 zur (?:startseite|übersicht)
 jetzt (?:anmelden|registrieren|abonnieren)
 folgen? (?:sie|du|uns) .{1,60}
+(?:vor-? ?und nach|vor|nach|ihr |dein )?name ?\*
+(?:ihre |deine )?e-?mail(?:-adresse)? ?\*
+(?:ihre|deine) e-?mail-adresse wird nicht veröffentlicht.{0,80}
+(?:erforderliche felder sind|pflichtfelder|\* ?pflichtfeld).{0,60}
 # French
 (?:laisser|écrire|ajouter) un commentaire
 (?:\d+|aucun) commentaires?
@@ -136,12 +155,16 @@ partager(?: sur .{1,40})?
 imprimer
 retour en haut.{0,20}
 suivez-nous .{1,60}
+votre adresse e-?mail ne sera pas publiée.{0,80}
+les champs obligatoires .{1,50}
 (?:abonnez|inscrivez)-vous(?: .{1,60})?
 # Spanish, Portuguese
 (?:deja|dejar|publicar) un comentario
 (?:\d+|sin) comentarios?
 compartir(?: en .{1,40})?
 síguenos .{1,60}
+tu dirección de correo electrónico no será publicada.{0,80}
+los campos obligatorios .{1,50}
 # Italian
 (?:lascia|scrivi) un commento
 (?:\d+|nessun) commenti?
@@ -161,6 +184,24 @@ komentarze ?\(?\d*\)?
 """
 """The whole line: buttons, forms and counters that were text on the page."""
 
+SHARERS = r"""
+tweet
+share
+pin(?: it)?
+print
+e-?mail
+like
+whatsapp
+facebook
+twitter
+linkedin
+reddit
+pinterest
+pocket
+telegram
+"""
+"""Several in a line, with bars between them, or one with a bar beside it: the row of buttons of a page."""
+
 CREDITS = r"""
 \(?(?:photo|image|picture|photograph|video|illustration|graphic)s? ?(?:credits?|by|courtesy|source|via) ?[:©]
 \(?credits? ?:
@@ -178,6 +219,7 @@ CREDITS = r"""
 
 FORMS = r"""
 newsletter
+(?:storing|use|storage) of cookies
 privacy policy
 datenschutz(?:erkl|best|-)
 politique de confidentialité
@@ -195,7 +237,8 @@ subscribe
 register
 get the (?:best|latest)
 delivered to your
-by (?:clicking|submitting|subscribing|entering)
+by (?:clicking|submitting|subscribing|entering|continuing)
+you (?:agree|consent) to
 # German
 anmeld
 abonnier

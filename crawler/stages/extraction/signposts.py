@@ -11,7 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from crawler.stages.extraction.signpost_phrases import CONTROLS, CREDITS, FORMS, INVITATIONS, LEAD_INS, alternatives
+from crawler.stages.extraction.signpost_phrases import (
+    CONTROLS,
+    CREDITS,
+    FORMS,
+    INVITATIONS,
+    LEAD_INS,
+    SHARERS,
+    alternatives,
+)
 
 LONGEST = 200
 """Characters; longer lines are paragraphs."""
@@ -23,6 +31,12 @@ LONGEST_FORM = 400
 _HEADLINE = r"(?: ?[:|»›>→…]+.{0,160})?[.!]?"
 _SIGNPOST = re.compile(
     rf"(?:- |[»›→▶+•*] ?)?(?:{alternatives(LEAD_INS)}{_HEADLINE}|{alternatives(CONTROLS)}[.!»›>→…]*)", re.IGNORECASE
+)
+_SHARER = rf"{alternatives(SHARERS)}(?: \d{{1,7}})?"
+_BUTTONS = re.compile(
+    rf"tweet|pin it|\| ?{_SHARER}(?: ?[|·•/] ?{_SHARER}){{0,12}}(?: ?\|)?"
+    rf"|{_SHARER}(?:(?: ?[|·•/] ?{_SHARER}){{1,12}}| ?\|)",
+    re.IGNORECASE,
 )
 _CREDIT = re.compile(alternatives(CREDITS), re.IGNORECASE)
 _BY_NAME = re.compile(r"\(?(?:Photo|Image|Picture|Illustration|Video)s? (?:by|via|courtesy of) [A-ZÀ-Þ@][^:]{1,60}\)?")
@@ -44,7 +58,9 @@ def is_signpost(line: str) -> bool:
     stripped = line.strip()
     if not stripped or line.startswith(_CODE):
         return False
-    if len(stripped) <= LONGEST and (_SIGNPOST.fullmatch(stripped) or _is_credit(stripped)):
+    if len(stripped) <= LONGEST and (
+        _SIGNPOST.fullmatch(stripped) or _BUTTONS.fullmatch(stripped) or _is_credit(stripped)
+    ):
         return True
     return len(stripped) <= LONGEST_FORM and bool(_FORM.search(stripped) and _INVITATION.search(stripped))
 

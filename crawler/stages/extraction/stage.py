@@ -6,7 +6,9 @@ The chain, every step named in `extractor`:
 2. `trafilatura`: with the back-up extractors; run where there is no fast text, where it is under 60 % of what
    resiliparse sees, too short although resiliparse sees enough, or one long line. It wins where the fast text is under
    60 % of it, or where it alone has lines.
-3. `resiliparse`: where trafilatura finds nothing at all. It is also an extractor of its own (`EXTRACTOR`).
+3. `resiliparse`: where trafilatura finds nothing, or a short text of under half of the running text that resiliparse
+   sees: half an article is worse than one with some lines too many. It is asked alone on pages of more
+   than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
 Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines
 and is named `plain`.
@@ -26,6 +28,7 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.metadata import read_metadata
+from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import code_chars, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
@@ -46,6 +49,15 @@ class Chain:
     """A fast text under this share of the full one lost the article (design: measured on news pages)."""
     min_share_of_estimate: float = 0.6
     """A fast text under this share of resiliparse's is compared with the full one."""
+    min_share_of_running: float = 0.5
+    """A text under this share of the running text of resiliparse's gives way to it (chosen on one half of wcxb-dev)."""
+    longest_fragment: int = 3_000
+    """Characters; a longer text is an article of its own, however much resiliparse found beside it (same source)."""
+    running_line: int = 60
+    """Characters from which a line counts as running text: shorter ones are menus and headings."""
+    most_tags: int = 60_000
+    """Tags of a page, beyond which resiliparse alone is asked: trafilatura takes time with the square of them. The
+    longest chapter of Python's and PostgreSQL's documentation has 34,162, an index of all names 69,909."""
     longest_line: int = 400
     """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
 
@@ -98,9 +110,14 @@ class ExtractionStage:
         doc.license_tag = doc.license_tag or found.license_tag
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        if self._extractor == "resiliparse":
+        if self._extractor == "resiliparse" or doc.html.count(b"<") > self._chain.most_tags:
             return resiliparse_text(doc), "resiliparse"
         prepare(tree)
+        lists = lists_of_links(tree)
+        text, step = self._best_text(doc, tree)
+        return without_orphans(text, lists), step
+
+    def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         text = trafilatura_text(tree, doc.url, fast=True)
         if self._is_most_of(text, tree):
             return text, "trafilatura-fast"
@@ -108,9 +125,8 @@ class ExtractionStage:
         if self._is_enough(text, estimate):
             return text, "trafilatura-fast"
         full = trafilatura_text(tree, doc.url, fast=False)
-        if self._is_better(full, text):
-            return full, "trafilatura"
-        return (text, "trafilatura-fast") if text else (estimate, "resiliparse")
+        best = (full, "trafilatura") if self._is_better(full, text) else (text, "trafilatura-fast")
+        return (estimate, "resiliparse") if self._is_fragment(best[0], estimate) else best
 
     def _is_most_of(self, text: str, tree: Any) -> bool:
         """True where no estimate could say that text is missing: it is most of all the text there is on the page."""
@@ -125,6 +141,12 @@ class ExtractionStage:
         if _is_flat(text) and len(text) > self._chain.longest_line:
             return False
         return count_words(text) >= self._min_words or count_words(estimate) < self._min_words
+
+    def _is_fragment(self, text: str, estimate: str) -> bool:
+        if len(text) > self._chain.longest_fragment:
+            return False
+        running = sum(len(line) for line in estimate.splitlines() if len(line) >= self._chain.running_line)
+        return not text or len(text) < self._chain.min_share_of_running * running
 
     def _is_better(self, full: str, text: str) -> bool:
         share = self._chain.min_share_of_full

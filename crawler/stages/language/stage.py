@@ -7,6 +7,7 @@ one of a family that identifiers confuse. The HTML `lang` attribute is recorded 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,9 +48,13 @@ class Thresholds:
     """Probability from which the first identifier is not doubted."""
     short_chars: int = 300
     """Texts shorter than this are always asked twice."""
-    window_chars: int = 300
-    windows: int = 5
-    """Samples over the length of a long text, for the share of the main language."""
+    sampled_chars: int = 600
+    """Texts from this length on may be of two languages: samples over their length say which share the main one has."""
+    samples: int = 5
+    """The first is the beginning, which is identified anyway. A sample under `TOSS_UP` has no say."""
+    shortest_sample_chars: int = 120
+    longest_sample_chars: int = 300
+    """A sample is a tenth of the text, between these bounds."""
 
 
 class LanguageStage:
@@ -125,19 +130,39 @@ class LanguageStage:
         )
 
     def _main_share(self, text: str, language: str) -> tuple[float, str]:
-        """Share of the windows in the main language, and that language: `language` unless most windows differ."""
-        width, number = self._limits.window_chars, self._limits.windows
-        if len(text) < 2 * width * number:
+        """Share of the samples in the main language, and that language: `language` unless most samples differ."""
+        if len(text) < self._limits.sampled_chars:
             return 1.0, language
-        step = (len(text) - width) // (number - 1)
-        samples = (self._first.identify(text[i * step : i * step + width]) for i in range(number))
-        votes = Counter(a.language if a is not None else language for a in samples)
+        parts = list(self._samples(text))
+        votes = Counter([language, *(vote for part in parts if (vote := self._vote(part, language)))])
         main, count = votes.most_common(1)[0]
-        if votes[language] * 2 >= number:
-            return round(votes[language] / number, 2), language
-        return (
-            (round(count / number, 2), main) if count * 2 > number else (round(votes[language] / number, 2), language)
-        )
+        if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
+            main = language
+        return round(votes[main] / votes.total(), 2), main
+
+    def _vote(self, part: str, language: str) -> str:
+        """The language of a sample; "" where it could be any. A twin of `language` is no other language."""
+        answer = self._first.identify(part)
+        if answer is None or answer.score < TOSS_UP:
+            return ""
+        is_twin = TWINS.get(answer.language) == language or TWINS.get(language) == answer.language
+        return language if is_twin and answer.score < self._limits.confident else answer.language
+
+    def _is_confirmed(self, main: str, parts: list[str], language: str) -> bool:
+        """Asks the second identifier before the beginning is overruled: tables of names look like many languages."""
+        if self._second is None:
+            return True
+        second = self._second.identify("\n".join(parts))
+        if main in self._second.known:
+            return second is not None and second.language == main
+        return second is None or second.language != language
+
+    def _samples(self, text: str) -> Iterator[str]:
+        """Parts of the text in equal distances; the last is its end, the beginning is left out."""
+        limits = self._limits
+        width = min(limits.longest_sample_chars, max(limits.shortest_sample_chars, len(text) // 10))
+        step = (len(text) - width) / (limits.samples - 1)
+        return (text[round(i * step) : round(i * step) + width] for i in range(1, limits.samples))
 
 
 def check_identifier(config: LanguageConfig) -> list[str]:

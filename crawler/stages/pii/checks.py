@@ -57,6 +57,12 @@ def is_card(value: str) -> bool:
     return known and luhn(number) and len(set(number)) > 1
 
 
+def is_card_shaped(value: str) -> bool:
+    """Twelve to nineteen digits that pass Luhn (ISO/IEC 7812-1), whoever issues such cards."""
+    number = digits(value)
+    return 12 <= len(number) <= 19 and len(set(number)) > 1 and luhn(number)
+
+
 _SPECIAL_NETWORKS = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "2002::/16", "3fff::/20")))
 """6to4 (RFC 7526) and the second documentation prefix (RFC 9637), which Python 3.11 takes for public."""
 

@@ -49,6 +49,22 @@ CARD = re.compile(
     r"(?<!\w)(?:credit|debit|card|cards|visa|mastercard|amex|american express|discover|jcb|diners|maestro|kreditkarte"
     r"|karte|kreditkartennummer|carte|carte bancaire|cb|tarjeta|carta|cartão|creditcard|karta|kort|pan)(?!\w)"
 )
+_CARD_NOUNS = """
+card cards creditcard debitcard visa mastercard amex maestro discover jcb diners pan kreditkarte kreditkartennummer
+karte kartennummer kartennr bankkarte ec-karte girokarte carte cb tarjeta carta bancomat cartão creditcardnummer kaart
+kaartnummer betaalpas karta karty kartą kort kortnummer
+"""
+_CARD_FILLERS = """
+number numbers no nr n num nummer numero número numéro n° nº n.º of de di da del la credit debit crédit débit credito
+debito crédito débito bancaire bancaria bancária bleue płatnicza kredytowa kredytowej details is was ist lautet est es è
+é ending in my your the
+"""
+CARD_LABEL = re.compile(
+    rf"(?<!\w)(?:{any_of(_CARD_NOUNS)})(?:[ .,-]{{0,2}}(?:{any_of(_CARD_FILLERS)})(?!\w)){{0,4}}"
+    r"[.:,#= \u00a0(]{0,3}\Z"
+)
+"""A label directly before the number of a payment card."""
+
 WALLET = re.compile(
     r"(?<!\w)(?:wallet|eth|ether|ethereum|btc|bitcoin|crypto|usdt|usdc|erc20|erc-20|token|tokens|donate|donation|donations"
     r"|tip|tips|address|adresse|spenden|spende|don|dons|send|portefeuille|monedero|cartera|portafoglio|carteira|donaciones"
@@ -65,8 +81,28 @@ tabella allegato punto secção seção quadro tabela paragraaf hoofdstuk bijlag
 załącznik глава раздел seksjon avsnitt afsnit kısım bölüm oddíl kapitola secțiunea odjeljak szakasz osio розділ secció
 chrome chromium firefox edge safari opera windows macos ios android java python node nginx apache openssl curl oracle
 """
-VERSION = re.compile(rf"(?<!\w)(?:{any_of(_NUMBERED)})[.:/= \u00a0\u202f-]{{0,3}}v?\Z|§ ?\Z")
-"""Words before four numbers with dots that make them a version or a section, not an address."""
+VERSION = re.compile(
+    rf"(?<!\w)(?:{any_of(_NUMBERED)})[.:/= \u00a0\u202f-]{{0,3}}v?\Z|§ ?\Z"
+    r"|(?<!\w)lib[\w+-]{1,30} \Z|[<>=~!]= ?\Z|[<>] \Z"
+)
+"""Words and signs before four numbers with dots that make them a version or a section, not an address."""
+
+_RELEASED = """
+upgrade upgraded upgrades upgrading update updated updates updating downgrade downgraded migrate migrated patched
+backported changelog released releases requires require depends deprecated fixed fixes since
+behoben aktualisieren aktualisiert aktualisierung veröffentlicht seit benötigt
+corrigé corrigée corrigés requiert publiée
+corregido corregida actualizar actualizado actualización publicada requiere
+risolto risolta corretto aggiornare aggiornato aggiornamento rilasciata richiede
+corrigido corrigida atualizar atualizado atualização lançada requer
+opgelost bijgewerkt bijwerken sinds vereist
+poprawione poprawiono zaktualizować zaktualizowano wydania wydaniu wydanie wymaga
+"""
+RELEASED = re.compile(
+    rf"(?<![\w-])(?:{any_of(_RELEASED)}|new in|moved from|changes (?:in|since|between)|introduced in|à partir)(?![\w-])"
+    r"(?!.{0,60}(?:by|via|durch|par|por|door|przez) \Z)"
+)
+"""On the line before four numbers with dots, and no word about networks near: what was released, not an address."""
 
 SEE = re.compile(r"(?<!\w)(?:see|siehe|vgl|voir|véase|vea|ver|veja|vedi|zie|zob|viz|se|cf)[.:]? ?\Z")
 """Words before a section number."""

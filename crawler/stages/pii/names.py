@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crawler.stages.pii.page import Hit
@@ -39,6 +39,10 @@ def install_command(model: str) -> str:
     return f"python -m spacy download {model}"
 
 
+Span = tuple[int, int]
+"""Start and end of a stretch of the text, in characters."""
+
+
 class NameFinder:
     """Finds PERSON and NRP (nationality, religion, politics) in one language."""
 
@@ -46,27 +50,34 @@ class NameFinder:
         self.model = model
         self._pipeline: Any = None
 
-    def find(self, text: str, start: int, end: int, *, strict: bool) -> Iterator[Hit]:
-        """Names in `text[start:end]`.
-
-        strict: a person needs a given name and a surname (or initials), and nationality, religion or politics count
-        only in a block that also names a person.
-        """
-        for left, right in _blocks(text, start, end):
-            hits = [hit for hit in self._read(text[left:right], left) if not strict or _is_full(hit, text)]
-            if strict and not any(hit.entity == "PERSON" for hit in hits):
-                continue
+    def find_all(self, text: str) -> Iterator[Hit]:
+        """Every name the model sees."""
+        for hits in self._read(text, list(_blocks(text, 0, len(text)))):
             yield from hits
 
-    def _read(self, block: str, offset: int) -> Iterator[Hit]:
+    def find_beside(self, text: str, lines: Iterable[Span], sentences: Iterable[Span]) -> Iterator[Hit]:
+        """Persons with a given name and a surname (or initials) in lines and in sentences of the text.
+
+        Nationality, religion and politics count in a line that also names a person.
+        """
+        blocks = [block for start, end in lines for block in _blocks(text, start, end)]
+        others = [span for span in sentences if not any(start <= span[0] < end for start, end in blocks)]
+        for place, hits in enumerate(self._read(text, [*blocks, *others])):
+            full = [hit for hit in hits if _is_full(hit, text)]
+            if any(hit.entity == "PERSON" for hit in full):
+                yield from (hit for hit in full if hit.entity == "PERSON" or place < len(blocks))
+
+    def _read(self, text: str, spans: list[Span]) -> Iterator[list[Hit]]:
+        """The names in each stretch; the model reads them in batches, which costs less than one by one."""
+        if not spans:
+            return
+        for (start, _), read in zip(spans, self._model().pipe([text[a:b] for a, b in spans]), strict=True):
+            yield list(_hits(read, start))
+
+    def _model(self) -> Any:
         if self._pipeline is None:
             self._pipeline = self._load()
-        for entity in self._pipeline(block).ents:
-            label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
-            raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
-            if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
-                start = offset + entity.start_char
-                yield Hit(start, start + len(raw), label, " ".join(raw.lower().split()))
+        return self._pipeline
 
     def _load(self) -> Any:
         import spacy
@@ -77,14 +88,28 @@ class NameFinder:
         return spacy.load(name, exclude=_NEEDLESS)
 
 
+def _hits(read: Any, offset: int) -> Iterator[Hit]:
+    for entity in read.ents:
+        label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
+        raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
+        if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
+            start = offset + entity.start_char
+            yield Hit(start, start + len(raw), label, " ".join(raw.lower().split()))
+
+
+_STREET = re.compile(r"(?:rue|avenue|boulevard|place|quai|impasse|allée|chemin|square) (?:de |du |d['’])?\Z")
+
+
 def _is_full(hit: Hit, text: str) -> bool:
     if hit.entity != "PERSON":
         return True
+    if _STREET.search(text[max(0, hit.start - 16) : hit.start]):
+        return False  # a street that has somebody's name
     parts = text[hit.start : hit.end].split()
     return len(parts) >= 2 and all(p[0].isupper() or len(p) <= 3 or _INITIALS.match(p) for p in parts)
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     while end - start > _BLOCK:
         cut = text.rfind(" ", start, start + _BLOCK)
         cut = cut if cut > start else start + _BLOCK

@@ -31,6 +31,31 @@ class Page:
         return Hit(start, end, entity, raw)
 
 
+_LABEL_WIDTH = 40  # characters of a line that can be a label
+_LINES_ABOVE = 5
+
+
+def line_above(page: Page, at: int) -> str:
+    """The short line that stands above what begins its own line at `at`, lower case; "" where there is none.
+
+    One empty line between them, and lines of other numbers, are passed over: a label can head several.
+    """
+    start = page.lower.rfind("\n", 0, at) + 1
+    if not start or any(map(str.isalpha, page.lower[start:at])):
+        return ""
+    empty = 0
+    for _ in range(_LINES_ABOVE):
+        end = start - 1
+        start = max(page.lower.rfind("\n", 0, end) + 1, 0)
+        line = page.lower[start:end].strip()
+        empty += not line
+        if end < 0 or empty > 1 or len(line) > _LABEL_WIDTH:
+            return ""
+        if any(map(str.isalpha, line)):
+            return line
+    return ""
+
+
 _SEPARATORS = ("\t", "|", ";")
 _TABLE_REACH = 4_000  # characters above a cell in which its heading is looked for
 

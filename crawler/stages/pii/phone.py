@@ -1,40 +1,63 @@
-"""`judge_phone` decides whether a run of digits is a telephone number, and where the next one begins.
+"""`judge_phone` decides whether a run of digits is a telephone number, where it ends and where the next one begins.
 
 libphonenumber knows which numbers exist; the words around, the grouping and the regions of the page's language say
 whether this one is meant. Presidio's own recogniser, which tries fixed regions and looks at no context, finds three in
-five local numbers and takes Unix times for the rest.
+five local numbers and takes Unix times for the rest. What touches a number that was found belongs to it: half a number
+is a leak.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
-import phonenumbers
-
-from crawler.stages.pii import checks, phone_words
+from crawler.stages.pii import checks, phone_forms, phone_words
 from crawler.stages.pii.context_words import just_before, near
-from crawler.stages.pii.page import Hit, Page, column_heading
+from crawler.stages.pii.page import Hit, Page, column_heading, line_above
 from crawler.stages.pii.scan import Candidate
 
 
 def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
-    """One number, or the numbers in a row of digits: the longest reading from the left wins, then the rest is read."""
-    start = at.start + _open_bracket(page.text[at.start : at.end])
-    context = _in_context(page, start, at.end)
-    while start < at.end:
-        hit = _longest_reading(page, start, at.end, context)
+    """One number, or the numbers in a row of digits, each with everything that touches it."""
+    end = _own_end(page, at.start, at.end)
+    hits = list(_numbers(page, at.start + _open_bracket(page.text[at.start : at.end]), end))
+    limits = [*(hit.start for hit in hits), end][1:]
+    for hit, limit in zip(hits, limits, strict=True):
+        yield replace(hit, end=_touched(page, hit.end, limit))
+
+
+def _numbers(page: Page, start: int, end: int) -> Iterator[Hit]:
+    """The longest reading from the left wins, then the rest is read."""
+    above = _labelled_above(page, start)
+    context = above or _in_context(page, start, end)
+    while start < end:
+        evidence = _evidence(page, start, context, above)
+        hit = _longest_reading(page, start, end, evidence)
         if hit:
             yield hit
-        opening = (_NEXT_NUMBER if hit else _FRESH_NUMBER).search(page.text, hit.end if hit else start + 1, at.end)
-        start = opening.end() if opening else at.end
+        opening = (_NEXT_NUMBER if hit else _FRESH_NUMBER).search(page.text, hit.end if hit else start + 1, end)
+        start = opening.end() if opening else end
 
 
-_WORD_GAP = re.compile(r"[\s/]+")
+_GAP = re.compile(r"[\s/]+|[-.\u2013](?=\d{1,4}\Z)")
 _NEXT_NUMBER = re.compile(r"[\s/]+(?=[+0(])")
 _FRESH_NUMBER = re.compile(r"[\s/]+(?=[+(])|(?<!\d)[\s/]+(?=0)")
 """Where a number may start behind something that was none: not at a zero that goes on with groups of digits."""
+
+
+_LAST_GROUP = re.compile(r"[ \u00a0]\(?\d{1,2}(?:[ \u00a0]?[-\u2013][ \u00a0]?\d{1,2})?\Z|[ \u00a0]\d{1,6}\Z")
+_HOUR = re.compile(r":\d|[ \u00a0]?(?:uhr|h|hrs|hours|am|pm|a\.m|p\.m)(?!\w)")
+
+
+def _own_end(page: Page, start: int, end: int) -> int:
+    """The end without a last group that is an hour or a quantity: "… 8-12 Uhr", "… 25 Euro"; `start` where all is."""
+    if not (counted := _is_counted(page, end)) and not _HOUR.match(page.lower, end):
+        return end
+    last = _LAST_GROUP.search(page.text[start:end])
+    if last is None or (counted and phone_forms.is_listing(page.text[start:end], least=3)):
+        return start if counted and not page.text.startswith("+", start) else end
+    return start + last.start()
 
 
 def _open_bracket(raw: str) -> int:
@@ -42,7 +65,25 @@ def _open_bracket(raw: str) -> int:
     return int(raw.startswith("(") and ")" not in raw.split("(")[1])
 
 
-_THOUSANDS = re.compile(r"\d{1,3}(?:[ .\u00a0\u202f]\d{3})+\Z")
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the words around a number say, from the weakest to the strongest.
+
+    context: a word about telephones is near. cued: a verb of calling or the name of a desk stands before the number.
+    told: "call", "reach me at". named: a label, "Tel.", before the number or on the line above it.
+    """
+
+    context: bool
+    cued: bool
+    told: bool
+    named: bool
+
+
+def _evidence(page: Page, start: int, context: bool, above: bool) -> _Evidence:
+    named = above or just_before(phone_words.PHONE_LABEL, page.lower, start)
+    told = named or just_before(phone_words.CALL_LABEL, page.lower, start)
+    cued = told or just_before(phone_words.PHONE_CUE, page.lower, start, 60)
+    return _Evidence(context or cued, cued, told, named)
 
 
 def _in_context(page: Page, start: int, end: int) -> bool:
@@ -52,67 +93,84 @@ def _in_context(page: Page, start: int, end: int) -> bool:
     """
     if (heading := column_heading(page, start)) and phone_words.PHONE.search(heading):
         return True
-    if not _THOUSANDS.match(page.text[start:end]):
+    if not phone_forms.THOUSANDS.match(page.text[start:end]):
         return near(phone_words.PHONE, page.lower, start, end)
     apart = page.text[end : end + 2].strip()[:1] in {"(", ",", "|", ";"}
     return near(phone_words.PHONE, page.lower, start, end, after=25 if apart else 0)
 
 
-def _longest_reading(page: Page, start: int, end: int, context: bool) -> Hit | None:
+def _labelled_above(page: Page, start: int) -> bool:
+    """The number begins its line, and the line above, or above other numbers, is a telephone label and nothing else."""
+    line = line_above(page, start)
+    return bool(line and phone_words.LABEL_LINE.fullmatch(line))
+
+
+def _longest_reading(page: Page, start: int, end: int, evidence: _Evidence) -> Hit | None:
     """The whole stretch; else the longest beginning that is a number, if the whole does not look like one by itself."""
-    hit = _phone_hit(page, start, end, context)
+    hit = _phone_hit(page, start, end, evidence)
     if hit:
         return hit
-    whole = checks.phone(page.text[start:end], page.regions)
-    for gap in reversed(list(_WORD_GAP.finditer(page.text, start, end))):
-        hit = _phone_hit(page, start, gap.start(), context, strict=whole is not None)
+    if not evidence.named and phone_forms.is_listing(page.text[start:end]):
+        return None
+    strict = checks.phone(page.text[start:end], page.regions) is not None
+    for gap in reversed(list(_GAP.finditer(page.text, start, end))):
+        hit = _phone_hit(page, start, gap.start(), evidence, strict=strict)
         if hit:
             return hit
     return None
 
 
-def _phone_hit(page: Page, start: int, end: int, context: bool, *, strict: bool = False) -> Hit | None:
+def _phone_hit(page: Page, start: int, end: int, evidence: _Evidence, *, strict: bool = False) -> Hit | None:
     """International form and valid; or local with a telephone word near and valid; or labelled and possible.
 
     strict: only in the country's own grouping, because more digits follow that would make a number, too.
     """
     raw = page.text[start:end]
-    if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end):
+    if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end, evidence):
         return None
-    labelled = just_before(phone_words.PHONE_LABEL, page.lower, start)
-    cued = labelled or just_before(phone_words.PHONE_CUE, page.lower, start, 60)
     international = raw.startswith("+")
-    if not (international or cued) and not _written_as_number(raw, context):
+    if not (international or evidence.cued) and not _written_as_number(raw, evidence.context):
         return None
-    if raw.startswith("00") and (context or re.search(r"[ .\-/]", raw[:6])):
+    if raw.startswith("00") and (evidence.context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
     found = checks.phone(raw, page.regions)
     if found is None:
         return None
     number, valid = found
     if valid:
-        sure = international or ((context or cued) and not strict) or _same_grouping(raw, number)
+        sure = international or (evidence.context and not strict) or phone_forms.same_grouping(raw, number)
     else:
-        sure = not strict and (labelled or _is_dialled(raw, context or cued))
+        sure = not strict and (_is_told(raw, evidence) or _is_dialled(raw, evidence.context))
     return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}") if sure else None
+
+
+def _is_other_number(page: Page, start: int, end: int, evidence: _Evidence) -> bool:
+    """A date, years, half a bracket; or the words around say what else it is: an order, an article, so many euros."""
+    raw = page.text[start:end]
+    if raw.count("(") != raw.count(")") or phone_forms.NEVER_DIALLED.match(raw) or phone_forms.is_network(raw):
+        return True
+    if raw.startswith("+"):
+        return False
+    if not evidence.named and (phone_forms.is_timestamp(raw) or phone_forms.is_listing(raw)):
+        return True
+    return just_before(phone_words.NOT_A_PHONE, page.lower, start)
+
+
+def _is_counted(page: Page, end: int) -> bool:
+    """A unit, or what is counted, stands right behind."""
+    return bool(phone_words.QUANTITY.match(page.lower, end, end + 20))
 
 
 def _written_as_number(raw: str, context: bool) -> bool:
     """Grouped as people group telephone numbers, or with a trunk zero: not a plain count, a range or a list."""
     if raw.isdigit() and not raw.startswith("0"):
         return False  # even on a page about telephones
-    return context or (_looks_local(raw) and not _is_listing(raw))
+    return context or (phone_forms.looks_local(raw) and not phone_forms.is_range(raw))
 
 
-def _is_other_number(page: Page, start: int, end: int) -> bool:
-    """A date, years, half a bracket; or the words around say what else it is: an order, an article, so many euros."""
-    raw = page.text[start:end]
-    if raw.count("(") != raw.count(")") or _NOT_DIALLED.match(raw):
-        return True
-    if raw.startswith("+"):
-        return False
-    behind = phone_words.QUANTITY.match(page.lower, end, end + 20)
-    return bool(behind) or just_before(phone_words.NOT_A_PHONE, page.lower, start)
+def _is_told(raw: str, evidence: _Evidence) -> bool:
+    """Possible, not assigned, but the words call it a telephone number; behind a verb it has seven digits or more."""
+    return evidence.named or (evidence.told and len(checks.digits(raw)) > 6)
 
 
 def _is_dialled(raw: str, context: bool) -> bool:
@@ -120,39 +178,20 @@ def _is_dialled(raw: str, context: bool) -> bool:
     count = len(checks.digits(raw))
     if raw.startswith(("+", "(+")):
         return count >= 10
-    return context and bool((count >= 9 and raw.lstrip("(").startswith("0")) or _FICTIONAL_LOCAL.match(raw))
+    return context and bool((count >= 9 and raw.lstrip("(").startswith("0")) or phone_forms.FICTIONAL_LOCAL.match(raw))
 
 
-_FICTIONAL_LOCAL = re.compile(r"555[-. ]\d{4}\Z")
-_NOT_DIALLED = re.compile(
-    r"(?:(?:18|19|20|21)\d\d[ ,./\-\u2013]*)+\Z"  # years
-    r"|(?:18|19|20|21)\d\d[-./]\d\d[-./]\d\d(?!\d)|\d\d?[./]\d\d?[./](?:19|20)\d\d(?!\d)"  # dates, times behind them
-    r"|\d(?: \d){3}"  # a sequence of small numbers
-)
-_TRUNK_FORM = re.compile(
-    r"(?:0\d{1,5}|0 ?[1-9]\d{1,2} ?[/ ]|(?:[178][ -]?)?\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}"
-    r"\d[\d .\-/\u00a0\u2011]{4,14}\Z"
-)
-_DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
-_SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
+_MORE = re.compile(r"(?:[ \u00a0]?(?:\(\d{1,6}\)|[-.,/)\u2010-\u2013]{0,2}[ \u00a0]?\d{1,6})){1,4}")
+_YEAR = re.compile(r"\W*(?:19|20)\d\d\Z")
 
 
-def _is_listing(raw: str) -> bool:
-    """A range (040-049), or groups of two digits in even steps: 01 02 03 04 05, rows of a table."""
-    groups = _SEPARATORS.sub(" ", raw).split()
-    if len(groups) == 2 and len(groups[0]) == len(groups[1]):
-        return len(groups[0]) < 5
-    steps = {int(b) - int(a) for a, b in pairwise(groups)}
-    return len(groups) > 4 and all(len(g) == 2 for g in groups) and len(steps) == 1 and max(steps) <= 10
+def _touched(page: Page, end: int, limit: int) -> int:
+    """Where a number that was found at `[..end]` ends: groups, a bracket and an extension that follow belong to it.
 
-
-def _looks_local(raw: str) -> bool:
-    """Written the way people write telephone numbers: trunk zero, or an area code in brackets or dashes."""
-    return bool(_TRUNK_FORM.match(raw) or _DASHED_FORM.match(raw))
-
-
-def _same_grouping(raw: str, number: phonenumbers.PhoneNumber) -> bool:
-    """The digits stand in the groups of the country's own format: data columns and dates do not."""
-    national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
-    written = _SEPARATORS.sub(" ", raw).strip().removeprefix("1 ")
-    return written == _SEPARATORS.sub(" ", national).strip()
+    limit: where the next number begins. A year is something else.
+    """
+    more = _MORE.match(page.text, end, limit)
+    if more and not _YEAR.match(more[0]):
+        end = more.end()
+    extension = phone_forms.EXTENSION.match(page.text, end)
+    return extension.end() if extension else end

@@ -71,25 +71,49 @@ mobile móvil now today gratuito gratis numer número numero numéro n° nº n.�
 domowy służbowy stacjonarny es é è komórkowy kontaktowy to contacto casa ufficio di de do da d'urgence
 """
 _CALL = r"(?<!the )(?<!this )(?<!next )(?<!last )(?<!each )(?<!every )(?<!first )(?:call|ring|text)"
-PHONE_LABEL = re.compile(
-    rf"(?:(?<!\w)(?:{any_of(_PHONE_NOUNS, _CALL, _MY_NUMBER)})|{'|'.join(_PHONE_NO_SPACES)})"
-    rf"(?:[ .-]{{0,2}}(?:{any_of(_LABEL_FILLERS, '番号')})(?!\w))*[.:： \u00a0=]{{0,3}}\Z"
-)
+_FILLED = rf"(?:[ .-]{{0,2}}(?:{any_of(_LABEL_FILLERS, '番号')})(?!\w)){{0,4}}[.:： \u00a0=]{{0,3}}\Z"
+PHONE_LABEL = re.compile(rf"(?:(?<!\w)(?:{any_of(_PHONE_NOUNS, _MY_NUMBER)})|{'|'.join(_PHONE_NO_SPACES)}){_FILLED}")
 """A label directly before the number: then a possible number is enough, it need not be an assigned one."""
+
+_PERSONS = "me|us|him|her|them|you|mich|uns|moi|nous|me|nos|mi|ci|mij|ons"
+CALL_LABEL = re.compile(
+    rf"(?<!\w)(?:{_CALL}|(?:reach|contact|message|whatsapp|phone|text|call|ring|find|get|dial) (?:{_PERSONS})"
+    rf"(?:[ ](?:up|back|directly|anytime|now|today|by (?:phone|text|sms)|(?:a )?(?:call|ring|text)))?"
+    rf"|(?:give (?:{_PERSONS}) a|by) (?:call|ring|text|phone|sms)|sms (?:an|au|al|to|naar|na|para o|a)"
+    rf"|(?:reached|available|contacted) (?:by (?:phone|text) )?(?:at|on|under)){_FILLED}"
+)
+"""Words that tell somebody to call or to write to the number behind them: a label, but for short numbers."""
+
+_LABEL_WORDS = any_of(
+    "contact contacts kontakt contacto contatto contatti contato front desk main office home work private business day"
+    " evening night mobile direct line lines our my the de du di do da des and und et y e i & / or oder ou o of numero"
+    " number numbers nummer numéro número numer no nr nº n° büro praxis bureau ufficio oficina escritório kantoor biuro"
+    " kontaktowy telefoniczny telefonico telefônico telefónico emergency enquiries customer service general",
+    any_of(_PHONE_NOUNS),
+)
+_NO_SPACES = "|".join(_PHONE_NO_SPACES)
+LABEL_LINE = re.compile(
+    rf"\W{{0,3}}(?=(?:.*(?<!\w))(?:{any_of(_PHONE_NOUNS, _MY_NUMBER, '(?:contact|kontakt|contacto?) n')})"
+    rf"|.*(?:{_NO_SPACES}))"
+    rf"(?:(?:{_LABEL_WORDS}|{_MY_NUMBER}|{any_of(_LABEL_FILLERS, '番号')}|{_NO_SPACES})[ .:：()/&,-]{{0,4}}){{1,6}}"
+)
+"""A line of its own above a number: nothing but words of a label, one of them about telephones (`fullmatch`)."""
 
 _TO = any_of(
     "at on to for under unter an auf sie au le les al el en il lo para pelo pela o ao op via naar pod na nr no"
 )
+_CLITIC = r"(?:-(?:moi|nous|le|la|lui|me|nos|lhe|te|mij))?"
 _WORD = r"(?:[ ,]{1,2}[^\W\d_]{1,15})"
 PHONE_CUE = re.compile(
     rf"(?<!\w)(?:{any_of(_SERVICE, _CALL, *_PHONE_VERBS.replace('call ', '').replace(' text', '').split())})"
-    rf"(?:{_WORD}{{0,2}}[ ,]{{1,2}}(?:{_TO})|{_WORD}{{0,3}}[ \u00a0]?[.,:：=]|)[ \u00a0]{{0,2}}\Z"
+    rf"(?:{_CLITIC}{_WORD}{{0,2}}[ ,]{{1,2}}(?:{_TO})|{_WORD}{{0,3}}[ \u00a0]?[.,:：=]|)[ \u00a0]{{0,2}}\Z"
     r"|(?<!\w)(?:[tmfp]|tels)[.:]{0,2} ?\Z"
 )
 """Close before the number, a verb of calling or the name of a desk: then an assigned number counts in any grouping."""
 
 QUANTITY = re.compile(
     r"[ \u00a0]?(?:[€$£%°]|(?:euros?|dollars?|pounds?|pesos|zł|z[łl]ot\w+|bytes?|bits?|kb|mb|gb|kwh|mwh|km|kg|m²|m3"
+    r"|bauds?|baudios|bodów|bps|k?hz|mhz|ghz|volts?|watts?|per ?cent|percent|prozent|pour cent"
     r"|tonn?e[ns]?"
     r"|times|people|persons?|users?|units?|copies|calls|phones|visits?|visitors|inhabitants|years|days|hours|seconds"
     r"|einwohner|menschen|personen|stück|mal|jahre|tage|stunden|sekunden|besucher|habitants?|personnes|fois|visiteurs"

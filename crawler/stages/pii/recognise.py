@@ -126,14 +126,19 @@ _RARE_ISSUERS = ("50", "56", "57", "58", "63", "67")  # Maestro: every eighth nu
 
 
 def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
-    """Luhn and issuer; then the groups printed on a card, or a word about cards, or 15/16 digits of a large issuer."""
+    """Luhn and issuer; then the groups printed on a card, or a word about cards, or 15/16 digits of a large issuer.
+
+    Behind a label ("card number:") Luhn is enough: networks are founded and issuers get new ranges.
+    """
     raw = page.text[at.start : at.end]
+    labelled = context_words.just_before(context_words.CARD_LABEL, page.lower, at.start)
     for end in (len(raw), *(gap.start() for gap in reversed(list(re.finditer(r"\s", raw))))):
-        if not checks.is_card(raw[:end]):
+        if not (checks.is_card(raw[:end]) or (labelled and checks.is_card_shaped(raw[:end]))):
             continue
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
         plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
-        if plain or groups in _PRINTED or context_words.near(context_words.CARD, page.lower, at.start, at.start + end):
+        near = context_words.near(context_words.CARD, page.lower, at.start, at.start + end)
+        if labelled or plain or near or groups in _PRINTED:
             yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
             return
 
@@ -172,6 +177,9 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
     octets = page.text[start:end].partition("/")[0].split(".")
     if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
         return False
+    networked = context_words.near(context_words.NETWORK, page.lower, start, end)
+    if not networked and context_words.near(context_words.RELEASED, page.lower, start, start, after=0):
+        return True
     first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
     if first_of_line and _LIST_DOT.match(page.text, end):
         return True
@@ -179,7 +187,7 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
     small = max(map(int, octets)) < 32 or octets.count("0") > 1
     if small and (context_words.just_before(context_words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
         return True
-    return bool(small or heading) and not context_words.near(context_words.NETWORK, page.lower, start, end)
+    return bool(small or heading) and not networked
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:

@@ -87,10 +87,12 @@ def redact(text: str, hits: list[Hit], placeholders: Placeholders) -> tuple[str,
 
 
 def _inked(text: str, hit: Hit) -> tuple[int, int]:
-    """The hit without white space and separators at its ends; empty where nothing else is in it."""
+    """The hit without white space and separators at its ends, but with both brackets; empty where nothing is in it."""
     start, end = hit.start, hit.end
     while start < end and not text[start].isalnum() and text[start] not in "+(":
         start += 1
     while start < end and not text[end - 1].isalnum():
+        if text[end - 1] == ")" and text.count("(", start, end) == text.count(")", start, end):
+            break
         end -= 1
     return start, end

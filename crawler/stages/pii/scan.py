@@ -31,12 +31,15 @@ _SPOKEN_LEFT = re.compile(
 
 _SPACE = " \u00a0\u202f\u2009"
 _DASH = "\\-\u2010\u2011\u2012\u2013"
+_RUN = 47  # characters of a row of digits that are read together, less one
 NUMERIC: dict[str, re.Pattern[str]] = {
     "phone": re.compile(
-        rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])(?:(?<=\()\+)?[\d().{_SPACE}{_DASH}/]{{5,28}}\d(?!\w|[.,]\d)"
+        rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])(?=(?:[^0-9\n]{{0,4}}[0-9]){{5}})"
+        rf"(?:(?<=\()\+)?[\d().{_SPACE}{_DASH}/]{{5,{_RUN}}}+"
     ),
     "card": re.compile(
-        rf"[0-9](?<![\w./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}|\d{{8,15}})(?!\w|[.{_DASH}]\d)"
+        rf"[0-9](?<![\w./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}"
+        rf"(?:[{_SPACE}{_DASH}]\d{{1,3}})?|\d{{8,15}})(?!\w|[.{_DASH}]\d)"
     ),
     "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
     "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
@@ -104,7 +107,10 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
         while match := pattern.search(text, position):
             end = position = match.end()
             if kind == "phone":
-                end = position = _first_of_two(text, match)
+                end = _digits_end(text, match.start(), end)
+                if not end:
+                    continue
+                end = position = _first_of_two(text, match.start(), end)
             elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
                 position = gap.end()  # the number may start at a later group
             yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
@@ -137,13 +143,38 @@ def _masked_emails(text: str) -> Iterator[Candidate]:
             yield Candidate("masked_email", base + left.start(), anchor.end())
 
 
-def _first_of_two(text: str, match: re.Match[str]) -> int:
-    """End of the first number where two stand side by side, "030 901820 / 030 901821"; else the end of the match."""
-    for gap in _GAP.finditer(match[0]):
-        start, end = match.start() + gap.start(), match.start() + gap.end()
-        if sum(map(str.isdigit, match[0][: gap.start()])) > 5 < sum(map(str.isdigit, text[end : end + 14])):
-            return start
-    return match.end()
+_LABEL_GLUED = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]")  # "…5000Fax": a line break was lost
+_EXTENSION_GLUED = re.compile(r"x ?\d{1,6}(?!\w)|ext", re.IGNORECASE)
+_LAST_GROUP = re.compile(rf"[{_SPACE}]+[({_DASH}]?\d{{1,2}}\Z")
+
+
+def _digits_end(text: str, start: int, end: int) -> int:
+    """Where the row of digits and marks in `[start:end]` ends; 0 where a letter or a decimal goes on: no telephone.
+
+    Never in the middle of a group: what is found must not be a part of the number. A short last group that belongs to
+    what follows ("030 901820 8h", "… 3,50 Euro") is left to it.
+    """
+    if end - start > _RUN and text[end : end + 1].isdigit():
+        end = max(start, *(text.rfind(space, start, end) for space in _SPACE))
+    while end > start and not text[end - 1].isdigit():
+        end -= 1
+    behind = text[end : end + 1]
+    decimal = behind == "," and text[end + 1 : end + 2].isdigit()
+    if not decimal and not (behind.isalnum() or behind == "_"):
+        return end
+    if _EXTENSION_GLUED.match(text, end) or _LABEL_GLUED.match(text, end) or text[start] == "+":
+        return end
+    shorter = _LAST_GROUP.search(text[start:end])
+    return start + shorter.start() if shorter else 0
+
+
+def _first_of_two(text: str, start: int, end: int) -> int:
+    """End of the first number where two stand side by side, "030 901820 / 030 901821"; else the end of both."""
+    for gap in _GAP.finditer(text, start, end):
+        before, behind = text[start : gap.start()], text[gap.end() : gap.end() + 14]
+        if sum(map(str.isdigit, before)) > 5 < sum(map(str.isdigit, behind)):
+            return gap.start()
+    return end
 
 
 def _around_digits(lower: str) -> str:

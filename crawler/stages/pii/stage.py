@@ -7,14 +7,17 @@ placeholders. Raw values exist in the input text and in this call; nothing here 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar
 
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
+from crawler.stages.pii.private_life import private_sentences
 from crawler.stages.pii.redact import Placeholders, redact, resolve
 from crawler.stages.text.words import recount
 
@@ -37,13 +40,15 @@ class PiiStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
-        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data; the
-        document is redacted all the same, so a record of the rejection holds none of it.
+        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data (public
+        mailing lists do not count), or with PII_UNCOVERED where names are wanted out, no model reads the language and
+        `uncovered` is "quarantine". The document is redacted all the same, so a record of the rejection holds none of
+        what was found.
         """
         placeholders = Placeholders()
         before = len(doc.text)
         hits = self.hits(doc.text, doc.language)
-        removed = sum(hit.end - hit.start for hit in hits)
+        removed = sum(hit.end - hit.start for hit in hits if not is_mailing_list(hit))
         doc.text, doc.pii_spans = redact(doc.text, hits, placeholders)
         self._redact_metadata(doc, placeholders)
         doc.pii_span_count = len(doc.pii_spans)
@@ -54,6 +59,10 @@ class PiiStage:
         if removed > self._config.max_density * before:
             share = removed / before
             return Drop(self.name, DropReason.PII_DENSITY, f"{share:.1%} of the characters in {len(hits)} spans")
+        if self._config.person != "off" and doc.language not in self._finders:
+            doc.language_signals["pii_names"] = "uncovered"
+            if self._config.uncovered == "quarantine":
+                return Drop(self.name, DropReason.PII_UNCOVERED, f"no model of PII_MODELS for {doc.language!r}")
         return doc
 
     def _structured(self, text: str, language: str | None) -> list[Hit]:
@@ -66,11 +75,9 @@ class PiiStage:
         if finder is None:
             return structured
         if self._config.person == "all":
-            return resolve([*structured, *finder.find(text, 0, len(text), strict=False)])
-        names = [
-            hit for start, end in _lines_with(text, structured) for hit in finder.find(text, start, end, strict=True)
-        ]
-        return resolve([*structured, *names])
+            return resolve([*structured, *finder.find_all(text)])
+        names = finder.find_beside(text, _lines_with(text, structured), private_sentences(text, language or ""))
+        return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
         """Title and description like the text. A byline is a published name: it stays unless names must all go."""
@@ -103,6 +110,21 @@ def check_models(config: PiiConfig) -> list[str]:
         for language, model in model_table(config).items()
         if installed_name(model) is None
     ]
+
+
+_NOTICE_REACH = 200  # characters of a line on each side of a name in which a notice is looked for
+_NOTICE = re.compile(
+    r"©|\(c\)|(?<!\w)copyright|spdx-filecopyrighttext|all rights reserved|tous droits réservés|alle rechte vorbehalten",
+    re.IGNORECASE,
+)
+
+
+def _in_notice(text: str, hit: Hit) -> bool:
+    """A name on the line of a copyright notice: the holder, whom licences want named and left in place."""
+    line_start, line_end = text.rfind("\n", 0, hit.start) + 1, text.find("\n", hit.end)
+    start = max(line_start, hit.start - _NOTICE_REACH)
+    end = min(len(text) if line_end < 0 else line_end, hit.end + _NOTICE_REACH)
+    return bool(_NOTICE.search(text, start, end))
 
 
 def _lines_with(text: str, hits: Iterable[Hit]) -> list[tuple[int, int]]:

@@ -98,11 +98,46 @@ def _prose() -> dict[str, Band]:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a text has to have under a profile: a signal between bounds, or a legal field out of a list.
+
+    `among` empty: any value will do. A signal that was not measured meets no bound.
+    """
+
+    name: str
+    minimum: float | None = None
+    maximum: float | None = None
+    among: tuple[str, ...] = ()
+
+    def complaint(self, value: Any) -> str:
+        """What is wrong with a value; empty where nothing is."""
+        if self.minimum is None and self.maximum is None:
+            wanted = f" out of {', '.join(self.among)}" if self.among else ""
+            return (
+                ""
+                if value and (not self.among or value in self.among)
+                else f"{self.name} {value}, expected one{wanted}"
+            )
+        if not isinstance(value, int | float):
+            return f"{self.name} was not measured"
+        if self.minimum is not None and value < self.minimum:
+            return f"{self.name} {value:.4g} < {self.minimum:g}"
+        return (
+            f"{self.name} {value:.4g} > {self.maximum:g}" if self.maximum is not None and value > self.maximum else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
-    """Bounds and weights of the signals for one kind of text. A signal that cannot be computed has no say."""
+    """Bounds and weights of the signals for one kind of text. A signal that cannot be computed has no say.
+
+    `requires` selects: a text that has not all of it is dropped. `reads_form`: the legal fields are read.
+    """
 
     name: str = "prose"
     bands: dict[str, Band] = field(default_factory=_prose)
+    requires: tuple[Requirement, ...] = ()
+    reads_form: bool = False
 
     def bands_for(self, language: str) -> dict[str, Band]:
         """The bands with the bounds of a language (`LANGUAGE_BOUNDS`), ISO 639-1."""
@@ -115,6 +150,16 @@ class Profile:
         known = [(band.weight, band.score(signals[name])) for name, band in bands if name in signals]
         total = sum(weight for weight, _ in known)
         return sum(weight * value for weight, value in known) / total if total else 0.0
+
+
+def _legal() -> dict[str, Band]:
+    return _prose() | {
+        "mean_word_length": Band(2.5, 3.5, 9.0, 13.0),
+        "digits": Band(_NEVER_LOW, 0.0, 0.12, 0.35),
+        "unique_words": Band(0.02, 0.12, 1.01, 1.02, weight=1.5),
+        "citations_per_100_words": Band(0.0, 0.5, 30.0, 60.0, weight=0.5),
+        "legal_words_per_100_words": Band(0.0, 1.0, 30.0, 60.0, weight=0.5),
+    }
 
 
 PROFILES: dict[str, Profile] = {
@@ -132,17 +177,8 @@ PROFILES: dict[str, Profile] = {
             "sentence_lines": Band(0.05, 0.60, 1.0, 1.01, weight=1.0),
         },
     ),
-    "legal": Profile(
-        "legal",
-        _prose()
-        | {
-            "mean_word_length": Band(2.5, 3.5, 9.0, 13.0),
-            "digits": Band(_NEVER_LOW, 0.0, 0.12, 0.35),
-            "unique_words": Band(0.02, 0.12, 1.01, 1.02, weight=1.5),
-            "citations_per_100_words": Band(0.0, 0.5, 30.0, 60.0, weight=0.5),
-            "legal_words_per_100_words": Band(0.0, 1.0, 30.0, 60.0, weight=0.5),
-        },
-    ),
+    "legal": Profile("legal", _legal(), reads_form=True),
+    "law": Profile("law", _legal(), (Requirement("legal_document_type"),), reads_form=True),
 }
 """Profiles by the name `QUALITY_PROFILE` uses."""
 

@@ -12,10 +12,13 @@ from typing import Any, ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
+from crawler.stages.quality.legal import LegalFacts, read_legal
 from crawler.stages.quality.no_content import Recognisers
+from crawler.stages.quality.profile_file import ProfileFileError, read_profiles
 from crawler.stages.quality.rules import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
-from crawler.stages.quality.score import PROFILES, choose_profile, measure
+from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
 from crawler.stages.quality.tokenizers import Tokenizers, missing
 from crawler.stages.text.words import recount
 
@@ -33,10 +36,14 @@ class QualityStage:
     ) -> None:
         """Build the rule sets once.
 
-        `rule_sets` replaces them: profile name → rule set name → thresholds. Raises: KeyError for an unknown rule set.
+        `rule_sets` replaces them: profile name → rule set name → thresholds. Raises: KeyError for an unknown rule set;
+        ProfileFileError.
         """
         self._names = config.rules
+        own = read_profiles(config.profiles_file) if config.profiles_file else {}
+        self._profiles = PROFILES | {name: made.profile for name, made in own.items()}
         self._rule_sets = rule_sets or {profile: rules_for(profile, config.rules) for profile in PROFILES}
+        self._rule_sets |= {name: made.rules for name, made in own.items()}
         self._min_score = config.min_score
         self._profile = config.profile
         self._tokenizers = Tokenizers(config.tokenizer, config.segmenters)
@@ -52,20 +59,25 @@ class QualityStage:
         signals = doc.quality_signals | measure(page)
         profile, chosen_by = self._profile_for(doc, signals)
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
-        doc.quality_score = round(PROFILES[profile].score(signals, language), 4)
+        kind = self._profiles[profile]
+        doc.quality_score = round(kind.score(signals, language), 4)
+        if kind.reads_form:
+            _note(doc, read_legal(doc.title, doc.text, doc.crawled_at))
         no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
         failure = self._run_rules(doc, page, self._rule_sets[profile])
         if no_content is not None:
             return Drop(self.name, *no_content)
         if failure is not None:
             return Drop(self.name, failure.reason, f"{failure.detail} ({profile})".strip())
+        if complaint := _missing(doc, kind):
+            return Drop(self.name, DropReason.NOT_OF_PROFILE, f"{complaint} ({profile})")
         if doc.quality_score < self._min_score:
             return Drop(self.name, DropReason.LOW_QUALITY, f"{doc.quality_score:.2f} < {self._min_score:g} ({profile})")
         return doc
 
     def _profile_for(self, doc: Document, signals: Mapping[str, Any]) -> tuple[str, str]:
         """The profile, and who chose it: the domain's allowlist entry before QUALITY_PROFILE before the page."""
-        if doc.profile in PROFILES:
+        if doc.profile in self._profiles:
             return doc.profile, "allowlist"
         if self._profile != "auto":
             return self._profile, "setting"
@@ -92,6 +104,38 @@ class QualityStage:
 def check_segmenters(config: QualityConfig) -> list[str]:
     """Problems that must stop a crawl before its first request: segmenters that nobody installed."""
     return missing(config.segmenters)
+
+
+def check_profiles(config: QualityConfig, wanted: Mapping[str, str] | None = None) -> list[str]:
+    """What is wrong with QUALITY_PROFILES_FILE, and with names of profiles that are asked for, one sentence each.
+
+    `wanted`: name of a profile → who asks for it, such as an entry of the allowlist; QUALITY_PROFILE is always asked.
+    """
+    try:
+        known = {*PROFILES, "auto", *read_profiles(config.profiles_file)}
+    except ProfileFileError as error:
+        return error.problems
+    asked = {config.profile: "QUALITY_PROFILE", **(wanted or {})}
+    return [
+        f"{who}: there is no quality profile {name!r}; known: {', '.join(sorted(known))}"
+        for name, who in asked.items()
+        if name not in known
+    ]
+
+
+def _note(doc: Document, facts: LegalFacts) -> None:
+    doc.legal_jurisdiction, doc.legal_document_type = facts.jurisdiction, facts.document_type
+    doc.legal_court, doc.legal_court_level = facts.court, facts.court_level
+    doc.legal_decision_date, doc.legal_citations = facts.decision_date, facts.citations
+
+
+def _missing(doc: Document, kind: Profile) -> str:
+    """The first thing that the profile requires and the text has not; empty where it has all."""
+    for wanted in kind.requires:
+        value = getattr(doc, wanted.name) if wanted.name in LEGAL_FIELDS else doc.quality_signals.get(wanted.name)
+        if complaint := wanted.complaint(value):
+            return complaint
+    return ""
 
 
 def _replace_text(doc: Document, text: str) -> None:

@@ -46,7 +46,7 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
             found = sorted(fs.glob(path))
         elif not _is_web(pattern) and fs.isdir(path):
             found = sorted(name for name in fs.find(path) if name.endswith(SUFFIXES))
-        elif fs.exists(path):
+        elif _is_there(fs, path):
             found = [path]
         else:
             raise FileNotFoundError("there is no such archive")
@@ -55,6 +55,24 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
     if not found:
         raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
     return by_age(found) if "file" in _protocols(fs) else [fs.unstrip_protocol(name) for name in found]
+
+
+def _is_there(fs: Any, path: str) -> bool:
+    """Raises: OSError where a web server does not answer, or answers with anything but 404: it may be there."""
+    if not {"http", "https"} & set(_protocols(fs)):
+        return bool(fs.exists(path))
+    try:
+        return bool(fs.exists(path, strict=True))
+    except FileNotFoundError:
+        return False
+    except Exception as error:  # whatever the client library raises
+        status = getattr(error, "status", None)
+        said = (
+            f"answers {status} {getattr(error, 'message', '')}".rstrip()
+            if status
+            else f"cannot be asked ({_said(error)})"
+        )
+        raise OSError(f"the server {said}; whether there is such an archive is not known") from error
 
 
 def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:

@@ -61,7 +61,7 @@ class Bookmarks:
         return mark
 
     def claim(self, archive: str) -> WriterLock:
-        """The lock that whoever replays this archive holds, and lets go of.
+        """The lock that whoever replays this archive holds until the end.
 
         Raises: StorageError where another live process replays it into this corpus.
         """

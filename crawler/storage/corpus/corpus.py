@@ -157,7 +157,7 @@ class Corpus:
                 self._save()
 
     def close(self) -> None:
-        """Seal every file, end the run, write the manifest, let go of the lock. After a failure: only the last."""
+        """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
@@ -207,6 +207,7 @@ class Corpus:
             self.writer,
             shard_format=storage.shard_format,
             max_bytes=storage.shard_max_bytes,
+            max_documents=storage.shard_max_documents,
             first_number=self._next_number(folder),
             on_seal=self._sealed,
         )

@@ -25,6 +25,7 @@ REPLACED = "replaced"
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
+_PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
 _OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
@@ -90,6 +91,8 @@ class Place:
                 f"{self.path_of(MANIFEST)}: format {found!r} instead of {FORMAT!r}; "
                 "give another folder, or use the version of the project that wrote it"
             )
+        if lacking := [name for name in _PARTS if not isinstance(content.get(name), list)]:
+            raise StorageError(f"{self.path_of(MANIFEST)}: lacks {', '.join(lacking)}; restore the file from a copy")
         return cast("Manifest", content)
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -100,6 +103,19 @@ class Place:
     def open(self, relative: str) -> IO[bytes]:
         """Open a file of the corpus for reading. Raises: OSError."""
         return cast("IO[bytes]", self._fs.open(self._full(relative), "rb"))
+
+    def open_listed(self, relative: str) -> IO[bytes]:
+        """Open a file that the manifest lists. Raises: StorageError where it is not there or cannot be opened."""
+        try:
+            return self.open(relative)
+        except FileNotFoundError:
+            raise StorageError(
+                f"{self.path_of(relative)}: the manifest lists it and it is not there; restore it from a copy"
+            ) from None
+        except OSError as error:
+            raise StorageError(
+                f"{self.path_of(relative)}: cannot be opened ({error.strerror or error}); check its permissions"
+            ) from error
 
     def listing(self, folder: str) -> list[str]:
         """Names in a folder of the corpus, sorted; empty where it does not exist."""

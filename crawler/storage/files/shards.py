@@ -33,8 +33,8 @@ GZIP_LEVEL = 6
 class ShardWriter:
     """Writes records to numbered files `<prefix>-NNNNNN.<format>` of one folder, each at most `max_bytes` uncompressed.
 
-    One record larger than `max_bytes` gets a file of its own. `on_seal` receives the path and content of every sealed
-    file. Nothing is durable before `commit()`.
+    `max_documents`: records a file at most; 0 = any number. One record larger than `max_bytes` gets a file of its own.
+    `on_seal` receives the path and content of every sealed file. Nothing is durable before `commit()`.
     """
 
     def __init__(
@@ -44,22 +44,24 @@ class ShardWriter:
         *,
         shard_format: str,
         max_bytes: int,
+        max_documents: int = 0,
         first_number: int,
         on_seal: Callable[[Path, Sealed], None],
     ) -> None:
         self._folder, self._prefix, self._format, self._max_bytes = folder, prefix, shard_format, max_bytes
-        self._number = first_number
+        self._max_documents, self._number = max_documents, first_number
         self._on_seal = on_seal
         self._journal: Journal | None = None
         self._pending: list[bytes] = []
-        self._bytes = 0  # uncompressed, pending included
+        self._bytes = self._documents = 0  # uncompressed; pending included
 
     def add(self, line: bytes) -> None:
         """Take one encoded record. Seals the current file first where the record would not fit any more."""
-        if self._bytes and self._bytes + len(line) > self._max_bytes:
+        if self._bytes and (self._bytes + len(line) > self._max_bytes or self._documents == self._max_documents > 0):
             self.seal()
         self._pending.append(line)
         self._bytes += len(line)
+        self._documents += 1
 
     def commit(self) -> None:
         """Return when every record taken so far is on the disk."""
@@ -78,7 +80,7 @@ class ShardWriter:
             return
         self._journal.close()
         entry = seal_shard(self._journal.part)
-        path, self._journal, self._bytes = self._journal.path, None, 0
+        path, self._journal, self._bytes, self._documents = self._journal.path, None, 0, 0
         self._number += 1
         self._on_seal(path, entry)
 
@@ -179,9 +181,9 @@ def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
 def read_records(place: Place, path: str) -> Iterator[Any]:
     """What stands on each line of a file of the corpus, in order.
 
-    Raises: StorageError where the compression or a line is damaged; OSError where the file cannot be opened.
+    Raises: StorageError where the file cannot be opened, or the compression or a line is damaged.
     """
-    with place.open(path) as file:
+    with place.open_listed(path) as file:
         for number, line in enumerate(read_lines(file, path)):
             try:
                 yield orjson.loads(line)

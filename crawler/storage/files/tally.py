@@ -30,7 +30,17 @@ class Tally:
         self.last: str | None = None
         self.names: dict[str, Counter[str]] = {
             key: Counter()
-            for key in ("domains", "languages", "licences", "reviews", "reasons", "extractors", "pii_types", *LINEAGE)
+            for key in (
+                "domains",
+                "languages",
+                "licences",
+                "reviews",
+                "reasons",
+                "extractors",
+                "pii_types",
+                "names_uncovered",
+                *LINEAGE,
+            )
         }
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
 
@@ -52,6 +62,8 @@ class Tally:
         self._count("pipeline_versions", record.get("pipeline_version"))
         for kind in record.get("pii_entity_types") or ():
             self._count("pii_types", kind)
+        if (record.get("language_signals") or {}).get("pii_names") == "uncovered":
+            self._count("names_uncovered", record.get("language") or "unknown")
         if reason := record.get("reason"):
             self._count("reasons", f"{record.get('stage')}/{reason}")
         for name in HISTOGRAMS:
@@ -61,7 +73,7 @@ class Tally:
     def entry(self, file: FileFacts, uncompressed_bytes: int) -> Sealed:
         """Plain JSON types, keys in a fixed order, zero counts left out."""
         most = {key: _most(counter) for key, counter in self.names.items()}
-        return {
+        sealed: Sealed = {
             "sha256": file["sha256"],
             "bytes": file["bytes"],
             "uncompressed_bytes": uncompressed_bytes,
@@ -86,6 +98,9 @@ class Tally:
                 name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
             },
         }
+        if most["names_uncovered"]:
+            sealed["names_uncovered"] = most["names_uncovered"]
+        return sealed
 
     def _count(self, key: str, name: str | None) -> None:
         if name:

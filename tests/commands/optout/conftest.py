@@ -7,16 +7,15 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.places import PROJECT
+from tests.support.serving import Handler, LoopbackServer
 
 # Our own text, plain and long enough for every quality rule.
 PAGE = "<html lang=en><head><title>A page</title>{meta}</head><body><main>{text}</main></body></html>"
@@ -74,35 +73,22 @@ SITES: dict[str, dict[str, Reply]] = {
 NUMBERS = {name: number for number, name in enumerate(SITES, start=1)}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class SiteHandler(Handler):
     server: Web
 
-    def do_GET(self) -> None:
-        address = self.connection.getsockname()[0]
-        self.server.log.append((address, self.path, self.headers["User-Agent"]))
-        number = int(address.rpartition(".")[2])
+    def respond(self) -> None:
+        self.server.log.append((self.address, self.path, self.headers["User-Agent"]))
+        number = int(self.address.rpartition(".")[2])
         site = dict(zip(NUMBERS.values(), SITES.values(), strict=True)).get(number, {})
         usual = page(100 + number) if self.path == "/p" else Reply(status=404)
         reply = site.get(self.path, usual)
-        body = reply.body.encode()
-        self.send_response(reply.status)
-        for name, value in ({"Content-Type": "text/plain"} | reply.headers).items():
-            self.send_header(name, value.replace("{open}", self.server.host("open")))
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The server keeps its own log."""
+        named = {name: value.replace("{open}", self.server.host("open")) for name, value in reply.headers.items()}
+        self.send(reply.status, reply.body.encode(), "text/plain", named)
 
 
-class Web(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
+class Web(LoopbackServer):
     def __init__(self) -> None:
-        super().__init__(("0.0.0.0", 0), Handler)
+        super().__init__(SiteHandler)
         self.log: list[tuple[str, str, str]] = []
 
     def host(self, name: str) -> str:
@@ -128,13 +114,8 @@ class Done:
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[Web]:
-    server = Web()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with Web() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

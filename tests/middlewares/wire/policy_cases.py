@@ -1,6 +1,6 @@
 """The table of what happens on the wire: one case, one site, one page; what the site says, and what must come of it.
 
-`docs/policy-table.md` is written from this table and from measured crawls (`python -m bench.optout_table`).
+`docs/policy-table.md` is written from this table and from measured crawls (`python -m bench.quality.optout_table`).
 
 An outcome is one of
     kept                        the page is in the corpus
@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from tests.support.loopback_web import Answer, PolicyWeb, Route, hang, reset
-from tests.support.site import prose
+from bench.web.prose import prose
+from tests.support.loopback_web import Answer, PolicyWeb, Route
+from tests.support.serving import hang, reset
 
 PROFILES = ("strict", "balanced", "minimal")
 FUTURE, PAST = "Wed, 25 Jun 2087 15:00:00 GMT", "Wed, 25 Jun 2008 15:00:00 GMT"

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from bench.optout_table import PAGE, measure_ours, render, stock_column
+from bench.quality.optout_table import PAGE, measure_ours, render, stock_column
 from crawler.policy.signals.registry import DETECTORS
 from tests.middlewares.wire.policy_cases import CASES, PROFILES, Case
 from tests.support.corpus_crawl import CorpusCrawl, replay

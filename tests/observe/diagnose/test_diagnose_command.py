@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import os
+import random
+import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.observe.diagnose import view, webpage
@@ -22,7 +22,7 @@ from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 from tests.support.site import Site
 
 SETTINGS = {"STAGE_WORKERS": 0, "PII_PERSON": "off"}
@@ -159,17 +159,51 @@ def test_a_folder_without_a_corpus_and_an_archive_that_is_none_say_so(tmp_path):
         from_archive(str(tmp_path / "*.warc.gz"), Choice(), from_mapping(SETTINGS))
 
 
+def varied() -> list[dict]:
+    """Records that miss thresholds with long names by long numbers."""
+    chance, records = random.Random(1), []
+    for number in range(200):
+        doc = Document(url=f"https://documentation.example.org/reference/manual/{number}", text="A text.")
+        doc.canonical_url, doc.text_allowed, doc.done = doc.url, True, ["pii"]
+        doc.word_count, doc.quality_score = chance.randint(20, 3000), chance.random()
+        doc.quality_signals = {
+            "profile": chance.choice(["prose", "technical"]),
+            "dup_line_char_frac": chance.random() * 0.4,
+            "fineweb_duplicate_line_chars": chance.random() * 0.05,
+            "gopher_stop_words": chance.randint(0, 9),
+            "top_2_gram": chance.random() * 0.4,
+        }
+        if number % 3:
+            records.append(rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY, "x")))
+        else:
+            records.append(record_of(doc))
+    return records
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_number_and_no_name_is_broken_however_narrow_the_terminal_is(width):
+    found = diagnose(varied(), from_mapping(), source="here")
+    out = io.StringIO()
+    view.show(found, Console(file=out, width=width))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    begin = next(n for n, line in enumerate(lines) if line.startswith("Thresholds"))
+    end = next(n for n, line in enumerate(lines) if line.startswith("Nearest"))
+    for lever in found.levers[: view.TOP_LEVERS]:
+        assert any(re.match(rf"  {re.escape(lever.limit.setting)}( |$)", line) for line in lines[begin:end])
+        for step in lever.relaxed:
+            assert any(f"{step.limit:g}: +{step.documents}" in line for line in lines[begin:end]), lines[begin:end]
+    misses = lines[end:]
+    for miss in found.near_misses:
+        assert any(miss.url in line for line in misses) and any(f"{miss.value:g}" in line for line in misses)
+    assert ("10 % stricter" in out.getvalue()) == (width == 200)
+
+
 # --- the command itself, in a process of its own ----------------------------------------------------------------------
 
 
-def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "diagnose", *arguments]
-    for name, value in {**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0}.items():
-        command += ["-s", f"{name}={value}"]
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, timeout=180, env=environment, check=False
-    )
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return scrapy("diagnose", *arguments, settings={**SETTINGS, "NETWORK_ALLOW": "127.0.0.0/8", "DOWNLOAD_DELAY": 0})
 
 
 class Reserved(Site):
@@ -187,7 +221,7 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
     monkeypatch.setenv("TMPDIR", short.name)
     site = Reserved(address="127.0.31.5", pages=60).start()
     try:
-        run = scrapy("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
+        run = command("--live", f"url={site.url(0)}", "--sample", "8", "--json", "-s", f"NETWORK_PORTS={site.port}")
     finally:
         site.stop()
     assert run.returncode == 0, run.stderr
@@ -200,10 +234,10 @@ def test_a_live_sample_obeys_robots_stops_at_its_number_and_leaves_nothing_behin
 
 
 def test_what_is_wrong_is_said_with_a_remedy_and_exit_code_1(tmp_path):
-    nothing = scrapy(str(tmp_path))
+    nothing = command(str(tmp_path))
     assert nothing.returncode == 1
     assert "no manifest.json; expected the CORPUS_DIR of a crawl" in nothing.stderr
-    wrong = scrapy("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
+    wrong = command("--live", "https://a.test/", "-s", "QUALITY_MIN_SCORE=3")
     assert wrong.returncode == 1
     assert "expected NAME=VALUE" in wrong.stderr
     assert "Traceback" not in nothing.stderr + wrong.stderr

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench._prose import prose
+from bench.web.prose import prose
 from crawler.config import QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe.diagnose.diagnosis import advice, diagnose
@@ -92,10 +92,10 @@ def test_a_page_without_content_is_no_ones_near_miss():
 
 
 def test_a_short_page_misses_the_number_of_words():
-    doc = Document(url="https://a.test/", word_count=120)
-    record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, "120 words, needs 150"))
+    doc = Document(url="https://a.test/", word_count=80)
+    record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, "80 words, needs 100"))
     [miss] = Thresholds(from_mapping()).misses(record) or []
-    assert (miss.limit.setting, miss.limit.limit, miss.value) == ("EXTRACTION_MIN_WORDS", 150, 120)
+    assert (miss.limit.setting, miss.limit.limit, miss.value) == ("EXTRACTION_MIN_WORDS", 100, 80)
 
 
 def test_an_unsure_language_misses_its_own_limit():

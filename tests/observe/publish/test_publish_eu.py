@@ -28,7 +28,7 @@ from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from crawler.storage.files.shards import read_records
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 SECTIONS = [
     *(
@@ -234,8 +234,7 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
 
 def test_the_command_writes_all_of_them(folder, tmp_path):
     fill(tmp_path / "corpus")
-    command = [sys.executable, "-m", "scrapy", "report", "--eu", str(tmp_path / "corpus")]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = scrapy("report", "--eu", tmp_path / "corpus")
     assert done.returncode == 0, done.stderr
     assert all((tmp_path / "corpus" / name).exists() for name in WRITTEN)
 

@@ -1,10 +1,7 @@
 """The summary comes from the folder alone, is true, readable and safe to open in a browser."""
 
 import io
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -19,7 +16,7 @@ from crawler.observe.report.webpage import page
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 EVIL = '<script>alert("x")</script>'
 
@@ -134,13 +131,6 @@ def test_a_corpus_that_has_just_begun_has_a_summary(tmp_path):
 def test_a_folder_without_a_corpus_is_an_error(tmp_path):
     with pytest.raises(StorageError, match="expected the CORPUS_DIR"):
         summarise(str(tmp_path))
-
-
-def scrapy(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=PROJECT, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "120"},
-    )  # fmt: skip
 
 
 def test_the_command_prints_the_summary_and_writes_the_page(folder):

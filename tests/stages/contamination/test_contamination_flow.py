@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import orjson
 import pytest
@@ -19,11 +16,13 @@ from crawler.storage.archive.reader import read_archive
 from crawler.storage.files.shards import read_lines
 from tests.stages.contamination.conftest import write_lines
 from tests.support.archives import exchange, html, write
-from tests.support.places import PROJECT
+from tests.support.process import scrapy
 
 QUESTION = (
     "Which of the old bridges across the river was built without a single iron nail by the carpenters of the valley?"
 )
+
+QUIET = {"PII_PERSON": "off", "PROGRESS": "off"}
 
 
 @pytest.fixture
@@ -36,14 +35,6 @@ def archive(tmp_path):
     planted = html("one").replace(b"</main>", f"<p>{QUESTION.upper()}</p></main>".encode())
     pages = [exchange("https://e.org/quiz", planted), exchange("https://e.org/clean", html("two"))]
     return write(tmp_path / "pages.warc.gz", pages)
-
-
-def scrapy(*arguments: object, tmp: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", *map(str, arguments), "-s", "PII_PERSON=off", "-s", "PROGRESS=off"]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT), "TMPDIR": str(tmp), "HOME": str(tmp)}
-    return subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, check=False, env=environment, timeout=120
-    )
 
 
 def test_chain_replay_and_batch_job_give_the_same_verdict(tmp_path, archive, quiz):
@@ -59,7 +50,17 @@ def test_chain_replay_and_batch_job_give_the_same_verdict(tmp_path, archive, qui
     by_batch = orjson.loads(finish(config, judged).json)
     folder = tmp_path / "corpus"
     arguments = ("-a", f"archive={archive}", "-s", f"CORPUS_DIR={folder}", "-s", f"EVAL_SETS={quiz}")
-    done = scrapy("crawl", "replay", *arguments, "-s", "STAGE_WORKERS=1", "-s", "WORKER_ID=w", tmp=tmp_path)
+    done = scrapy(
+        "crawl",
+        "replay",
+        *arguments,
+        "-s",
+        "STAGE_WORKERS=1",
+        "-s",
+        "WORKER_ID=w",
+        settings=QUIET,
+        TMPDIR=str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
     [by_replay] = [orjson.loads(line) for path in (folder / "rejected").iterdir() for line in read_lines(path)]
     assert by_replay["detail"] == by_batch["detail"] == dirty.verdict.detail
@@ -77,6 +78,6 @@ def test_a_bad_set_stops_the_crawl_before_any_request_with_exit_code_1(tmp_path,
         path.write_bytes(content)
     folder = tmp_path / "corpus"
     arguments = ("-a", "url=http://127.0.0.1:1/", "-s", f"CORPUS_DIR={folder}", "-s", f"EVAL_SETS={path}")
-    done = scrapy("crawl", "corpus", *arguments, tmp=tmp_path)
+    done = scrapy("crawl", "corpus", *arguments, settings=QUIET, TMPDIR=str(tmp_path))
     assert done.returncode == 1 and not folder.exists()
     assert "EVAL_SETS" in done.stderr and message in done.stderr and "Traceback" not in done.stderr

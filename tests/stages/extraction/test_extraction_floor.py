@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench import eval_text
+from bench.quality import eval_text
 from tests.support.places import SHARED_DATA
 
 DATA = SHARED_DATA / "extraction"

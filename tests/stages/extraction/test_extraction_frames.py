@@ -114,3 +114,21 @@ def test_the_text_of_layout_tables_stands_there_once():
     page = f"<table><tr><td><table><tr><td><h2>Spoons</h2><p>{LONG}</p>{inner}</td></tr></table></td></tr></table>"
     text = text_of(page)
     assert (text.count(LONG), text.count("wood | birch"), text.count("birch")) == (2, 1, 1)
+
+
+def test_blocks_of_a_table_of_one_column_do_not_run_into_each_other():
+    rows = "".join(
+        f'<tr><td class="entry"><p class="signature"><code>{name}</code> ( <code>wood</code> ) → spoon</p>'
+        f"<p>Makes a spoon by {name}.</p><p><code>{name}(birch)</code></p></td></tr>"
+        for name in ("carve", "whittle")
+    )
+    text = text_of(f'<div class="sect1"><h2>Functions</h2><p>{LONG}</p><table><tbody>{rows}</tbody></table></div>')
+    for name in ("carve", "whittle"):
+        assert f"\n{name} ( wood ) → spoon\nMakes a spoon by {name}.\n{name}(birch)" in text
+
+
+def test_a_row_of_one_filled_cell_has_no_separators():
+    rows = (
+        "<tr><th>Wood</th><th>Use</th></tr><tr><td>Hard woods</td><td></td></tr><tr><td>birch</td><td>spoons</td></tr>"
+    )
+    assert "Wood | Use\nHard woods\nbirch | spoons" in text_of(f"<main><p>{LONG}</p><table>{rows}</table></main>")

@@ -42,6 +42,22 @@ Sign up for our newsletter and get the best of the week
 Jetzt Newsletter abonnieren und nichts verpassen
 Tags: bridges, rivers
 » Weiterlesen
+| Tweet |
+Tweet
+Share | Tweet 12 | Print
+Facebook · Twitter · WhatsApp
+Follow Jane Doe on Twitter
+Follow @carver on Instagram and YouTube
+Follow Spoon Times on Google News
+First name *
+E-mail address (required)
+Your email address will not be published. Required fields are marked *
+Save my name, email, and website in this browser for the next time I comment.
+Ihre E-Mail-Adresse wird nicht veröffentlicht. Erforderliche Felder sind mit * markiert
+Votre adresse e-mail ne sera pas publiée. Les champs obligatoires sont indiqués avec *
+We use cookies to give you the best experience.
+By clicking “Accept all”, you agree to the storing of cookies on your device.
+Accept all cookies
 """.splitlines()
 
 TEXT = """\
@@ -63,6 +79,16 @@ Werbung wirkt, wenn niemand sie bemerkt.
 Privacy policy documents describe what a newsletter may do with addresses.
 The photo by her brother hung in the hall for years, and nobody asked who took it.
 Publicité et propagande se ressemblent.
+Follow the installation guide on GitHub.
+Follow these steps on Facebook to change the name.
+Share
+Print
+- tweet
+Facebook
+share | noun | a part of a whole
+First name of the author, as it stands on the title page
+Message: the text that is sent
+Cookies are small files that a site stores on your device.
 """.splitlines()
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import runpy
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.quality import eval_text
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.metadata import spdx
-from crawler.stages.extraction.stage import ExtractionStage
-from crawler.stages.parse.stage import ParseStage
+from crawler.stages.extraction.stage import Chain, ExtractionStage, trafilatura_text
+from crawler.stages.parse.stage import ParseStage, parse_html
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words
-from tests.support.places import PROJECT, SHARED_DATA
+from tests.support.places import SHARED_DATA
 
 SENTENCES = " ".join(
     f"Sentence number {word} tells the reader something that no other sentence of this article says."
@@ -144,6 +145,75 @@ def test_resiliparse_has_the_last_word_where_trafilatura_finds_nothing(monkeypat
     assert "Sentence number twelve" in doc.text
 
 
+FOUND = "A short lead is all that was found of this article."
+ARTICLE_LINES = [f"{SENTENCES} This is paragraph {n}." for n in range(4)]
+
+
+def chosen(monkeypatch, found: str, estimate: list[str], chain: Chain | None = None) -> str:
+    """Which extractor wins where trafilatura finds `found`, fast and full, and resiliparse the lines of `estimate`."""
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: found)
+    monkeypatch.setattr("crawler.stages.extraction.stage.resiliparse_text", lambda doc: "\n".join(estimate))
+    body = "".join(f"<p>{line}</p>" for line in estimate)
+    doc = Document(
+        url="https://example.org/x", html=f"<html><body>{body}</body></html>".encode(), content_type="text/html"
+    )
+    ParseStage()(doc)
+    ExtractionStage(ExtractionConfig(min_words=0), chain)(doc)
+    return doc.extractor
+
+
+def test_a_fragment_gives_way_to_the_estimate(monkeypatch):
+    assert chosen(monkeypatch, FOUND, ARTICLE_LINES) == "resiliparse"
+
+
+def test_short_lines_of_the_estimate_are_menus_and_make_no_fragment(monkeypatch):
+    menu = [f"Menu entry number {n} of many" for n in range(200)]
+    assert chosen(monkeypatch, FOUND, menu) == "trafilatura-fast"
+
+
+def test_a_long_text_is_an_article_of_its_own_however_much_stands_beside_it(monkeypatch):
+    article = "\n".join([SENTENCES, SENTENCES, SENTENCES, SENTENCES])
+    assert len(article) > Chain().longest_fragment
+    assert chosen(monkeypatch, article, ARTICLE_LINES * 20) == "trafilatura-fast"
+    assert chosen(monkeypatch, article, ARTICLE_LINES * 20, Chain(longest_fragment=10_000)) == "resiliparse"
+
+
+@pytest.mark.parametrize(("share", "extractor"), [(0.5, "resiliparse"), (0.0, "trafilatura-fast")])
+def test_what_a_fragment_is_can_be_chosen(monkeypatch, share, extractor):
+    assert chosen(monkeypatch, FOUND, ARTICLE_LINES, Chain(min_share_of_running=share)) == extractor
+
+
+def test_a_page_of_very_many_tags_is_left_to_the_extractor_that_is_quick_with_it():
+    small, large = (
+        f"<html><body><article><p>{SENTENCES}</p>{'<b>x</b>' * n}</article></body></html>" for n in (9, 30_001)
+    )
+    assert extract(small)[1].extractor == "trafilatura-fast"
+    assert extract(large)[1].extractor == "resiliparse"
+
+
+HOSTILE = {
+    "tables": "<table><tr><td>a</td><td>b</td></tr></table>" * 10_000,
+    "paragraphs": "<p>word word" * 380_000,
+    "links": '<a href="/x">link text</a> ' * 100_000,
+    "sections": "<section id=related-x><h2>Related x</h2><p>text of it</p></section>" * 40_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_page_made_to_be_slow_is_done_in_seconds(name):
+    started = time.process_time()
+    extract(f"<html><body>{HOSTILE[name]}</body></html>")
+    assert time.process_time() - started < 8.0
+
+
+def test_ten_thousand_short_paragraphs_do_not_cost_their_square():
+    started = time.process_time()
+    rows = "<table><tr><td>a</td><td>b</td></tr></table>" * 6_000
+    tree = parse_html(f"<html><body>{rows}</body></html>")
+    trafilatura_text(tree, "https://example.org/", fast=False)
+    assert time.process_time() - started < 8.0
+
+
 def test_plain_text_keeps_its_lines():
     result, doc = extract("Title\r\n\r\n\r\n\r\nA line.  \nAnother line.", content_type="text/plain", min_words=3)
     assert isinstance(result, Document)
@@ -160,8 +230,8 @@ def test_a_thin_page_is_too_short_and_keeps_its_numbers():
     result, doc = extract(f"<html><body><article><p>{SENTENCES[:300]}</p></article></body></html>")
     assert isinstance(result, Drop)
     assert result.reason is DropReason.TOO_SHORT
-    assert result.detail == f"{doc.word_count} words, needs 150"
-    assert 0 < doc.word_count < 150
+    assert result.detail == f"{doc.word_count} words, needs 100"
+    assert 0 < doc.word_count < 100
 
 
 def test_chinese_is_measured_by_its_characters():
@@ -238,9 +308,8 @@ def test_extraction_never_raises(parts):
 
 @pytest.mark.skipif(not (SHARED_DATA / "extraction").is_dir(), reason="needs ../shared/data/extraction")
 def test_the_chain_stays_above_its_floor_on_real_pages():
-    bench = runpy.run_path(str(PROJECT / "bench" / "eval_text.py"))
-    score, run = bench["Score"](), bench["ours"]("trafilatura")
-    for url, html, entry in bench["pages"](SHARED_DATA / "extraction"):
+    score, run = eval_text.Score(), eval_text.ours("trafilatura")
+    for url, html, entry in eval_text.pages(SHARED_DATA / "extraction"):
         score.add(run(url, html), entry)
     assert score.pages == 106
     assert score.right / (score.right + score.wrong) >= 0.89

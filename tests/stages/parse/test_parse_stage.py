@@ -170,6 +170,21 @@ def test_large_payloads_of_ordinary_pages_are_not_hostile(html):
     assert "text" in page(html).tree.text_content()
 
 
+def crowded(count: int) -> bytes:
+    return b"<div " + b" ".join(b"data-a%d=1" % n for n in range(count)) + b">text</div>"
+
+
+def test_a_tag_of_a_thousand_attributes_is_a_mistake_and_no_attack():
+    assert "text" in page(crowded(1_211)).tree.text_content()
+    assert page(crowded(4_000)).tree is not None
+
+
+def test_attributes_are_bounded_for_a_tag_and_for_a_page():
+    assert hostile_reason(crowded(4_001)) == "a tag with 4001 attributes (limit 4000)"
+    assert hostile_reason(crowded(3_000) * 11) is None
+    assert hostile_reason(crowded(3_000) * 12) == ("crowded tags with 108000000 pairs of attributes (limit 100000000)")
+
+
 @pytest.mark.parametrize("piece", [b"<", b"<a '", b"<!--", b"<script>", b"<a \"'", b"</", b"<a b=", b"<title>"])
 def test_the_scan_takes_linear_time_on_repeated_fragments(piece):
     started = time.process_time()
@@ -210,7 +225,7 @@ def test_an_empty_body_has_no_tree_and_is_left_to_the_extraction():
 
 def test_skipping_ordinary_tags_in_one_step_changes_no_judgement(monkeypatch):
     pieces = [b'<a href="x">', b"<p>", b"text", b'"', b"'", b"<", b">", b"<script>", b"</script>", b"<!--", b"-->"]
-    pieces += [b"<b c='>'>", b"<div " + b"a=1 " * 1200 + b">", b'<x y="<">', b"<Style>", b"<title>", b"</title >"]
+    pieces += [b"<b c='>'>", b"<div " + b"a=1 " * 4200 + b">", b'<x y="<">', b"<Style>", b"<title>", b"</title >"]
     rnd = random.Random(1)
     bodies = [b"".join(rnd.choices(pieces, k=rnd.randint(1, 25))) for _ in range(3_000)]
     fast = [hostile_reason(body) for body in bodies]

@@ -7,8 +7,8 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from bench._pii_set import passages
-from bench.eval_pii import names, score, shortfalls
+from bench.quality.eval_pii import names, score, shortfalls
+from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii import context_words
 from crawler.stages.pii.recognise import find

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench._pii_prescan import lost
-from bench._pii_set import passages
+from bench.quality.pii_prescan import lost
+from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii import names
 from crawler.stages.pii.ids import TRIGGERS
@@ -74,7 +74,7 @@ def test_a_column_heading_makes_its_cells_telephone_numbers_and_no_others():
 
 
 PRINT_ALL = """
-from bench._pii_set import passages
+from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii.stage import PiiStage
 from crawler.document import Document

@@ -25,7 +25,7 @@ def test_a_rule_set_is_named_as_its_class():
 
 
 def test_the_settings_page_and_the_error_name_every_rule_set():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
     [row] = re.findall(r"^\| `QUALITY_RULES` .*", page, re.MULTILINE)
     with pytest.raises(ConfigError) as error:
         from_mapping({"QUALITY_RULES": "gopher"})

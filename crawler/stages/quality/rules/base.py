@@ -12,6 +12,9 @@ from crawler.stages.quality.punctuation import PUNCTUATION
 from crawler.stages.quality.tokenizers import Tokenizer, fast
 from crawler.stages.text.words import UNSPACED
 
+TABLE_BAR = " | "
+"""What the extraction writes between two cells of a row."""
+
 SHORT_WORDS = UNSPACED | {"ko", "vi"}
 """Languages whose words have around or below three characters in ordinary prose, in the oracle's count."""
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import TERMINAL
-from crawler.stages.quality.rules.base import Findings, Page, duplicates, limit
+from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
@@ -35,6 +35,10 @@ class FineWeb:
         unit="share of characters",
         source="Penedo et al. 2024, Table 2, and the code that made the data; the paper's text says 0.1",
     )
+    label_chars: int = 0
+    """A line of at most so many characters is no repetition: "Pros", "Further reading". The oracle counts all."""
+    count_rows: bool = True
+    """The oracle takes a row of a table for a line; else none is short, repeated, or lacks its full stop."""
     max_newlines_a_token: float | None = limit(
         0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
     )
@@ -42,22 +46,28 @@ class FineWeb:
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
         found = Findings()
-        lines = page.lines
-        if not lines:
+        if not page.lines:
             found.fail(R.FINEWEB_EMPTY, "no line has text")
             return found
-        found.measure("fineweb_punctuated_lines", sum(line.endswith(TERMINAL) for line in lines) / len(lines))
-        self._short_lines(page, found)
-        repeated = duplicates(lines)[1] / max(len(page.text) - page.text.count("\n"), 1)
-        found.measure("fineweb_duplicate_line_chars", repeated)
+        prose = page.lines if self.count_rows else [line for line in page.lines if TABLE_BAR not in line] or page.lines
+        self._punctuated(page, prose, found)
+        self._short_lines(page, prose, found)
+        repeated = duplicates(line for line in prose if len(line) > self.label_chars)[1]
+        found.measure("fineweb_duplicate_line_chars", repeated / max(len(page.text) - page.text.count("\n"), 1))
         found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(len(page.tokens), 1))
         return found.decide(self)
 
-    def _short_lines(self, page: Page, found: Findings) -> None:
+    def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
+        ended = sum(line.endswith(TERMINAL) for line in page.lines)
+        open_rows = sum(TABLE_BAR in line and not line.endswith(TERMINAL) for line in page.lines)
+        lines = len(page.lines) - (open_rows if prose is not page.lines else 0)
+        found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
+
+    def _short_lines(self, page: Page, prose: list[str], found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:
             found.skipped["fineweb_short_line_ratio"] = (
                 f"{self.short_line_chars} characters are a sentence in {page.language}"
             )
             return
-        short = sum(len(line) <= self.short_line_chars for line in page.lines) / len(page.lines)
-        found.measure("fineweb_short_lines", short)
+        short = sum(len(line) <= self.short_line_chars for line in prose)
+        found.measure("fineweb_short_lines", short / len(page.lines))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason as R
+from crawler.stages.quality.punctuation import TERMINAL
 from crawler.stages.quality.rules.base import Findings, Page, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
@@ -59,6 +60,8 @@ class GopherQuality:
     max_bullet_lines: float | None = limit(
         0.9, ("gopher_bullet_lines", R.GOPHER_TOO_MANY_BULLETS), above=True, unit="share of lines"
     )
+    sentence_bullet_words: int | None = None
+    """A bullet of so many words that ends in terminal punctuation is a sentence, no bullet. The oracle knows none."""
     max_ellipsis_lines: float | None = limit(
         0.3, ("gopher_ellipsis_lines", R.GOPHER_TOO_MANY_END_ELLIPSIS), above=True, unit="share of lines"
     )
@@ -76,9 +79,21 @@ class GopherQuality:
         found = Findings()
         _lengths(page, found)
         _symbols(page, found)
-        _lines(page, found)
+        self._lines(page, found)
         _tokens(page, found)
         return found.decide(self)
+
+    def _lines(self, page: Page, found: Findings) -> None:
+        lines = page.text.splitlines()
+        total = max(len(lines), 1)
+        found.measure("gopher_bullet_lines", sum(map(self._is_bullet, lines)) / total)
+        found.measure("gopher_ellipsis_lines", sum(line.rstrip().endswith(("...", "…")) for line in lines) / total)
+
+    def _is_bullet(self, line: str) -> bool:
+        if not line.lstrip().startswith(("•", "-")):
+            return False
+        least = self.sentence_bullet_words
+        return least is None or not line.rstrip().endswith(TERMINAL) or len(line.split()) <= least
 
 
 def _lengths(page: Page, found: Findings) -> None:
@@ -94,13 +109,6 @@ def _symbols(page: Page, found: Findings) -> None:
     text, total = page.text, max(len(page.tokens), 1)
     found.measure("gopher_hashes", text.count("#") / total)
     found.measure("gopher_ellipses", (text.count("...") + text.count("…")) / total)
-
-
-def _lines(page: Page, found: Findings) -> None:
-    lines = page.text.splitlines()
-    total = max(len(lines), 1)
-    found.measure("gopher_bullet_lines", sum(line.lstrip().startswith(("•", "-")) for line in lines) / total)
-    found.measure("gopher_ellipsis_lines", sum(line.rstrip().endswith(("...", "…")) for line in lines) / total)
 
 
 def _tokens(page: Page, found: Findings) -> None:

@@ -1,0 +1,324 @@
+"""Is anything lost or doubled when workers and the server die?
+
+`python -m bench.faults.campaign --runs 50 --seed 1 [--peer]`
+
+Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
+and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
+`scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). `--peer` runs the
+same campaign against scrapy-redis and counts what it lost. Exit code 1 and a kept folder for every run with a
+violation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+
+from bench.faults import audit
+from bench.faults.blows import Blow, Plan, draw
+from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
+from bench.peer_spider import SEEDS
+from bench.places import PROJECT
+from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
+from bench.web.target import Target, served
+from crawler.config import from_mapping
+from crawler.frontier.client import Frontier
+from crawler.server.embedded import EmbeddedServer
+from demo.outputs import read_corpus
+
+PEER = PROJECT / "bench" / "peer_spider.py"
+DELAY = 0.2  # seconds between requests to one host
+LEAST_GAP = (
+    DELAY / 2
+)  # stages run inside the reactor here, and the machine is full: bench.faults.politeness is the strict one
+RUN_SECONDS = 180.0  # a run that takes longer has failed
+PEER_SECONDS = 90.0
+NO_SERVER = (
+    "error: no Redis or Valkey answers",
+    "error: the duplicate index does not answer",
+    "crawler.server.errors.FrontierUnavailable: no Redis or Valkey answers",
+)
+"""How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
+CONTROL_FILES = 4  # robots.txt and opt-out files a host
+JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
+
+
+@dataclass
+class Outcome:
+    """What one run showed. `violations` are sentences; the others are for the table."""
+
+    seconds: float = 0.0
+    worker_kills: int = 0
+    server_kills: int = 0
+    kept: int = 0
+    rejected: int = 0
+    surplus: int = 0
+    least_gap: float = 0.0
+    restarted: int = 0  # workers that ended on their own and were started again
+    violations: list[str] = field(default_factory=list)
+
+
+class Campaign:
+    """The site's texts, chosen once, and one run after the other on it."""
+
+    def __init__(self, *, hosts: int, plain: int, texts: Texts, folder: Path) -> None:
+        self._hosts, self._plain, self._texts, self._folder = hosts_of(hosts), plain, texts, folder
+
+    def run(self, plan_seed: str, *, peer: bool = False, plan: Plan | None = None) -> tuple[Plan, Outcome]:
+        """One run in a folder of its own, which stays where something was violated."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
+        with served(self._hosts) as target, EmbeddedServer(folder / "server") as url:
+            site = build({host: target.base(host) for host in self._hosts}, self._plain, self._texts)
+            target.sites = site.answers
+            plan = plan or draw(plan_seed, len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts))
+            run = _Run(folder, url, target, site, plan)
+            outcome = run.peer() if peer else run.ours()
+            if outcome.violations:
+                (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
+        if not outcome.violations:
+            shutil.rmtree(folder)
+        return plan, outcome
+
+
+@dataclass
+class _Run:
+    folder: Path
+    url: str
+    target: Target
+    site: KnownSite
+    plan: Plan
+    outcome: Outcome = field(default_factory=Outcome)
+    amnesia: list[float] = field(default_factory=list)  # `time.monotonic()` of restarts with a torn file
+
+    # --- ours --------------------------------------------------------------------------------------------------------
+    def ours(self) -> Outcome:
+        begin = Warm if self.plan.stage_workers == 0 else cold
+        with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
+            self._live(fleet, RUN_SECONDS, _found_no_server)
+            for worker in fleet.failed():
+                if not _found_no_server(worker):
+                    self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
+            if left := fleet.left_behind():
+                self._blame(f"processes {left} outlive their workers")
+        corpus = self.folder / "corpus"
+        if not self.outcome.violations:
+            self._verify(corpus)
+            self._audit(corpus)
+        return self.outcome
+
+    def _our_command(self, name: str) -> list[str]:
+        command = ["crawl", "corpus", "-a", f"url={','.join(self.site.seeds)}"]
+        return command + settings(
+            REDIS_URL=self.url,
+            CORPUS_DIR=self.folder / "corpus",
+            WORKER_ID=name,
+            NETWORK_ALLOW="127.0.0.0/8",
+            NETWORK_PORTS=self.target.port,
+            DOWNLOAD_DELAY=DELAY,
+            CONCURRENT_REQUESTS_PER_DOMAIN=1,
+            FRONTIER_LEASE_SECONDS=6,
+            FRONTIER_IDLE_SECONDS=1,
+            FRONTIER_RETRY_BACKOFF_SECONDS=0.3,
+            RETRY_TIMES=10,  # a page that was in the hands of several killed workers has done nothing wrong
+            STAGE_WORKERS=self.plan.stage_workers,
+            PROGRESS="off",
+            LOG_LEVEL="INFO",
+            **JUDGING,
+        )
+
+    def _verify(self, corpus: Path) -> None:
+        command = [sys.executable, "-m", "scrapy", "dataset", "verify", "--fix", str(corpus)]
+        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            self._blame(f"verify --fix ended with {done.returncode}: {done.stdout} {done.stderr}")
+        for line in done.stdout.splitlines():
+            if line.startswith("removed"):
+                self.outcome.surplus = int(line.split()[1].replace(",", ""))
+
+    def _audit(self, corpus: Path) -> None:
+        records = read_corpus(corpus)
+        visits = self.target.log()
+        self.outcome.kept, self.outcome.rejected = len(records.kept), len(records.rejected)
+        self.outcome.least_gap = min(map(audit.smallest_gap, audit.by_host(visits).values()))
+        self.outcome.violations += [
+            *audit.accounts(self.site, records),
+            *audit.duplicates(records),
+            *audit.silence(self.site, corpus, visits, self.target.port),
+            *audit.bookkeeping(corpus, records),
+            *audit.references(corpus, records.kept),
+            *audit.politeness(visits, LEAST_GAP, 1, self.amnesia),
+            *asyncio.run(_rest_of(self.url)),
+        ]
+
+    # --- the peer ----------------------------------------------------------------------------------------------------
+    def peer(self) -> Outcome:
+        with contextlib.closing(redis.Redis.from_url(self.url)) as client:
+            client.rpush(SEEDS, *self.site.seeds)
+        with Fleet(self._peer_command, self.folder / "logs", self.folder, Warm) as fleet:
+            self._live(fleet, PEER_SECONDS, lambda _: True)
+        lines = [line for path in self.folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines(True)]
+        lost, doubled = audit.peer_losses(self.site, lines)
+        self.outcome.kept, self.outcome.rejected, self.outcome.surplus = len(self.site.pages) - lost, lost, doubled
+        self.outcome.violations.clear()
+        return self.outcome
+
+    def _peer_command(self, name: str) -> list[str]:
+        command = ["runspider", str(PEER), "-a", f"hosts={','.join(self.target.hosts)}"]
+        command += ["-a", f"output={self.folder / name}.jsonl"]
+        return command + settings(
+            REDIS_URL=self.url,
+            DOWNLOAD_DELAY=DELAY,
+            CONCURRENT_REQUESTS_PER_DOMAIN=1,
+            MAX_IDLE_TIME_BEFORE_CLOSE=4,
+            LOG_LEVEL="INFO",
+        )
+
+    # --- both --------------------------------------------------------------------------------------------------------
+    def _live(self, fleet: Fleet, limit: float, forgiven: Callable[[Worker], bool]) -> None:
+        """Until every worker has ended. One that ended on its own and is `forgiven` is started again, as a pod is."""
+        started = time.monotonic()
+        for number in range(self.plan.workers):
+            fleet.start(f"w{number}")
+        waiting = list(self.plan.blows)
+        given_up: set[int] = set()
+        while fleet.alive and time.monotonic() - started < limit:
+            if waiting and self.target.wait_for(waiting[0].at, 0.05):
+                self._strike(waiting.pop(0), fleet)
+            elif not waiting:
+                time.sleep(0.05)  # polled: several processes, any of which may end
+            for worker in fleet.failed():
+                if worker.process.pid not in given_up and forgiven(worker):
+                    given_up.add(worker.process.pid)
+                    fleet.start(worker.name)
+        if fleet.alive:
+            self._blame(f"{len(fleet.alive)} workers still run after {limit:.0f} s")
+        self.outcome.restarted = len(given_up)
+        self.outcome.seconds = time.monotonic() - started
+
+    def _strike(self, blow: Blow, fleet: Fleet) -> None:
+        if blow.server:
+            self._kill_server(blow)
+            return
+        victim = fleet.alive[int(blow.victim * len(fleet.alive))]
+        fleet.kill(victim)
+        fleet.start(victim.name if blow.same_name else f"w{len(fleet.workers)}")
+        self.outcome.worker_kills += 1
+
+    def _kill_server(self, blow: Blow) -> None:
+        with contextlib.closing(redis.Redis.from_url(self.url)) as client:
+            os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
+        if blow.torn:
+            (file,) = (self.folder / "server" / "appendonlydir").glob("*.incr.aof")
+            os.truncate(file, max(0, file.stat().st_size - blow.torn))
+        time.sleep(blow.away)  # the length of the outage
+        if blow.torn:
+            self.amnesia.append(time.monotonic())
+        EmbeddedServer(self.folder / "server").ensure()
+        self.outcome.server_kills += 1
+
+    def _blame(self, sentence: str) -> None:
+        self.outcome.violations.append(sentence)
+
+
+def _found_no_server(worker: Worker) -> bool:
+    return any(line.startswith(NO_SERVER) for line in worker.output.read_text("utf-8", "replace").splitlines())
+
+
+async def _rest_of(url: str) -> list[str]:
+    """What the frontier still holds when everything is done."""
+    frontier = Frontier(url, "crawl")
+    await frontier.open()
+    try:
+        counts = await frontier.counts()
+    finally:
+        await frontier.close()
+    left = {name: getattr(counts, name) for name in ("queued", "leased", "held", "dead") if getattr(counts, name)}
+    found = [f"the frontier still holds {left}"] if left else []
+    return found + ([f"{counts.seen} seen, {counts.done} done"] if counts.seen != counts.done else [])
+
+
+def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
+    """One run on one line."""
+    blows = " ".join(f"{blow.at}{'S' if blow.server else ''}{'T' if blow.torn else ''}" for blow in plan.blows)
+    what = "found {} lost {} doubled {}" if peer else "kept {} rejected {} surplus {}"
+    counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
+    struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
+    verdict = "" if peer else "  VIOLATED" if outcome.violations else "  ok"
+    return f"{name}  {plan.workers} workers, {struck}; {outcome.seconds:.1f} s  {counts}{verdict}"
+
+
+def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
+    """A campaign as rows of a table."""
+    rows: list[tuple[str, object]] = [
+        ("runs", len(outcomes)),
+        ("workers killed", sum(o.worker_kills for o in outcomes)),
+        ("server killed", sum(o.server_kills for o in outcomes)),
+        ("workers that gave up in an outage", sum(o.restarted for o in outcomes)),
+        ("median seconds", f"{statistics.median(o.seconds for o in outcomes):.1f}"),
+    ]
+    if peer:
+        lost = [o.rejected for o in outcomes]
+        rows += [
+            ("pages lost", f"{sum(lost)} (worst run {max(lost)} of {outcomes[0].kept + outcomes[0].rejected})"),
+            ("runs with losses", sum(n > 0 for n in lost)),
+            ("pages doubled", sum(o.surplus for o in outcomes)),
+        ]
+    else:
+        rows += [
+            ("records kept and rejected", f"{sum(o.kept for o in outcomes)} and {sum(o.rejected for o in outcomes)}"),
+            ("surplus records removed by verify --fix", sum(o.surplus for o in outcomes)),
+            ("smallest gap", f"{1000 * min(o.least_gap for o in outcomes):.0f} ms at a delay of {1000 * DELAY:.0f} ms"),
+            ("runs with a violation", sum(bool(o.violations) for o in outcomes)),
+        ]
+    return "\n".join(f"| {name} | {value} |" for name, value in [("scrapy-redis" if peer else "ours", ""), *rows])
+
+
+def prepare(hosts: int, plain: int, folder: Path) -> Campaign:
+    """Choose the texts."""
+    texts = asyncio.run(choose_texts(texts_needed(hosts, plain), from_mapping(JUDGING)))
+    return Campaign(hosts=hosts, plain=plain, texts=texts, folder=folder)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.faults.campaign", description=__doc__)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="one run of the campaign, by its number")
+    parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
+    parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
+    options = parser.parse_args()
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="faults-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    campaign = prepare(8, 22, folder)
+    outcomes = []
+    for number in [options.only] if options.only is not None else range(options.runs):
+        plan, outcome = campaign.run(f"{options.seed}/{number}", peer=options.peer)
+        outcomes.append(outcome)
+        print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
+        for violation in outcome.violations:
+            print(f"     {violation}", flush=True)
+    print(summary(outcomes, peer=options.peer))
+    violated = any(outcome.violations for outcome in outcomes)
+    if violated:
+        print(f"what to look at: {folder}")
+    elif options.folder is None:
+        shutil.rmtree(folder)
+    return int(violated)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

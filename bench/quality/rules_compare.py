@@ -1,0 +1,111 @@
+"""Our rule sets asked as the oracle is asked, for `eval_rules.py`: first reasons in its words, and the values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from crawler.stages.quality.rules import C4, C4Paragraphs, Failure, FineWeb, GopherQuality, GopherRepetition, Page
+from crawler.stages.quality.rules.base import SHORT_WORDS
+from crawler.stages.quality.rules.fineweb import DENSE_SCRIPTS
+from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
+from crawler.stages.quality.tokenizers import Tokenizers, installed
+
+RULES: dict[str, Any] = {
+    "gopher_repetition": GopherRepetition(),
+    "gopher_quality": GopherQuality(),
+    "fineweb": FineWeb(),
+    "c4": C4(),
+    "c4_terminal": C4(terminal_punctuation=True),
+    "c4_paragraphs": C4Paragraphs(),
+}
+"""What is compared: our thresholds are the oracle's defaults (the `datatrove` profile)."""
+
+MODES = ("exact", "fast")
+
+_VALUES = {
+    "gopher_short_doc": "gopher_words",
+    "gopher_long_doc": "gopher_words",
+    "gopher_below_avg_threshold": "gopher_mean_word_length",
+    "gopher_above_avg_threshold": "gopher_mean_word_length",
+    "gopher_too_many_hashes": "gopher_hashes",
+    "gopher_too_many_ellipsis": "gopher_ellipses",
+    "gopher_too_many_bullets": "gopher_bullet_lines",
+    "gopher_too_many_end_ellipsis": "gopher_ellipsis_lines",
+    "gopher_below_alpha_threshold": "gopher_alphabetic_tokens",
+    "gopher_enough_stop_words": "gopher_stop_words",
+    "line_punct_ratio": "fineweb_punctuated_lines",
+    "short_line_ratio": "fineweb_short_lines",
+    "char_dup_ratio": "fineweb_duplicate_line_chars",
+    "list_ratio": "fineweb_newlines_a_token",
+    "too_few_sentences": "c4_sentences",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One document, one rule set: the oracle's first reason, ours in both modes ("" = kept) and the value each saw."""
+
+    name: str
+    language: str
+    rules: str
+    oracle: str
+    ours: dict[str, str]
+    values: dict[str, float | None]
+    exact: bool
+    """True where the exact mode has the oracle's tokenizer for the language."""
+
+
+def conditions() -> dict[str, Any]:
+    """What the oracle is told: our stop words, and the rules that are off for a language."""
+    return {
+        "stop_words": {code: sorted(words) for code, words in STOP_WORDS.items()},
+        "no_word_length": sorted(SHORT_WORDS),
+        "no_short_lines": sorted(DENSE_SCRIPTS),
+    }
+
+
+@cache
+def _tokenizers(mode: str) -> Tokenizers:
+    return Tokenizers("fast") if mode == "fast" else Tokenizers("spacy", installed())
+
+
+def in_the_oracles_words(failure: Failure | None) -> str:
+    """datatrove's string for our reason."""
+    if failure is None:
+        return ""
+    reason = failure.reason.value
+    if reason in {"top_n_gram", "dup_n_gram"}:
+        n = failure.detail.removeprefix("n=").partition(":")[0]
+        return f"top_{n}_gram" if reason == "top_n_gram" else f"duplicated_{n}_n_grams"
+    if reason == "c4_too_few_paragraphs":
+        return "< 3 paragraphs"
+    return reason.removeprefix("fineweb_").removeprefix("c4_")
+
+
+def value_of(reason: str, values: dict[str, float]) -> float | None:
+    """The number that the rule behind a reason of the oracle compares with its threshold."""
+    name = _VALUES.get(reason, reason)
+    if name.startswith("duplicated_"):
+        name = f"dup_{name.split('_')[1]}_gram"
+    return values.get(name)
+
+
+def compare(documents: Iterable[dict[str, Any]], answers: dict[str, dict[str, Any]]) -> Iterator[Judged]:
+    """Every rule set on every document that the oracle judged."""
+    for record in documents:
+        verdicts = answers[record["id"]].get("verdicts")
+        if verdicts is not None:
+            yield from _judge(record["id"], record["language"], record["text"], verdicts)
+
+
+def _judge(name: str, language: str, text: str, verdicts: dict[str, str]) -> Iterator[Judged]:
+    pages = {mode: Page(text, language, _tokenizers(mode)(language)) for mode in MODES}
+    exact = pages["exact"].counter.name not in {"fast", "pieces"}
+    for rules, oracle in verdicts.items():
+        found = {mode: RULES[rules].judge(page) for mode, page in pages.items()}
+        ours = {mode: in_the_oracles_words(each.failure) for mode, each in found.items()}
+        values = {m: value_of(oracle or ours[m] or ours["fast"], each.values) for m, each in found.items()}
+        yield Judged(name, language, rules, oracle, ours, values, exact)

@@ -1,0 +1,85 @@
+"""The tables of `docs/rules.md`, from the comparison of `bench/quality/eval_rules.py`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from bench.quality.rules_compare import MODES, Judged
+
+FEW = 30
+"""Languages with fewer documents share a row."""
+
+
+def agreement(judged: Iterable[Judged], mode: str) -> float:
+    """Share of verdicts with the oracle's first reason."""
+    results = [j.ours[mode] == j.oracle for j in judged]
+    return sum(results) / max(len(results), 1)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def by(judged: Iterable[Judged], key: Callable[[Judged], str]) -> dict[str, list[Judged]]:
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for each in judged:
+        groups[key(each)].append(each)
+    return groups
+
+
+def shares(judged: Sequence[Judged]) -> list[str]:
+    """Cells: exact (only where the oracle's tokenizer is at hand), fast."""
+    exact = [j for j in judged if j.exact]
+    return [f"{agreement(exact, 'exact'):.2%}" if exact else "no tokenizer", f"{agreement(judged, 'fast'):.2%}"]
+
+
+def by_rules(judged: Sequence[Judged]) -> str:
+    rows = [[f"`{name}`", str(len(group)), *shares(group)] for name, group in by(judged, lambda j: j.rules).items()]
+    return table(["rule set", "documents", *MODES], [*rows, ["all", str(len(judged)), *shares(judged)]])
+
+
+def by_language(judged: Sequence[Judged]) -> str:
+    documents = {code: len({j.name for j in group}) for code, group in by(judged, lambda j: j.language).items()}
+    few = [code for code, number in documents.items() if number < FEW]
+    groups = by(judged, lambda j: f"{len(few)} others" if j.language in few else j.language)
+    names = list(by(judged, lambda j: j.rules))
+    rows = []
+    for code, group in sorted(groups.items(), key=lambda item: (item[0].endswith("others"), item[0])):
+        sets = by(group, lambda j: j.rules)
+        rows.append([code, str(len({j.name for j in group})), *(" / ".join(shares(sets[name])) for name in names)])
+    return table(["language", "documents", *(f"`{name}`" for name in names)], rows)
+
+
+def reasons(judged: Sequence[Judged]) -> str:
+    rows = []
+    for name, group in by(judged, lambda j: j.rules).items():
+        counts = Counter(j.oracle or "kept" for j in group)
+        rows.append([f"`{name}`", ", ".join(f"{reason} {count}" for reason, count in counts.most_common())])
+    return table(["rule set", "the oracle's answers"], rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def kinds(judged: Iterable[Judged], mode: str) -> Iterator[list[str]]:
+    """One row for every kind of deviation, the most frequent first."""
+    wrong = [j for j in judged if j.ours[mode] != j.oracle and (mode == "fast" or j.exact)]
+    groups = by(wrong, lambda j: f"{j.rules}\t{j.oracle or 'kept'}\t{j.ours[mode] or 'kept'}")
+    for key, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+        rules, oracle, ours = key.split("\t")
+        languages = Counter(j.language for j in group).most_common()
+        example = min(group, key=lambda j: (j.name.startswith("sentences/"), len(j.name), j.name))
+        yield [
+            f"`{rules}`", oracle, ours, str(len(group)),
+            " ".join(f"{code} {number}" for code, number in languages[:6]) + (" …" if len(languages) > 6 else ""),
+            f"`{example.name}`", _number(example.values["exact"]), _number(example.values["fast"]),
+        ]  # fmt: skip
+
+
+def deviations(judged: Sequence[Judged], mode: str) -> str:
+    head = ["rule set", "oracle", "ours", "number", "languages", "for example", "value, exact", "value, fast"]
+    rows = list(kinds(judged, mode))
+    return table(head, rows) if rows else "None."

@@ -1,0 +1,1 @@
+"""The webs and texts that benches crawl: documentation packages, a known site, a server that keeps the time."""

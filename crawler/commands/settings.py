@@ -1,0 +1,61 @@
+"""`scrapy settings --get NAME`: Scrapy's, which knows the settings of this project, too, as a crawl would have them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import fields
+from typing import Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.command import ProjectCommand
+from crawler.config import SECTIONS, Config, declared
+
+FORMS = ("get", "getbool", "getint", "getfloat", "getlist")
+
+
+class Command(ProjectCommand, ScrapyCommand):
+    """In the place of Scrapy's own, which answers None for a setting that nobody changed."""
+
+    example = "settings --get CORPUS_DIR"
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "--get NAME"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Print the value of a setting, Scrapy's or this project's"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """The forms of Scrapy, one of which has to be chosen."""
+        group = parser.add_mutually_exclusive_group(required=True)
+        for form in FORMS:
+            what = "as it is" if form == "get" else f"read as {form.removeprefix('get')}"
+            group.add_argument(f"--{form}", metavar="NAME", help=f"the value, {what}")
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raises: UsageError, ConfigError."""
+        if args:
+            raise UsageError(f"unexpected {args[0]!r}")
+        assert self.settings is not None
+        form = next(form for form in FORMS if getattr(opts, form))
+        name = getattr(opts, form)
+        if name in declared():
+            self.settings.set(name, _value(self.load(), name), priority="cmdline")
+        elif name not in self.settings:
+            self.complain([f"there is no setting {name}; docs/settings.md lists those of this project"])
+            return
+        sys.stdout.write(f"{getattr(self.settings, form)(name)}\n")
+
+
+def _value(config: Config, name: str) -> Any:
+    sections = (getattr(config, section) for section in SECTIONS)
+    return next(
+        getattr(section, field.name)
+        for section in sections
+        for field in fields(section)
+        if field.metadata["name"] == name
+    )

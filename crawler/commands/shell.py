@@ -1,0 +1,80 @@
+"""`scrapy shell [URL]`: Scrapy's console, whose `fetch` asks as the crawl asks. No frontier, no corpus."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.command import ProjectCommand
+from crawler.commands.interrupt import Interrupted
+from crawler.launch import check_identity
+from crawler.urls.canonicalize import canonicalize
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class Command(ProjectCommand, ScrapyCommand):
+    """In the place of Scrapy's own, whose engine would open frontier and corpus and wait for a page for ever."""
+
+    requires_crawler_process = True
+    example = "shell https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[-c CODE] [--no-redirect] [URL]"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "A console that fetches pages as the crawl would, if it may; nothing is kept"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Declare -c and --no-redirect; not Scrapy's --spider: the spiders of this project need a frontier."""
+        parser.add_argument("-c", dest="code", help="evaluate the code in the shell, print the result and exit")
+        parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raises: UsageError, LaunchError."""
+        url = canonicalize(args[0]) if args else None
+        if len(args) > 1 or (args and url is None):
+            raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
+        assert self.settings is not None
+        check_identity(self.settings, [url] if url else [])
+        try:
+            self._open(url, opts)
+        except KeyboardInterrupt:
+            raise Interrupted(signal.SIGINT) from None
+
+    def _open(self, url: str | None, opts: argparse.Namespace) -> None:
+        from crawler.commands.console import PageShell
+
+        shell = PageShell(self._engine_of_its_own(), code=opts.code)
+        if url:
+            shell.fetch(url, redirect=not opts.no_redirect)
+        if url and opts.code and shell.response is None:
+            self.exitcode = 1
+            return
+        try:
+            shell.begin()
+        except Exception as error:
+            if not opts.code:
+                raise
+            self.complain([f"-c {opts.code}: {type(error).__name__}: {error}"])
+
+    def _engine_of_its_own(self) -> Crawler:
+        """A crawler whose engine runs in a thread, as Scrapy's own shell starts it."""
+        from scrapy.commands.shell import Command as ScrapyShell
+
+        from crawler.commands.console import ShellSpider
+
+        process: Any = self.crawler_process
+        crawler: Crawler = process._create_crawler(ShellSpider)
+        crawler._apply_settings()
+        starter = ScrapyShell()
+        starter.crawler_process = process
+        starter._init_with_reactor(crawler)
+        return crawler

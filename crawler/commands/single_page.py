@@ -1,0 +1,51 @@
+"""What `scrapy fetch` and `scrapy view` have in common: one URL, asked for through guard and policy."""
+
+from __future__ import annotations
+
+import argparse
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.exceptions import UsageError
+
+from crawler.commands.command import ProjectCommand
+from crawler.commands.interrupt import die_at_once
+from crawler.launch import check_identity
+from crawler.urls.canonicalize import canonicalize
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+
+class PageCommand(ProjectCommand):
+    """Exit code 0: shown. 1: the page may not be fetched, or not now; standard error says why."""
+
+    requires_crawler_process = True
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[options] URL"
+
+    @abstractmethod
+    def show(self, response: Response, opts: argparse.Namespace) -> None:
+        """What the person sees."""
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Ask once. Raises: UsageError, LaunchError."""
+        from crawler.spiders.single_page import Page, PageSpider
+
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        url = canonicalize(args[0]) if len(args) == 1 else None
+        if url is None:
+            raise UsageError("expected one http or https URL, such as https://example.org/page")
+        check_identity(self.settings, [url])
+        page = Page(Request(url), follow=not opts.no_redirect)
+        self.crawler_process.crawl(PageSpider, name=self.name, page=page)
+        with die_at_once():
+            self.crawler_process.start(install_signal_handlers=False)
+        if page.response is None:
+            self.complain([page.refusal or "the page was not asked for; what is above says why"])
+        else:
+            self.show(page.response, opts)

@@ -1,0 +1,92 @@
+"""One page of a corpus, by its URL or doc_id: the record that stands, and the bytes the archive has of it."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from crawler.dataset.expire import expired_note
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.verify import is_final
+from crawler.storage.archive.reader import Archive, ReadProblem
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import read_records
+from crawler.urls.canonicalize import canonicalize, host_of
+
+_MOST_ALIKE = 2_000
+"""URLs of the same host that are looked at for one that was meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """The record that stands, where it is (`line` from 1), and how many older records the page has."""
+
+    record: Record
+    file: str
+    line: int
+    older: int
+
+    @property
+    def kept(self) -> bool:
+        """False for a rejected page."""
+        return "reason" not in self.record
+
+
+def find_page(place: Place, name: str) -> FoundPage:
+    """The page whose URL, canonical URL or doc_id is `name`. Reads every record.
+
+    Raises: StorageError where there is none, naming URLs much alike, or a file is damaged.
+    """
+    url = canonicalize(name)
+    wanted, host = {name, url} - {None}, host_of(url) if url else ""
+    best: tuple[tuple[bool, str, bool], FoundPage] | None = None
+    older = -1
+    alike: list[str] = []
+    for entry in read_files(place, (SHARDS, REJECTED)):
+        for number, record in enumerate(read_records(place, entry["path"]), start=1):
+            if wanted & {record["url"], record.get("canonical_url"), record.get("doc_id")}:
+                older += 1
+                kept = "reason" not in record
+                rank = (is_final(record.get("reason")), record.get("crawled_at") or "", kept)
+                if best is None or rank > best[0]:
+                    best = rank, FoundPage(record, entry["path"], number, 0)
+            elif host and len(alike) < _MOST_ALIKE and host_of(record["url"]) == host:
+                alike.append(record["url"])
+    if best is None:
+        raise StorageError(_not_there(place, name, url, alike))
+    found = best[1]
+    return FoundPage(found.record, found.file, found.line, older)
+
+
+def archived_bytes(place: Place, record: Record) -> bytes:
+    """The body of the page as it was fetched, free of transfer and content encoding.
+
+    Raises: StorageError where the archive has none, or has it no more.
+    """
+    file, offset = record.get("warc_file"), record.get("warc_offset")
+    if not file or offset is None:
+        reason = f" ({record['reason']})" if "reason" in record else ""
+        raise StorageError(
+            f"{record['url']}: nothing of it is in an archive{reason}: refused, withdrawn or not fetched"
+        )
+    path = place.path_of(file) if str(file).startswith(f"{ARCHIVE}/") else str(file)
+    if note := expired_note(path):
+        raise StorageError(note)
+    if path != str(file):
+        place.open_listed(file).close()
+    wanted = record.get("warc_record_id")
+    for found in Archive(path, start=offset):
+        if isinstance(found, ReadProblem):
+            raise StorageError(f"{path}: byte {found.offset}: {found.what}; restore the file from a copy")
+        if found.url == record["url"] and wanted in (None, found.record_id):
+            return found.body
+        break
+    raise StorageError(f"{path}: there is another page at byte {offset}; restore the file from a copy")
+
+
+def _not_there(place: Place, name: str, url: str | None, alike: list[str]) -> str:
+    near = difflib.get_close_matches(url or name, alike, n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"{place.url}: no record of {name}; expected the URL or the doc_id of a page of this corpus{hint}"

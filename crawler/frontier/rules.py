@@ -1,0 +1,190 @@
+"""What holds for a crawl as a whole: its first worker writes it into the frontier, all others keep to it.
+
+Settings are read by each worker for itself. Those that a site feels (delay, concurrency, …) would be as strict as the
+least strict worker; those that decide a verdict would leave a corpus of two minds. So of the first the strictest value
+holds for everybody, and a worker that differs in the others is refused, until somebody says CRAWL_RULES=replace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from crawler.server.errors import FrontierError
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.frontier.client import Frontier
+    from crawler.frontier.model import Limits
+
+log = logging.getLogger(__name__)
+
+Values = dict[str, Any]
+"""Settings by name, as JSON has them."""
+FOLLOW_SECONDS = 5.0
+"""How long a worker that runs may go by a delay that a later worker has made longer."""
+
+
+def _fewest(one: int, two: int) -> int:
+    """Of two limits, of which 0 means none."""
+    return min(one, two) if one and two else max(one, two)
+
+
+STRICTEST: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "DOWNLOAD_DELAY": ("delay", max),
+    "CONCURRENT_REQUESTS_PER_DOMAIN": ("concurrency", min),
+    "FRONTIER_LATENCY_FACTOR": ("latency_factor", max),
+    "FRONTIER_BREAKER_FAILURES": ("breaker_failures", _fewest),
+    "FRONTIER_BREAKER_SECONDS": ("breaker_pause", max),
+    "FRONTIER_BREAKER_MAX_SECONDS": ("breaker_longest", max),
+    "FRONTIER_SLOWDOWN_MAX_SECONDS": ("slowdown", max),
+}
+"""What a site feels: the field of `Limits`, and which of two values is the stricter one."""
+LAYOUT: Mapping[str, str] = {"POLITENESS_SCOPE": "scope_by", "FRONTIER_SHARDS": "shards"}
+"""How the frontier is laid out; another value would not find what is there."""
+
+
+OWN = frozenset({"RETRY_TIMES"})
+"""What each worker may have for itself although the digest has it: what one gives up early, a later run tries again."""
+_FIELDS = {name: field for name, (field, _) in STRICTEST.items()} | dict(LAYOUT)
+
+
+class RulesDifferError(FrontierError):
+    """A worker wants to work by other rules than the crawl it joins."""
+
+
+async def join_rules(frontier: Frontier, config: Config) -> None:
+    """Take on the rules of the crawl, or give it this worker's where it has none.
+
+    The frontier's `limits` are those of the crawl afterwards. Raises: RulesDifferError naming every setting.
+    """
+    mine = rules_of(frontier.limits, config)
+    while True:
+        async with frontier.single_flight("rules") as first:
+            if not first:
+                continue
+            stored = await _stored(frontier)
+            if stored is None:
+                agreed = mine
+            elif config.frontier.crawl_rules == "replace":
+                agreed = _replaced(stored, mine, frontier.crawl)
+            else:
+                agreed = _agreed(stored, mine, frontier.crawl)
+            if agreed != stored:
+                await frontier.rules_set(json.dumps(agreed, sort_keys=True))
+            frontier.limits = _limits(frontier.limits, agreed)
+            return
+
+
+async def adopt_rules(frontier: Frontier) -> None:
+    """Go by the rules of a crawl without joining it: for commands, which have settings of their own."""
+    stored = await _stored(frontier)
+    if stored is not None:
+        frontier.limits = _limits(frontier.limits, stored)
+
+
+async def follow_rules(frontier: Frontier, config: Config) -> None:
+    """Keep to what later workers have made stricter, or somebody has replaced. Never returns."""
+    mine, warned = rules_of(frontier.limits, config), False
+    while True:
+        await asyncio.sleep(FOLLOW_SECONDS)
+        stored = await _stored(frontier)
+        if stored is None:
+            continue
+        limits = _limits(frontier.limits, stored, layout=False)
+        if limits != frontier.limits:
+            log.warning("another worker has changed the rules of this crawl: %s", _politeness(stored))
+            frontier.limits = limits
+        if not warned and (differences := _differences(stored, mine)):
+            warned = True
+            log.error("the settings of this crawl were replaced, start this worker again: %s", "; ".join(differences))
+
+
+def rules_of(limits: Limits, config: Config) -> Values:
+    """What this worker would have the crawl keep to."""
+    values = {name: getattr(limits, field) for name, field in _FIELDS.items()} | config.deciding()
+    found: Values = json.loads(json.dumps(values, default=list))
+    return found
+
+
+def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
+    if differences := _differences(stored, mine):
+        raise RulesDifferError(
+            f"this worker's settings differ from those that crawl {crawl!r} works by: {'; '.join(differences)}. Give "
+            "it the same ones, or start another crawl (another CRAWL_ID and CORPUS_DIR); to change them on purpose for "
+            "the whole crawl add -s CRAWL_RULES=replace"
+        )
+    agreed = {**stored, **{name: mine[name] for name in mine.keys() - stored.keys()}}
+    for name, (_, stricter) in STRICTEST.items():
+        agreed[name] = stricter(agreed[name], mine[name])
+        if agreed[name] != mine[name]:
+            log.warning(
+                "%s=%s holds for this crawl, not %s: the strictest value of all its workers counts "
+                "(CRAWL_RULES=replace sets it anew)",
+                name,
+                agreed[name],
+                mine[name],
+            )
+    return agreed
+
+
+def _replaced(stored: Values, mine: Values, crawl: str) -> Values:
+    if moved := [name for name in LAYOUT if name in stored and stored[name] != mine[name]]:
+        raise RulesDifferError(
+            f"{' and '.join(moved)} of crawl {crawl!r} cannot be changed any more: its queues are laid out by "
+            f"{', '.join(f'{name}={stored[name]}' for name in moved)}. Start another crawl (another CRAWL_ID)"
+        )
+    if changed := [name for name in mine if stored.get(name) != mine[name]]:
+        log.warning("the rules of this crawl are replaced: %s", ", ".join(f"{n}={_shown(mine[n])}" for n in changed))
+    return mine
+
+
+def _differences(stored: Values, mine: Values) -> list[str]:
+    """One phrase for each setting that has to be the same and is not."""
+    names = sorted((stored.keys() & mine.keys()) - STRICTEST.keys() - OWN)
+    return [
+        f"{name}: the crawl has {_shown(stored[name])}, this worker {_shown(mine[name])}"
+        for name in names
+        if stored[name] != mine[name]
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "(nothing)"
+    return str(value) or "(nothing)"
+
+
+def _politeness(stored: Values) -> str:
+    return ", ".join(f"{name}={stored[name]}" for name in STRICTEST if name in stored)
+
+
+def _limits(limits: Limits, rules: Values, *, layout: bool = True) -> Limits:
+    taken = {name: field for name, field in _FIELDS.items() if name in rules and (layout or name in STRICTEST)}
+    return replace(limits, **{field: rules[name] for name, field in taken.items()})
+
+
+async def _stored(frontier: Frontier) -> Values | None:
+    """Raises: FrontierError where something else stands there: whoever reaches the server could have written it."""
+    text = await frontier.rules_get()
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(_is_usable(name, found[name]) for name in _FIELDS.keys() & found.keys()):
+        raise FrontierError(
+            f"the rules of crawl {frontier.crawl!r} on the server cannot be read: start another CRAWL_ID"
+        )
+    return found
+
+
+def _is_usable(name: str, value: Any) -> bool:
+    if name == "POLITENESS_SCOPE":
+        return value in {"domain", "host"}
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,256 @@
+"""A crawl whose frontier was lost while its documents are there: what it had finished is told to a new frontier.
+
+The seen-set is made again of the records, the duplicate index of the kept texts, and the queue of the links on the
+archived pages. What was not finished, and was found on no page that is archived, is found again from the seeds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from crawler.server.errors import FrontierError
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.dedup.index import DedupIndex
+    from crawler.document import Document
+    from crawler.frontier.client import Frontier
+    from crawler.seeds.scope import Scope
+    from crawler.stages.chain import Chain
+    from crawler.storage.files.place import Place
+
+log = logging.getLogger(__name__)
+
+BATCH = 256
+"""Records a step: what bounds the memory."""
+_LOCK_SECONDS = 7 * 86_400.0
+_UNFINISHED = "rebuild"
+"""Blob that stands while the frontier is being rebuilt: whoever finds it begins again."""
+
+
+class LostFrontierError(FrontierError):
+    """The frontier is gone, and cannot be made again from what is there; the text says what to do."""
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """What was found: finished URLs, texts in the duplicate index, links put into the queue, pages without links."""
+
+    finished: int = 0
+    texts: int = 0
+    links: int = 0
+    unread: int = 0
+
+
+async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope: Scope) -> Rebuilt | None:
+    """Make the frontier again where it knows nothing of a crawl that has records. None where nothing was lost.
+
+    server: address of the frontier's server. scope: what the arguments of this start say. One worker does it, all
+    others that start meanwhile wait. Raises: LostFrontierError, StorageError, DedupError.
+    """
+    from crawler.storage.files.place import Place
+
+    place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+    while await _is_lost(frontier, config, place):
+        async with frontier.single_flight(_UNFINISHED, _LOCK_SECONDS) as first:
+            if first and await _is_lost(frontier, config, place):
+                return await _rebuild(frontier, config, server, scope, place)
+    return None
+
+
+async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
+    counts = await frontier.counts()
+    works = counts.done + counts.dead > 0 or await frontier.has_been_swept()
+    if works and await frontier.get_blob(_UNFINISHED) is None:
+        return False
+    return await asyncio.to_thread(_has_records, config, place)
+
+
+def _has_records(config: Config, place: Place) -> bool:
+    from crawler.dataset.verify import finish_dead_writers
+    from crawler.storage.files.place import LEDGERS, MANIFEST
+
+    if place.load_json(MANIFEST) is not None or place.listing(LEDGERS):
+        finish_dead_writers(place)
+    return next(_records(config, place), None) is not None
+
+
+async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope, place: Place) -> Rebuilt:
+    from crawler.frontier.seeding import join_scope
+
+    if await frontier.scope_get() is None and not (scope.link_hosts or scope.listed_hosts or scope.entries):
+        raise LostFrontierError(
+            f"{place.url} holds documents of crawl {config.crawl.crawl_id!r} that its frontier does not know (was it "
+            "emptied or lost?), and nothing says what the crawl may fetch: give the seeds again (-a url=…, …)"
+        )
+    log.warning(
+        "%s holds documents of crawl %r that its frontier does not know (was it emptied or lost?): it is made again "
+        "from the records and the archive",
+        place.url,
+        config.crawl.crawl_id,
+    )
+    await frontier.put_blob(_UNFINISHED, b"1", _LOCK_SECONDS)
+    rules = await join_scope(frontier, scope)
+    found = Rebuilt()
+    await _adopt(frontier, config, place, found)
+    await _claim(config, place, server, found)
+    await _follow(frontier, config, place, rules, found)
+    await frontier.put_blob(_UNFINISHED, b"0", 0.001)
+    log.warning(
+        "the frontier is made again: %d finished URLs, %d texts in the duplicate index, %d links in the queue%s",
+        found.finished,
+        found.texts,
+        found.links,
+        f", {found.unread} pages are not in the archive any more and show no links" if found.unread else "",
+    )
+    return found
+
+
+# --- what is finished ------------------------------------------------------------------------------------------------
+def _records(config: Config, place: Place) -> Iterator[dict[str, Any]]:
+    """Every kept and rejected record of this crawl."""
+    from crawler.storage.files.place import MANIFEST, REJECTED, SHARDS
+    from crawler.storage.files.shards import read_records
+
+    for entry in (place.load_json(MANIFEST) or {}).get("files", []):
+        if entry["kind"] in {SHARDS, REJECTED}:
+            for record in read_records(place, entry["path"]):
+                if record.get("crawl_id") == config.crawl.crawl_id:
+                    yield record
+
+
+async def _batches(records: Iterator[dict[str, Any]]) -> AsyncIterator[list[dict[str, Any]]]:
+    while batch := await asyncio.to_thread(lambda: list(islice(records, BATCH))):
+        yield batch
+
+
+async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuilt) -> None:
+    from crawler.dataset.verify import is_final
+
+    async for batch in _batches(_records(config, place)):
+        final = [record for record in batch if is_final(record.get("reason"))]
+        found.finished += await frontier.adopt([(r["url"], _visit(r, config, frontier.now())) for r in final])
+
+
+def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
+    """What the crawl would have remembered of the page for a later RECRAWL."""
+    from crawler.document import Document, Drop, DropReason
+    from crawler.frontier.visits import visit_entry
+    from crawler.recrawl.visit import Intervals, visit_after
+
+    if not config.frontier.recrawl_remember:
+        return b""
+    doc = Document(url=record["url"])
+    for name in ("doc_id", "content_hash", "etag", "last_modified", "http_status", "crawled_at", "char_count"):
+        setattr(doc, name, record.get(name) or getattr(doc, name))
+    doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
+    if "reason" in record:
+        doc.verdict = Drop(record["stage"], DropReason(record["reason"]))
+    return visit_entry(doc.url, visit_after(None, doc, Intervals.of(config.frontier), now))
+
+
+# --- what was kept ---------------------------------------------------------------------------------------------------
+async def _claim(config: Config, place: Place, server: str, found: Rebuilt) -> None:
+    from crawler.dedup.index import DedupError
+    from crawler.dedup.make import make_index
+    from crawler.dedup.resume import claim_kept
+
+    index: DedupIndex = make_index(config, server)
+    try:
+        await index.open()
+        found.texts = await claim_kept(index, config, place)
+    except DedupError as error:
+        raise LostFrontierError(str(error)) from error
+    finally:
+        await index.close()
+
+
+# --- where it led ----------------------------------------------------------------------------------------------------
+async def _follow(frontier: Frontier, config: Config, place: Place, rules: Scope, found: Rebuilt) -> None:
+    from crawler.dedup.loading import executor_of
+
+    if config.frontier.depth_limit:
+        log.warning("DEPTH_LIMIT: no record says how deep a page was, so links of the pages found now are not followed")
+    loop = asyncio.get_running_loop()
+    with executor_of(config.crawl.stage_workers) as executor:
+        async for batch in _batches(_records(config, place)):
+            pages = await asyncio.to_thread(lambda: [_archived(r, config, place) for r in batch])  # noqa: B023
+            found.unread += sum(page is None for page in pages)
+            await _put_links(frontier, config, rules, await _links(loop, executor, config, pages), found)
+
+
+async def _links(
+    loop: asyncio.AbstractEventLoop, executor: Executor, config: Config, pages: list[Document | None]
+) -> list[tuple[str, list[str]]]:
+    work = [loop.run_in_executor(executor, links_of, config, page) for page in pages if page is not None and page.html]
+    targets = [(page.url, [page.links[0]]) for page in pages if page is not None and page.links and not page.html]
+    return targets + list(await asyncio.gather(*work))
+
+
+def _archived(record: dict[str, Any], config: Config, place: Place) -> Document | None:
+    """The page behind a record, with its bytes; a redirect, with its target as the only link. None: not there."""
+    from crawler.document import Document, DropReason
+    from crawler.documents.from_archive import document_from_archive
+    from crawler.storage.archive.reader import Archive, ArchivedResponse
+    from crawler.storage.files.errors import StorageError
+
+    if record.get("reason") == DropReason.REDIRECTED:
+        return Document(url=record["url"], links=[record.get("detail") or ""])
+    if record.get("warc_file") is None or record.get("warc_offset") is None:
+        return Document(url=record["url"]) if not record.get("content_hash") else None
+    try:
+        pages = iter(Archive(place.path_of(f"archive/{_name_of(record)}"), start=record["warc_offset"]))
+        found = next((item for item in pages if isinstance(item, ArchivedResponse)), None)
+    except (StorageError, OSError):
+        return None
+    if found is None or found.url != record["url"]:
+        return None
+    return document_from_archive(found, config)
+
+
+def _name_of(record: dict[str, Any]) -> str:
+    return str(record["warc_file"]).rpartition("/")[2]
+
+
+@lru_cache(maxsize=1)
+def _reader(config: Config) -> Chain:
+    from crawler.stages.chain import READING, Chain
+
+    return Chain(config, READING)
+
+
+def links_of(config: Config, page: Document) -> tuple[str, list[str]]:
+    """Runs in a worker process: URL and links of a page, as the crawl reads them."""
+    from crawler.stages.chain import READING
+
+    page.verdict = None
+    done = _reader(config).run(page, READING)
+    named = [done.canonical_link] if done.canonical_link and not done.nofollow else []
+    return done.url, [*named, *done.links]
+
+
+async def _put_links(
+    frontier: Frontier, config: Config, rules: Scope, pages: list[tuple[str, list[str]]], found: Rebuilt
+) -> None:
+    from crawler.frontier.model import PutStatus
+    from crawler.seeds.arguments import judged
+    from crawler.urls.candidate import Candidate
+
+    depth = max(1, config.frontier.depth_limit)
+    candidates: dict[str, Candidate] = {}
+    for page, links in pages:
+        if not rules.follows_links(page):
+            continue
+        for url in filter(None, map(rules.canonical, links)):
+            candidate, admission = judged(rules, Candidate(url, -depth, depth), "link")
+            if admission.ok:
+                candidates.setdefault(candidate.url, candidate)
+    answers = await frontier.put(list(candidates.values()))
+    found.links += sum(answer is PutStatus.QUEUED for answer in answers)

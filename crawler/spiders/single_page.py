@@ -1,0 +1,115 @@
+"""One page for a person at the keyboard (`scrapy fetch`, `view`, `shell`): through guard and policy, and kept nowhere.
+
+The same guard, robots.txt, opt-out files and headers as in a crawl, at the same pace; no frontier, no corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
+from twisted.python.failure import Failure
+
+from crawler.document import Drop, DropReason
+from crawler.frontier.model import Lease
+from crawler.middlewares._meta import evidence_of
+from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.middlewares.retry import describe
+from crawler.policy.explain import because
+from crawler.policy.headers import shown_url
+from crawler.runtime import config_of
+from crawler.spiders.failures import redirect_of
+from crawler.urls.canonicalize import canonicalize
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+ASIDE: dict[str, Any] = {
+    "SCHEDULER": "crawler.scheduler.inmemory.InMemoryScheduler",
+    "ITEM_PIPELINES": {},
+    "EXTENSIONS": {},
+}
+"""Settings of a crawler that asks and keeps nothing."""
+
+
+class RefusedPageError(Exception):
+    """The page is not shown; the message says which URL, why, and what explains more."""
+
+
+@dataclass(slots=True)
+class Page:
+    """What is asked, and what came of it: a response, or why there is none."""
+
+    request: Request
+    follow: bool = True
+    response: Response | None = None
+    refusal: str = ""
+
+
+class PageSpider(Spider):
+    """`crawler_process.crawl(PageSpider, name="fetch", page=page)`. No `name`: `scrapy crawl` does not know it."""
+
+    custom_settings: dict[Any, Any] | None = ASIDE
+    page: Page
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Ask once."""
+        try:
+            self.page.response = await ask(self.crawler, self.page.request, follow=self.page.follow)
+        except RefusedPageError as error:
+            self.page.refusal = str(error)
+        requests: tuple[Any, ...] = ()
+        for request in requests:  # what an async generator needs, although nothing is yielded from here
+            yield request
+
+
+async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
+    """The page as the crawl would get it, redirects followed as far as it does. Raises: RefusedPageError."""
+    config, chain = config_of(crawler), tuple[str, ...]()
+    engine: Any = crawler.engine
+    url = _canonical(request.url)
+    while True:
+        lease = Lease("", url, "", "page", 0, 1, 0, chain, float("inf"))
+        asked = request.replace(url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta={"lease": lease})
+        try:
+            response: Response = await engine.download_async(asked)
+        except Redirected as error:
+            if not follow:
+                raise RefusedPageError(f"{url} redirects to {shown_url(error.target)}") from None
+            target = redirect_of(_failure(error), lease, config.policy.max_redirects, canonicalize)
+            if not isinstance(target, str):
+                raise _refused(url, asked, target, config.policy.optout_profile) from None
+            url, chain = target, (*chain, url)
+        except Exception as error:
+            raise _refused(url, asked, _drop_of(error), config.policy.optout_profile) from error
+        else:
+            return response
+
+
+def _canonical(url: str) -> str:
+    found = canonicalize(url)
+    if found is None:
+        raise RefusedPageError(f"{url!r}: expected an absolute http or https URL, such as https://example.org/page")
+    return found
+
+
+def _refused(url: str, asked: Request, drop: Drop | None, profile: str) -> RefusedPageError:
+    sentence = because(drop, evidence_of(asked).signals, "robots.txt disallows it", profile)[0]
+    detail = f" ({drop.detail})" if drop and drop.detail and drop.detail not in sentence else ""
+    return RefusedPageError(f"{url}: {sentence}{detail}; `scrapy optout {url}` shows who says what")
+
+
+def _failure(error: Exception) -> Failure:
+    return Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types here
+
+
+def _drop_of(error: Exception) -> Drop:
+    if isinstance(error, (Denied, Held, TryLater)):
+        return error.drop
+    cause = describe(error) if isinstance(error, IgnoreRequest) else f"{type(error).__name__}: {error}"
+    return Drop("fetch", DropReason.DOWNLOAD_FAILED, cause)

@@ -1,0 +1,92 @@
+"""`scrapy dataset page`: one page by URL or doc_id, its record or its archived bytes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import orjson
+import pytest
+
+from crawler.document import DropReason
+from crawler.storage.files.records import record_of
+from tests.commands.conftest import process_environment
+from tests.support.corpus_folder import document, exchange
+
+
+def test_the_record_of_a_page_is_found_by_its_url_and_by_its_doc_id(scrapy, corpus):
+    by_url = scrapy("dataset", "page", "corpus", "https://example.org/3")
+    record = orjson.loads(by_url.out)
+    assert record == next(r for r in corpus.records() if r["url"] == "https://example.org/3")
+    assert (by_url.code, by_url.err) == (0, "kept: shards/crawl-w1-000000.jsonl.zst, line 4\n")
+    assert scrapy("dataset", "page", "corpus", "HTTPS://EXAMPLE.org:443/3#part").out == by_url.out
+    assert scrapy("dataset", "page", "corpus", record["doc_id"]).out == by_url.out
+
+
+def test_with_raw_the_very_bytes_that_were_fetched_come_out(corpus):
+    made = corpus.opened("w2")
+    body = bytes(range(256)) * 3
+    found = made.archive(exchange(70, body=body))
+    made.archive(exchange(71, body=b"another"))
+    place = {"warc_file": found.file, "warc_offset": found.offset, "warc_record_id": found.record_id}
+    made.keep(record_of(document(70, **place)))
+    made.close()
+    done = scrapy_bytes(corpus, "https://example.org/70")
+    assert done == (0, body, b"")
+
+
+def scrapy_bytes(folder, name: str) -> tuple[int, bytes, bytes]:
+    command = [sys.executable, "-m", "scrapy", "dataset", "page", str(folder.path), name, "--raw"]
+    done = subprocess.run(command, env=process_environment(), capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_of_several_records_the_one_that_stands_is_shown(scrapy, corpus, rejected):
+    later = corpus.opened("w2")
+    later.reject(rejected(3, DropReason.GONE, "fetch", crawled_at="2026-02-01T00:00:00Z"))
+    later.reject(rejected(3, DropReason.UNCHANGED, "fetch", crawled_at="2026-03-01T00:00:00Z"))
+    later.close()
+    shown = scrapy("dataset", "page", "corpus", "https://example.org/3")
+    assert orjson.loads(shown.out)["reason"] == "gone"
+    assert shown.err == "rejected (fetch/gone): rejected/crawl-w2-000000.jsonl.zst, line 1; 2 older record(s) of it\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("https://example.org/33", "no record of https://example.org/33; expected the URL or the doc_id of a page of "
+         "this corpus; did you mean https://example.org/3 or"),
+        ("nonsense", "no record of nonsense; expected the URL or the doc_id"),
+    ],
+)  # fmt: skip
+def test_a_page_that_is_not_there_is_named_with_those_that_are_like_it(scrapy, corpus, name, words):
+    done = scrapy("dataset", "page", "corpus", name)
+    assert (done.code, done.out) == (1, "")
+    assert words in done.err
+
+
+def test_why_there_are_no_bytes_is_said(scrapy, corpus, rejected):
+    later = corpus.opened("w2")
+    later.reject(rejected(9, DropReason.ROBOTS_DISALLOWED, "policy"))
+    later.close()
+    refused = scrapy("dataset", "page", "corpus", "https://example.org/9", "--raw")
+    assert (refused.code, refused.out) == (1, "")
+    assert "nothing of it is in an archive (robots_disallowed)" in refused.err
+
+    (archive,) = (corpus.path / "archive").glob("*.warc.gz")
+    content = archive.read_bytes()
+    archive.write_bytes(content[:400])
+    assert "restore the file from a copy" in scrapy("dataset", "page", "corpus", "https://example.org/3", "--raw").err
+    archive.unlink()
+    lost = scrapy("dataset", "page", "corpus", "https://example.org/3", "--raw")
+    assert (lost.code, "Errno" in lost.err) == (1, False), lost.err
+    archive.write_bytes(content)
+
+    assert scrapy("dataset", "expire", "--older-than", "0.001", "corpus").code == 0
+    gone = scrapy("dataset", "page", "corpus", "https://example.org/3", "--raw")
+    assert gone.code == 1 and "expired" in gone.err
+
+
+def test_no_corpus_is_said(scrapy, tmp_path):
+    done = scrapy("dataset", "page", "nowhere", "https://example.org/")
+    assert (done.code, done.err) == (1, "error: nowhere: no manifest.json; expected the CORPUS_DIR of a crawl\n")

@@ -1,0 +1,129 @@
+"""The frontier is lost while the documents are there: nothing is fetched or kept twice, and nothing is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import signal
+from collections import Counter
+
+import redis
+
+from crawler.config import from_mapping
+from crawler.frontier.client import Frontier
+from crawler.frontier.seeding import seed_arguments
+from tests.support.serving import DEADLINE, Gate
+
+
+def pages(site) -> Counter[str]:
+    return Counter(hit.path for hit in site.hits if hit.path.startswith("/p/"))
+
+
+def test_a_crawl_whose_frontier_was_deleted_keeps_and_fetches_nothing_twice(crawl, make_site):
+    site = make_site(pages=20)
+    first = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert first.returncode == 0, first.stderr
+    kept, texts = crawl.urls(), len(crawl.records())
+    shutil.rmtree(crawl.folder / "frontier")
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert "that its frontier does not know (was it emptied or lost?): it is made again" in again.stderr
+    assert f"{len(crawl.accounted())} finished URLs, {texts} texts in the duplicate index, 0 links" in again.stderr
+    assert crawl.urls() == kept
+    assert set(pages(site).values()) == {1}
+
+
+def test_a_crawl_that_was_stopped_and_lost_its_frontier_goes_on_where_its_pages_led(crawl, make_site):
+    site = make_site(pages=30)
+    site.gate = Gate(9)
+    first = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, CONCURRENT_REQUESTS=2)
+    site.gate.wait()
+    first.send_signal(signal.SIGTERM)
+    site.gate.open()
+    _, log = first.communicate(timeout=DEADLINE)
+    assert first.returncode == 0, log
+    done = set(crawl.accounted())
+    assert 0 < len(done) < 30
+    shutil.rmtree(crawl.folder / "frontier")
+    before = pages(site)
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert crawl.accounted() == sorted(site.urls())
+    asked_again = pages(site) - before
+    assert not {url for url in done if url.removeprefix(site.url(0).removesuffix("/p/0")) in asked_again}
+
+
+def test_a_rebuild_that_was_killed_half_way_is_begun_again(crawl, make_site, redis_url):
+    site = make_site(pages=8)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    assert crawl.run({"url": site.url(0)}, **common).returncode == 0
+    kept = crawl.urls()
+
+    async def half_way():
+        frontier = Frontier(redis_url, "crawl")
+        await frontier.connection.redis.flushall()
+        await frontier.put_blob("rebuild", b"1", 999.0)
+        await frontier.adopt([(site.url(3), b"")])
+        assert (await frontier.counts()).seen == 1
+        await frontier.close()
+
+    asyncio.run(half_way())
+    again = crawl.run({"url": site.url(0)}, **common)
+    assert again.returncode == 0, again.stderr
+    assert "the frontier is made again: 7 finished URLs" in again.stderr
+    assert crawl.urls() == kept
+    assert set(pages(site).values()) == {1}
+
+
+def test_two_workers_on_a_server_that_was_emptied_keep_nothing_twice(crawl, make_site, redis_url):
+    site = make_site(pages=20)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    assert crawl.run({"url": site.url(0)}, WORKER_ID="one", **common).returncode == 0
+    kept = crawl.urls()
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
+        server.flushall()
+    workers = [crawl.start({"url": site.url(0)}, WORKER_ID=name, **common) for name in ("one", "two")]
+    logs = [worker.communicate(timeout=DEADLINE)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], logs
+    assert sum("the frontier is made again" in log for log in logs) == 1
+    assert crawl.urls() == kept
+    assert set(pages(site).values()) == {1}
+
+
+def test_seeds_that_were_put_into_the_empty_frontier_first_hide_nothing(crawl, make_site, redis_url):
+    site = make_site(pages=6)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    assert crawl.run({"url": site.url(0)}, **common).returncode == 0
+    kept = crawl.urls()
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
+        server.flushall()
+    seeded, _ = seed_arguments(from_mapping({"REDIS_URL": redis_url}), {"url": site.url(0)})
+    assert seeded.added == 1
+    again = crawl.run({}, **common)
+    assert again.returncode == 0, again.stderr
+    assert crawl.urls() == kept
+    assert set(pages(site).values()) == {1}
+
+
+def test_without_seeds_nobody_knows_what_may_be_fetched(crawl, make_site, redis_url):
+    site = make_site(pages=3)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    assert crawl.run({"url": site.url(0)}, **common).returncode == 0
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
+        server.flushall()
+    done = crawl.run({}, **common)
+    assert done.returncode == 1
+    assert "and nothing says what the crawl may fetch: give the seeds again" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_of_a_lost_frontier_is_visited_again_when_it_is_due(crawl, make_site):
+    site = make_site(pages=4)
+    common = {"NETWORK_PORTS": site.port, "RECRAWL_INTERVAL_SECONDS": 0, "RECRAWL_MIN_SECONDS": 0}
+    assert crawl.run({"url": site.url(0)}, **common).returncode == 0
+    shutil.rmtree(crawl.folder / "frontier")
+    again = crawl.run({"url": site.url(0)}, RECRAWL=True, **common)
+    assert again.returncode == 0, again.stderr
+    assert set(pages(site).values()) == {2}
+    assert crawl.urls() == sorted(set(crawl.urls()))

@@ -1,0 +1,118 @@
+"""Every recipe of `docs/how-to.md` does what it says."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import shutil
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.docs.conftest import Desk
+from tests.docs.recipes import recipes
+
+
+def test_every_recipe_has_a_test() -> None:
+    source = Path(__file__).read_text("utf-8")
+    assert [heading for heading in recipes() if f'"{heading}"' not in source] == []
+
+
+def test_every_block_of_the_page_is_a_command_or_a_program() -> None:
+    assert {block.language for blocks in recipes().values() for block in blocks} == {"sh", "python"}
+
+
+def test_a_list_of_urls_is_crawled_with_the_links_of_its_hosts(desk: Desk) -> None:
+    report, _ = desk.run("Crawl a list of URLs")
+    everything = desk.web.urls("example.org") | desk.web.urls("example.net")
+    assert set(desk.urls("corpus")) == everything
+    assert f"{len(everything)}" in report
+    assert set(desk.urls("listed")) == {url for url in everything if url.endswith("/one")}
+
+
+def test_two_workers_share_one_crawl_and_every_page_is_there_once(desk: Desk) -> None:
+    *_, status = desk.run("Crawl from two machines without Kubernetes")
+    everything = desk.web.urls("example.org") | desk.web.urls("example.net")
+    assert desk.urls("corpus") == sorted(everything)
+    assert {record["worker_id"] for record in desk.records("corpus")} <= {"first", "second"}
+    workers = {run["worker_id"] for run in json.loads((desk.folder / "corpus/manifest.json").read_text())["runs"]}
+    assert workers == {"first", "second"}
+    assert desk.web.bases["example.org"] in status
+
+
+def test_a_domain_is_gone_from_corpus_and_copy_and_stays_away(with_corpus: Desk) -> None:
+    desk = with_corpus
+    shutil.copytree(desk.folder / "corpus", desk.folder / "copy-of-corpus")
+    desk.run("Remove a domain everywhere")
+    for corpus in ("corpus", "copy-of-corpus"):
+        assert set(desk.urls(corpus)) == desk.web.urls("example.net")
+        assert desk.web.bases["example.org"] in (desk.folder / corpus / "withdrawals.jsonl").read_text()
+    before = len(desk.web.hits)
+    desk.block(*recipes()["Crawl a list of URLs"][0])
+    assert not [hit for hit in desk.web.hits[before:] if desk.web.bases["example.org"] in hit]
+
+
+def test_another_threshold_makes_another_corpus_and_the_difference_is_shown(with_corpus: Desk) -> None:
+    desk = with_corpus
+    diagnosis, difference = desk.run("Tune a threshold")
+    assert "too_short" in diagnosis
+    assert "EXTRACTION_MIN_WORDS" in diagnosis
+    gained = set(desk.urls("looser")) - set(desk.urls("corpus"))
+    assert gained
+    assert {url.rpartition("/")[2] for url in gained} == {"short"}
+    assert all(url in difference for url in gained)
+
+
+def test_pages_of_an_archive_become_a_corpus_and_known_texts_are_left_out(desk: Desk) -> None:
+    two_machines = recipes()["Crawl from two machines without Kubernetes"]
+    desk.block(*two_machines[0])  # the server that the recipe speaks of
+    _archive(desk, desk.folder / "pages.warc.gz")
+    first, _ = recipes()["Add pages that you already have"]
+    desk.block(*first)
+    everything = sorted(desk.web.urls("example.org"))
+    assert desk.urls("from-archive") == everything
+    known = desk.records("from-archive")[0]
+    (desk.folder / "old.jsonl").write_text(json.dumps({"text": known["text"]}) + "\n")
+    desk.run("Add pages that you already have")
+    assert desk.urls("only-new") == [url for url in everything if url != known["url"]]
+    assert {record["reason"] for record in desk.records("only-new", "rejected")} == {"exact_duplicate", "too_short"}
+
+
+def test_a_release_is_a_corpus_with_its_documents(with_corpus: Desk) -> None:
+    with_corpus.run("Publish a dataset")
+    release = with_corpus.folder / "release"
+    assert {"README.md", "croissant.json", "eu_summary.md", "manifest.json"} <= {
+        path.name for path in release.iterdir()
+    }
+    assert with_corpus.urls("release") == with_corpus.urls("corpus")
+
+
+@pytest.mark.parametrize(("number", "packages"), [(0, []), (1, ["duckdb"]), (2, ["duckdb", "datasets"])])
+def test_the_output_is_read_by_other_tools(with_corpus: Desk, number: int, packages: list[str]) -> None:
+    if missing := [name for name in packages if importlib.util.find_spec(name) is None]:
+        pytest.skip(f"{', '.join(missing)} is not installed (requirements-dev.txt)")
+    desk = with_corpus
+    (desk.folder / "corpus").rename(desk.folder / "release")
+    shown = desk.block(*recipes()["Read the output"][number])
+    if number == 1:
+        assert all(base in shown for base in desk.web.bases.values())
+    else:
+        assert any(url in shown for url in desk.urls("release"))
+    assert number != 2 or shown.strip().endswith(str(len(desk.urls("release"))))
+
+
+def _archive(desk: Desk, path: Path) -> None:
+    """The pages of one host as another program would archive them."""
+    with gzip.open(path, "wb") as file:
+        for place, html in desk.web.pages["example.org"].items():
+            body = html.encode()
+            http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
+            head = (
+                "WARC/1.1\r\nWARC-Type: response\r\n"
+                f"WARC-Record-ID: <urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, place)}>\r\n"
+                "WARC-Date: 2026-11-01T10:00:00Z\r\nContent-Type: application/http;msgtype=response\r\n"
+                f"WARC-Target-URI: http://{desk.web.bases['example.org']}{place}\r\nContent-Length: {len(http)}\r\n\r\n"
+            )
+            file.write(head.encode() + http + b"\r\n\r\n")

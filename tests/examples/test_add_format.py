@@ -1,0 +1,45 @@
+"""CONTRIBUTING, "Add a shard format": made for xz, in the files that it names and no others."""
+
+from __future__ import annotations
+
+from tests.examples.copied import Copied, files_of
+
+ROUND_TRIP = """
+import json
+from pathlib import Path
+from crawler.storage.files.shards import ShardWriter, read_lines
+from crawler.storage.corpus.recovery import _NAME
+
+sealed = []
+writer = ShardWriter(Path("."), "crawl-one", shard_format="jsonl.xz", max_bytes=10_000, first_number=0,
+                     on_seal=lambda path, entry: sealed.append((path, entry)))
+for number in range(3):
+    writer.add(json.dumps({"url": f"https://example.org/{number}", "text": "words"}).encode() + b"\\n")
+writer.seal()
+(path, entry), = sealed
+is_xz = path.read_bytes()[:6] == b"\\xfd7zXZ\\x00"
+print(path.name, is_xz, len(list(read_lines(path))), bool(_NAME.fullmatch(path.name)))
+"""
+
+
+def test_a_compression_is_these_files_and_reads_what_it_wrote(copied: Copied) -> None:
+    shards = "crawler/storage/files/shards.py"
+    copied.insert(shards, r"^import io\n", "import lzma\n")
+    copied.insert(
+        shards,
+        r"^        return io\.BufferedReader\(reader, 1 << 20\)\n",
+        '    if name.endswith(".xz"):\n        return lzma.open(file)  # type: ignore[return-value]\n',
+    )
+    copied.insert(
+        shards,
+        r"mtime=0\) as out:\n            yield out\n",
+        '    elif name.endswith(".xz"):\n        with lzma.open(target, "wb") as out:\n            yield out\n',
+    )
+    copied.replace("crawler/storage/corpus/recovery.py", r"jsonl\\\.gz\|", r"jsonl\\.gz|jsonl\\.xz|")
+    copied.replace("crawler/config/storage.py", r'"jsonl\.gz", "jsonl"', '"jsonl.gz", "jsonl.xz", "jsonl"')
+    copied.replace("docs/settings.md", r"jsonl\.gz, jsonl\)", "jsonl.gz, jsonl.xz, jsonl)")
+
+    assert copied.python(ROUND_TRIP).split() == ["crawl-one-000000.jsonl.xz", "True", "3", "True"]
+    config = "from crawler.config import from_mapping as m; print(m({'SHARD_FORMAT': 'jsonl.xz'}).storage.shard_format)"
+    assert copied.python(config).strip() == "jsonl.xz"
+    assert copied.touched == files_of("Add a shard format", "")

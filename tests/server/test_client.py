@@ -1,0 +1,97 @@
+"""One server, asked by whoever keeps state there: what is waited for, and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+import redis
+from redis import exceptions as errors
+
+from crawler.server.client import Script, ServerClient, is_outage, shown
+from crawler.server.embedded import EmbeddedServer
+
+COUNT = Script.of("return redis.call('INCRBY', KEYS[1], ARGV[1])")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.ConnectionError("refused"),
+        errors.BusyLoadingError("LOADING"),
+        errors.ReadOnlyError("READONLY"),
+        errors.OutOfMemoryError("OOM"),
+        errors.MasterDownError("MASTERDOWN"),
+        errors.ResponseError("MISCONF Errors writing to the AOF file"),
+        errors.ResponseError("NOREPLICAS"),
+        errors.ResponseError("BUSY Redis is busy running a script"),
+        OSError(111, "refused"),
+    ],
+)
+def test_a_server_that_is_gone_full_or_busy_is_away(error: Exception) -> None:
+    assert is_outage(error)
+
+
+@pytest.mark.parametrize(
+    "error", [errors.AuthenticationError("WRONGPASS"), errors.ResponseError("WRONGTYPE"), errors.DataError("no")]
+)
+def test_a_mistake_of_ours_is_not_waited_for(error: Exception) -> None:
+    assert not is_outage(error)
+
+
+def test_a_script_that_the_server_does_not_know_is_sent_whole_and_then_by_its_name(tmp_path: Path) -> None:
+    async def scenario(url: str) -> None:
+        client = ServerClient(url, "server")
+        assert [await client.script(COUNT, "n", [2]) for _ in range(2)] == [2, 4]
+        stats = (await client.redis.info("commandstats")).keys()
+        assert {"cmdstat_evalsha", "cmdstat_eval"} <= stats
+        assert int((await client.redis.info("commandstats"))["cmdstat_eval"]["calls"]) == 1
+        await client.close()
+
+    with EmbeddedServer(tmp_path) as url:
+        asyncio.run(scenario(url))
+
+
+def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_path: Path, caplog) -> None:
+    server, pauses = EmbeddedServer(tmp_path), []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 4:
+            await asyncio.to_thread(server.start)
+
+    async def scenario() -> None:
+        client = ServerClient(server.url, "the test's server", sleep=sleep)
+        assert await client.script(COUNT, "n", [1]) == 1
+        await client.close()
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        server.stop()
+    assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]
+    said = [record.getMessage() for record in caplog.records]
+    assert [" is away " in line for line in said] == [True, False]
+    assert said[1].startswith("the test's server is back after")
+
+
+def test_a_server_that_throws_keys_away_is_known_as_such(tmp_path: Path) -> None:
+    async def scenario(url: str) -> str:
+        client = ServerClient(url, "server")
+        await client.await_loaded()
+        try:
+            return await client.eviction_policy()
+        finally:
+            await client.close()
+
+    with EmbeddedServer(tmp_path) as url:
+        assert asyncio.run(scenario(url)) == "noeviction"
+        with contextlib.closing(redis.Redis.from_url(url)) as sync:
+            sync.config_set("maxmemory-policy", "allkeys-lru")
+        assert asyncio.run(scenario(url)) == "allkeys-lru"
+
+
+def test_an_address_is_shown_without_its_password() -> None:
+    assert shown("rediss://user:secret@host:1/2") == "rediss://host:1/2"

@@ -1,0 +1,124 @@
+"""An embedded server whose users were killed ends by itself, and loses nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from crawler.server.embedded import EmbeddedServer
+from tests.support.places import PROJECT
+
+DEADLINE = 60.0  # seconds for what must happen sooner or later
+IDLE = 1.0
+USER = (
+    "import redis, sys; from crawler.server.embedded import EmbeddedServer;"
+    "url = EmbeddedServer(sys.argv[1], float(sys.argv[2])).start(); c = redis.Redis.from_url(url);"
+    "c.incr('visits'); print(c.info('server')['process_id'], flush=True); c.close(); sys.stdin.read()"
+)
+
+
+def until(condition: Callable[[], bool]) -> float:
+    """Seconds it took."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < DEADLINE
+        time.sleep(0.05)  # polled: the server is nobody's child
+    return time.monotonic() - began
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+class User:
+    """A process that uses the folder's server until it is killed or told to end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER, str(folder), str(IDLE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        )
+        assert self.process.stdout is not None
+        self.server = int(self.process.stdout.readline())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "frontier"
+    with contextlib.suppress(redis.ConnectionError), contextlib.closing(client(tmp_path / "frontier")) as left:
+        os.kill(int(left.info("server")["process_id"]), signal.SIGKILL)
+
+
+def client(folder: Path) -> redis.Redis:
+    return redis.Redis.from_url(EmbeddedServer(folder).url)
+
+
+def test_a_server_whose_only_user_was_killed_ends_and_the_next_user_finds_everything(folder: Path) -> None:
+    first = User(folder)
+    first.kill()
+    assert until(lambda: not lives(first.server)) >= IDLE / 2
+    second = User(folder)
+    assert second.server != first.server
+    with contextlib.closing(client(folder)) as found:
+        assert int(found.get("visits")) == 2
+    second.kill()
+    until(lambda: not lives(second.server))
+
+
+def test_a_user_that_is_left_keeps_the_server_and_one_that_comes_in_time_finds_it_running(folder: Path) -> None:
+    one, two = User(folder), User(folder)
+    assert one.server == two.server
+    one.kill()
+    time.sleep(3 * IDLE)  # nothing must happen meanwhile
+    assert lives(two.server)
+    two.kill()
+    three = User(folder)
+    assert three.server == one.server
+    three.kill()
+    until(lambda: not lives(three.server))
+
+
+def test_a_server_that_is_stopped_takes_its_caretaker_along(folder: Path) -> None:
+    server = EmbeddedServer(folder, IDLE)
+    with contextlib.closing(redis.Redis.from_url(server.start())) as found:
+        pid = int(found.info("server")["process_id"])
+    assert caretakers(folder)
+    server.stop()
+    assert not lives(pid)
+    until(lambda: not caretakers(folder))
+
+
+def test_a_caretaker_that_was_killed_is_replaced_by_that_of_the_next_user(folder: Path) -> None:
+    one = User(folder)
+    (mine,) = caretakers(folder)
+    os.kill(mine, signal.SIGKILL)
+    two = User(folder)
+    one.kill()
+    two.kill()
+    until(lambda: not lives(one.server))
+
+
+def caretakers(folder: Path) -> list[int]:
+    lines = subprocess.run(["ps", "-eo", "pid,args", "-ww"], capture_output=True, text=True, check=True).stdout
+    found = [line.split(maxsplit=1) for line in lines.splitlines()]
+    return [int(pid) for pid, line in found if "caretaker.py" in line and str(folder) in line]
