@@ -6,7 +6,6 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from bench._prose import prose
 
 from crawler.dataset.supersede import read_latest
 from crawler.quarantine.releases import RELEASES, Releases, note_release, releases_of
