@@ -7,11 +7,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from bench.web.prose import prose
 from crawler.dataset.supersede import read_latest
 from crawler.quarantine.releases import RELEASES, Releases, note_release, releases_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
-from tests.quarantine.test_quarantine_crawl import scrapy, verdicts
+from tests.quarantine.test_quarantine_crawl import on as scrapy
+from tests.quarantine.test_quarantine_crawl import verdicts
 
 PAGES, RICH = 30, 15
 ADDRESS = "127.0.31.7"
