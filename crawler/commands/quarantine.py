@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+import time
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -13,6 +16,11 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
 from crawler.pipelines.yields import rule_of
 from crawler.quarantine.history import SharedYields
+from crawler.quarantine.releases import note_release
+from crawler.storage.files.place import ARCHIVE, Place
+
+if TYPE_CHECKING:
+    from crawler.config import Config
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -41,16 +49,25 @@ class Command(ProjectCommand, ScrapyCommand):
 
         async def answer(frontier: Frontier) -> str:
             yields = SharedYields(rule, frontier)
-            return await _release(yields, opts.release) if opts.release else _listed(await yields.quarantined())
+            if opts.release:
+                return await _release(yields, opts.release, config)
+            return _listed(await yields.quarantined())
 
         sys.stdout.write(with_frontier(config, answer) + "\n")
 
 
-async def _release(yields: SharedYields, domain: str) -> str:
-    """Raises: ActionError where the domain has no history."""
+async def _release(yields: SharedYields, domain: str, config: Config) -> str:
+    """In the frontier, and in the corpus, where a replay finds it. Raises: ActionError where it has no history."""
+    place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+    place.manifest()
     if not await yields.release(domain):
         raise ActionError(f"{domain!r} has no history here; `scrapy quarantine` lists the domains that are set aside")
-    return f"{domain} is released; replay the archive, or crawl again, for the pages that were set aside"
+    note_release(place, domain, time.time())
+    return (
+        f"{domain} is released. The pages that were set aside come back with a replay into a new folder: "
+        f"scrapy crawl replay -a archive={shlex.quote(place.path_of(ARCHIVE))} -s CORPUS_DIR=NEW_DIR; "
+        "or, once they are due, with -s RECRAWL=1"
+    )
 
 
 def _listed(found: dict[str, str]) -> str:

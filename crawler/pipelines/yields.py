@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawler.document import Document, Drop, DropReason
 from crawler.quarantine.history import MemoryYields, SharedYields, YieldHistory
+from crawler.quarantine.releases import Releases
 from crawler.quarantine.rule import UNIT, Event, Judgement, YieldRule
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of
@@ -35,6 +36,7 @@ class YieldPipeline:
     def __init__(self, crawler: Crawler, rule: YieldRule) -> None:
         self._crawler, self._rule = crawler, rule
         self._history: YieldHistory | None = None
+        self._releases = Releases()
         self._turn = asyncio.Lock()  # pages are counted in the order in which they were archived, so a replay agrees
 
     @classmethod
@@ -49,12 +51,22 @@ class YieldPipeline:
         async with self._turn:  # also those that do not count: none may be asked about before one archived earlier
             if "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
                 return doc
+            if await self._is_released(doc):
+                return doc
             judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
         if judgement.event is not Event.NOTHING:
             self._report(doc.domain, judgement)
         if judgement.low and doc.verdict is None:
             doc.verdict = Drop("extraction", DropReason.YIELD_QUARANTINE, detail_of(doc, judgement))
         return doc
+
+    async def _is_released(self, doc: Document) -> bool:
+        """In a replay: a page that was fetched before its domain was released by hand. A live crawl forgot it then."""
+        if frontier_of(self._crawler) is not None or not doc.warc_file:
+            return False
+        if not self._releases.knows(doc.warc_file):
+            await asyncio.to_thread(self._releases.read, doc.warc_file)
+        return self._releases.covers(doc.warc_file, doc.domain, doc.crawled_at)
 
     def _histories(self) -> YieldHistory:
         if self._history is None:

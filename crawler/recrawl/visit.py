@@ -37,6 +37,7 @@ _BIG_BODY = 256 * 1024  # bytes; hashing more is left to a thread
 _MAX_STEP = 100
 _JUDGE_AGAIN = frozenset(
     {DropReason.OPTOUT, DropReason.GONE, DropReason.STAGE_TIMEOUT, DropReason.STAGE_CRASHED, DropReason.STAGE_ERROR}
+    | {DropReason.YIELD_QUARANTINE}  # said of its domain, and taken back by a release
 )
 """Verdicts on a body that say little about the body, or that have to be confirmed in full: no validators are kept."""
 

@@ -56,6 +56,11 @@ def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return run
 
 
+def process_environment(**more: str) -> dict[str, str]:
+    """For a command that a test starts by itself."""
+    return process.environment(SCRAPY_SETTINGS_MODULE="crawler.settings", COLUMNS="80", **more)
+
+
 def scrapy_process(folder: Path, *words: object, timeout: float = 60, **more: str) -> Done:
     """Runs any command in a process of its own; a hang is a failure."""
     named = {"SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more}
