@@ -90,4 +90,5 @@ def test_what_is_usable_is_read_although_something_else_is_not():
     with pytest.raises(ConfigError) as raised:
         from_mapping({"NEARDUP_ROWS": "many", "NEARDUP_BANDS": "20", "LANGUAGES": "de"})
     rest = raised.value.rest
-    assert (rest.dedup.rows, rest.dedup.bands, rest.language.languages) == (8, 20, ("de",))
+    assert rest.dedup.rows == from_mapping({}).dedup.rows
+    assert (rest.dedup.bands, rest.language.languages) == (20, ("de",))
