@@ -88,7 +88,7 @@ def load(settings: BaseSettings) -> Config:
     try:
         found = config.load(getter)
     except ConfigError as error:
-        raise ConfigError([*unknown, *error.problems]) from None
+        raise ConfigError([*unknown, *error.problems], rest=error.rest) from None
     if unknown:
-        raise ConfigError(unknown)
+        raise ConfigError(unknown, rest=found)
     return found
