@@ -13,8 +13,11 @@ from typing import Any, NoReturn
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupted(BaseException):
-    """A signal asked the command to end. No `Exception`: nobody who handles errors may go on after it."""
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the command to end. No `Exception`: nobody who handles errors may go on after it.
+
+    A `KeyboardInterrupt`, because an event loop logs any other one that a callback raises, and goes on.
+    """
 
     def __init__(self, number: int) -> None:
         self.exitcode = 128 + number

@@ -10,7 +10,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.commands.interrupt import Interrupted
+from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
 from crawler.urls.canonicalize import canonicalize
 
@@ -46,6 +46,8 @@ class Command(ProjectCommand, ScrapyCommand):
         check_identity(self.settings, [url] if url else [])
         try:
             self._open(url, opts)
+        except Interrupted:
+            raise
         except KeyboardInterrupt:
             raise Interrupted(signal.SIGINT) from None
 
@@ -59,7 +61,8 @@ class Command(ProjectCommand, ScrapyCommand):
             self.exitcode = 1
             return
         try:
-            shell.begin()
+            with die_at_once():  # the console takes an interruption for a line that was given up
+                shell.begin()
         except Exception as error:
             if not opts.code:
                 raise

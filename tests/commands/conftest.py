@@ -58,7 +58,7 @@ def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 def process_environment(**more: str) -> dict[str, str]:
     """For a command that a test starts by itself."""
-    return process.clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings", COLUMNS="80", **more)
+    return process.clean_environment(**{"SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "80", **more})
 
 
 def scrapy_process(folder: Path, *words: object, timeout: float = 60, **more: str) -> Done:

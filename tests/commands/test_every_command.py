@@ -32,10 +32,12 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "crawl": (["corpus"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),
     "dataset diff": (["corpus", "other"], 1),
+    "dataset duplicates": (["eval", "pairs.jsonl"], 1),
     "dataset exclude": (EXCLUDE[2:], 1),
     "dataset expire": (["--older-than", "1", "corpus"], 1),
     "dataset index": (["texts.jsonl"], 1),
     "dataset page": (PAGE[2:], 1),
+    "dataset repair": (["corpus"], 1),
     "dataset select": (["--out", "subset", "corpus"], 1),
     "dataset substrings": (["corpus"], 1),
     "dataset supersede": (["corpus"], 1),
@@ -160,7 +162,8 @@ def test_a_corpus_of_another_version_is_left_alone(call, tmp_path, name):
     (tmp_path / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
     done = call(name)
     is_told_well(done, 1)
-    assert "corpus/manifest.json: format 'crawler-corpus/99' instead of 'crawler-corpus/1'" in done.err
+    if name != "dataset repair":  # it is there for manifests that cannot be read, and finds no corpus around this one
+        assert "corpus/manifest.json: format 'crawler-corpus/99' instead of 'crawler-corpus/1'" in done.err
     assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["manifest.json"]
 
 
@@ -219,6 +222,7 @@ def test_a_signal_ends_it_while_it_reads(begun, tmp_path: Path, name):
     """Half of them by Ctrl-C, half as a supervisor ends a process: what answers is the same for all."""
     number = (signal.SIGINT, signal.SIGTERM)[READ_CORPUS.index(name) % 2]
     (tmp_path / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
+    (tmp_path / "corpus" / "manifest.d").mkdir(parents=True)
     process = begun(*typed(name), SCRAPY_SETTINGS_MODULE="tests.commands.slow_settings")
     until((tmp_path / "reading").exists, process)
     assert interrupted(process, number) == (128 + number, f"error: interrupted by {number.name}\n")
