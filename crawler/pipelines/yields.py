@@ -62,7 +62,7 @@ class YieldPipeline:
 
     async def _is_released(self, doc: Document) -> bool:
         """In a replay: a page that was fetched before its domain was released by hand. A live crawl forgot it then."""
-        if frontier_of(self._crawler) is not None or not doc.warc_file:
+        if not doc.warc_file or frontier_of(self._crawler) is not None:
             return False
         if not self._releases.knows(doc.warc_file):
             await asyncio.to_thread(self._releases.read, doc.warc_file)
