@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ def fill(folder: Folder, **values: Any) -> None:
 
 
 @pytest.fixture
-def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def scrapy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., Done]]:
     """Runs a command that needs no crawler, in this process and in `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
@@ -53,7 +56,10 @@ def scrapy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         out, err = capsys.readouterr()
         return Done(int(ended.value.code or 0), out, err)
 
-    return run
+    yield run
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.disabled = False  # Scrapy's logging switches off every logger that it does not know
 
 
 def process_environment(**more: str) -> dict[str, str]:
