@@ -20,9 +20,10 @@ def reasons(records):
 
 
 def content(folder):
-    """Bytes of everything a reader of the result reads."""
-    paths = [folder / "manifest.json", *folder.rglob("part-*.gz")]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    """Everything a reader of the result reads; without the commit, which code that was submitted as a zip cannot name."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    manifest["versions"].pop("commit", None)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("part-*.gz")} | {"": manifest}
 
 
 def by_record(records):
