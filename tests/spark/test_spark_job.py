@@ -20,7 +20,7 @@ def reasons(records):
 
 
 def content(folder):
-    """Everything a reader of the result reads; without the commit, which code that was submitted as a zip cannot name."""
+    """Everything a reader of the result reads; without the commit, which code submitted as a zip cannot name."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     manifest["versions"].pop("commit", None)
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("part-*.gz")} | {"": manifest}
