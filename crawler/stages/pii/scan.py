@@ -108,8 +108,8 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
             end = position = match.end()
             if kind == "phone":
                 end = _digits_end(text, match.start(), end)
-                if not end:
-                    continue
+                if end <= match.start():
+                    continue  # a row without a space, or nothing of it: read on behind it, never at its start again
                 end = position = _first_of_two(text, match.start(), end)
             elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
                 position = gap.end()  # the number may start at a later group

@@ -118,3 +118,9 @@ def test_a_crawl_that_lacks_the_model_of_another_language_stops_with_the_command
     assert f"python -m spacy download {MISSING[0]}" in run.stdout + run.stderr
     assert not (tmp_path / "corpus/shards").exists()
     assert check_models(from_mapping({"PII_PERSON": "off", "PII_MODELS": f"pl:{MISSING[0]}"}).pii) == []
+
+
+def test_a_long_row_without_a_space_is_passed_and_not_read_for_ever():
+    for opening in ("(", "+", ""):
+        text = f"rows {opening}" + "1.2-" * 200 + "5 and an end"
+        assert all(found.end > found.start for found in scan(text, text, ()))
