@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -121,6 +122,6 @@ def test_a_crawl_that_lacks_the_model_of_another_language_stops_with_the_command
 
 
 def test_a_long_row_without_a_space_is_passed_and_not_read_for_ever():
-    for opening in ("(", "+", ""):
-        text = f"rows {opening}" + "1.2-" * 200 + "5 and an end"
-        assert all(found.end > found.start for found in scan(text, text, ()))
+    text = "stored (47.4900000000000019895196601282805204391479492187) in less than one"
+    assert all(found.end > found.start for found in islice(scan(text, text, ()), 100))
+    assert len(list(islice(scan(text, text, ()), 100))) < 100
