@@ -53,9 +53,35 @@ def _act(opts: argparse.Namespace, load: Load) -> list[str]:
     return []
 
 
+def _where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=whole(0), default=9401, metavar="N", help="default 9401; 0 = any that is free")
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on; default 127.0.0.1")
+
+
+def _export(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Until it is stopped. Raises: ConfigError, FrontierError."""
+    from crawler.observe.metrics.endpoint import EndpointError, check_address
+    from crawler.observe.metrics.export import export
+
+    def told(address: str) -> None:
+        sys.stdout.write(f"{address}\n")
+        sys.stdout.flush()
+
+    config = load()
+    try:
+        check_address(opts.host, opts.port, "--port")
+        with_frontier(config, lambda frontier: export(frontier, opts.host, opts.port, told))
+    except EndpointError as error:
+        return [str(error)]
+    return []
+
+
 OPERATIONS = {
     "status": Operation(
         "how far the crawl is: totals, rate, domains with the longest queues", "status --top 20", _looks, _status
+    ),
+    "export": Operation(
+        "serve the figures of the status to Prometheus, until it is stopped", "export --port 9401", _where, _export
     ),
     "pause": Operation("workers finish what they have and wait", "pause --domain example.org", _one_domain, _act),
     "resume": Operation("what was paused goes on", "resume --domain example.org", _one_domain, _act),
