@@ -378,6 +378,7 @@ class Document(Columns):
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
