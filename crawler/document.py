@@ -49,6 +49,13 @@ class DropReason(StrEnum):
         "it redirects too often",
         Weight.WEAK,
     )
+    HOLD_BARREN = (
+        "hold_barren",
+        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). "
+        "One line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        "",
+        Weight.HOLD,
+    )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
     ROBOTS_DISALLOWED = (
         "robots_disallowed",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_EXAMPLE = 80
 """Characters of an example in the table."""
+OTHER_SHAPES, WHOLE_SCOPE = "*", "."
+"""Rows of the table: of shapes that came too late for one of their own, and of the scope."""
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
 _SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
 _DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})

@@ -9,6 +9,8 @@ import pytest
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, packed_outcome
+from crawler.frontier.overview import overview
+from crawler.frontier.status_table import render
 from crawler.urls.candidate import Candidate
 from crawler.urls.shape import shape_id_of
 
@@ -237,3 +239,37 @@ def test_another_bound_is_noticed_and_the_same_one_is_not(frontier_run):
         assert await frontier.order_by_value()
 
     frontier_run(scenario, barren=5)
+
+
+def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        await crawl(frontier, by_name({"tag": (SHORT, 0), "copy": (DUPLICATE, 0)}, links("tag", 30) + links("copy", 9)))
+        view = await overview(frontier)
+        (first, second) = view.barren
+        assert (first.parked, first.short, first.duplicate) == (25, 5, 0)
+        assert (second.parked, second.duplicate) == (5, 4)  # the bound of the domain: twice that of a shape
+        assert first.shape == "a.example/tag/#"
+        leased = {lease.url for lease in (await frontier.lease(9)).leases}
+        assert not leased
+        text = render(view)
+        assert "parked 30" in text
+        reason = "its last 5 pages brought nothing new, nor did the last 10 of its domain (of 5 pages: 5 too short)"
+        assert f"parked 25 links like {first.example}: {reason}" in text
+        assert "`scrapy frontier requeue parked` brings them back" in text
+        assert f"{view.scopes[0].barren} parked" in text
+        await frontier.requeue("parked")
+        assert (await overview(frontier)).barren == ()
+
+    frontier_run(scenario, delay=0.0, barren=5)
+
+
+def test_the_example_of_what_is_parked_is_a_url_that_was_not_asked(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        asked = await crawl(frontier, by_name({"tag": (SHORT, 0)}, links("tag", 30)))
+        (kind,) = (await overview(frontier)).barren
+        assert kind.example not in asked
+        assert kind.example.startswith(f"{HOST}/tag/")
+
+    frontier_run(scenario, delay=0.0, barren=5)

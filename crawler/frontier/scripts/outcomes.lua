@@ -39,7 +39,7 @@ local function learn(scope, text)
   depth, tokens = num(depth), num(tokens)
   local usual = usual_worth(sums, depth)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
-  if row.example == '' then row.example = sub(example, 1, 80) end
+  if row.fetched == 1 then row.example = sub(example, 1, 80) end
   local fruitless = kind ~= 'k' and kind ~= 'n'
   if kind == 'k' then row.streak, sums[2] = 0, 0 end
   if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end

@@ -68,7 +68,6 @@ local function set_aside(scope, view, members)
       row = row_of(call('HGET', table_of(scope), name))
     end
     row.parked = row.parked + n
-    if row.new then row.example = sub(match(members[1], ' (.*)$') or '', 1, 80) end
     call('HSET', table_of(scope), name, packed(row))
   end
 end
