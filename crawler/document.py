@@ -49,6 +49,13 @@ class DropReason(StrEnum):
         "it redirects too often",
         Weight.WEAK,
     )
+    HOLD_BARREN = (
+        "hold_barren",
+        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). "
+        "One line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        "",
+        Weight.HOLD,
+    )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
     ROBOTS_DISALLOWED = (
         "robots_disallowed",
@@ -378,6 +385,7 @@ class Document(Columns):
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0

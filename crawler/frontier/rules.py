@@ -48,9 +48,15 @@ LAYOUT: Mapping[str, str] = {"POLITENESS_SCOPE": "scope_by", "FRONTIER_SHARDS": 
 """How the frontier is laid out; another value would not find what is there."""
 
 
+ORDER: Mapping[str, str] = {
+    "FRONTIER_BARREN_PAGES": "barren",
+    "FRONTIER_EXPLORE": "explore",
+    "FRONTIER_QUALITY_WEIGHT": "quality_weight",
+}
+"""By what the frontier orders its links: the same for all workers, and CRAWL_RULES=replace changes it."""
 OWN = frozenset({"RETRY_TIMES"})
 """What each worker may have for itself although the digest has it: what one gives up early, a later run tries again."""
-_FIELDS = {name: field for name, (field, _) in STRICTEST.items()} | dict(LAYOUT)
+_FIELDS = {name: field for name, (field, _) in STRICTEST.items()} | dict(LAYOUT) | dict(ORDER)
 
 
 class RulesDifferError(FrontierError):

@@ -25,7 +25,11 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 
 def _which_urls(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=REQUEUE, help="URLs on hold, waiting for a later try, or given up")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "what", nargs="?", choices=REQUEUE, help="URLs on hold, waiting for a later try, given up, or parked"
+    )
+    which.add_argument("--parked", action="store_true", help="the same as parked")
     _one_domain(parser)
     parser.add_argument("--reason", default="", metavar="R", help="a part of the latest reason")
 
@@ -48,6 +52,8 @@ def _act(opts: argparse.Namespace, load: Load) -> list[str]:
     given = vars(opts)
     domain = given.get("named") or given.get("domain") or ""
     words = {name: given[name] for name in ("what", "reason", "yes") if name in given}
+    if given.get("parked"):
+        words["what"] = "parked"
     order = Order(opts.operation, domain=domain, **words)
     sys.stdout.write(with_frontier(load(), lambda frontier: act(frontier, order)) + "\n")
     return []
@@ -87,7 +93,7 @@ OPERATIONS = {
     "resume": Operation("what was paused goes on", "resume --domain example.org", _one_domain, _act),
     "drain": Operation("workers finish what they have and end", "drain", _nothing, _act),
     "requeue": Operation(
-        "URLs on hold, waiting or given up are tried again", "requeue dead --reason timeout", _which_urls, _act
+        "URLs on hold, waiting, given up or parked are tried again", "requeue dead --reason timeout", _which_urls, _act
     ),
     "purge": Operation(
         "forget the queue of a domain and take nothing new of it", "purge example.org --yes", _what_goes, _act
