@@ -61,8 +61,9 @@ class Put(Politeness):
             name, path = split_origin(c.url)
             origin = self.origin_of(name)
             member = pack_parts(origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects)
-            cap = min(c.cap, most) if c.cap and most else c.cap or most
-            key = origin.shard, origin.scope, cap, int(c.kind == "page")
+            is_page = c.kind == "page"  # a cap is one of pages: a list takes no place
+            cap = is_page and (min(c.cap, most) if c.cap and most else c.cap or most)
+            key = origin.shard, origin.scope, int(cap), int(is_page)
             item = index, url_hash(c.url), max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority)), member
             if (group := groups.get(key)) is None:
                 groups[key] = [item]
