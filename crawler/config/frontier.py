@@ -40,7 +40,8 @@ class FrontierConfig:
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
     max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages that the crawl takes in all, all workers and runs together; "
                              "0 = no limit", minimum=0, digest=False)  # fmt: skip
-    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
+    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "pages taken of one domain, sitemap files "
+                                        "not counted; 0 = no cap", minimum=0)  # fmt: skip
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
                                                "domain: example.org:foo,bar,example.net:baz",
                                                check=check_tracking)  # fmt: skip

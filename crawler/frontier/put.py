@@ -65,8 +65,9 @@ class Put(Politeness):
             member = pack_parts(
                 origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects, facts=facts
             )
-            cap = min(c.cap, most) if c.cap and most else c.cap or most
-            key = origin.shard, origin.scope, cap, int(c.kind == "page")
+            is_page = c.kind == "page"  # a cap is one of pages: a list takes no place
+            cap = is_page and (min(c.cap, most) if c.cap and most else c.cap or most)
+            key = origin.shard, origin.scope, int(cap), int(is_page)
             priority = "v" if facts else max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority))
             item = index, url_hash(c.url), priority, member
             if (group := groups.get(key)) is None:

@@ -24,8 +24,9 @@ def check_address(host: str, port: int, name: str = "METRICS_PORT") -> None:
         with socket.create_server((host, port)):
             pass
     except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error
         raise EndpointError(
-            f"{name}={port}: {host}:{port} cannot be used ({os.strerror(error.errno) if error.errno else error}); choose another port or address"
+            f"{name}={port}: {host}:{port} cannot be used ({why}); choose another port or address"
         ) from None
 
 
