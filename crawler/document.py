@@ -324,7 +324,8 @@ class Columns:
     simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
-    method_used: str = "fast"  # "fast" | "js": kept for readers of records, a browser tier would write the other one
+    method_used: str = "fast"  # "fast": the page as it was sent; "embedded": data in it; "js": drawn in a browser
+    render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
@@ -379,6 +380,7 @@ class Document(Columns):
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
+    embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body

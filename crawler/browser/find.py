@@ -14,7 +14,8 @@ from crawler.config.browser import BrowserConfig
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """What distributions call it."""
 HOW_TO = (
-    "install one (Debian: apt-get install chromium; elsewhere: playwright install chromium) or name it with BROWSER_PATH"
+    "install one (Debian: apt-get install chromium; elsewhere: playwright install chromium) or name it with "
+    "BROWSER_PATH"
 )
 _BUILDS = (
     "chromium-*/chrome-linux*/chrome",

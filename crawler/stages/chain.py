@@ -150,6 +150,7 @@ def _without_baggage(doc: Document) -> Document:
     doc.tree = None
     doc.metas = []
     doc.rel_links = []
+    doc.embedded = None
     if not doc.text_allowed:
         doc.text = ""
         doc.title = doc.description = doc.author = None

@@ -138,7 +138,6 @@ def test_what_an_entry_says_about_the_browser_is_read_under_either_name_of_the_s
     assert (second.js, second.js_wait_selector, second.js_timeout) == ("", "main", None)
 
 
-
 def test_a_seed_the_allowlist_excludes_is_a_problem_and_not_a_surprise(tmp_path: Path) -> None:
     path = written(tmp_path, "- {domain: a.org, tier: A, licence: x, exclude: [/private/]}", "allow.yaml")
     seeds = written(tmp_path, "https://other.org/\nhttps://a.org/private/2\n")
