@@ -62,7 +62,7 @@ class PageLimits:
 
 @dataclass
 class PageRun:
-    """The life of one page; scrapy-playwright calls `prepare` and `settle`. (No slots: Playwright notes listeners here.)"""
+    """The life of one page; scrapy-playwright calls `prepare` and `settle`. No slots: Playwright notes listeners."""
 
     visit: Visit
     limits: PageLimits
