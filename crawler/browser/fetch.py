@@ -7,6 +7,7 @@ saves the site most requests.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -56,16 +57,31 @@ class PageFetcher:
         self._meta = {SUBRESOURCE: True, "download_timeout": timeout, "download_maxsize": max_bytes}
         self._kept: OrderedDict[str, Fetched] = OrderedDict()
         self._bytes = 0
+        self._flights: dict[str, asyncio.Future[Fetched]] = {}
 
     async def get(self, url: str, kind: str, headers: dict[str, str]) -> Fetched:
         """The answer to a GET, redirects followed. Raises: RefusedError."""
-        if kind == "script" and (kept := self._kept.get(url)):
+        if kind != "script":
+            return await self._ask(url, headers)
+        if kept := self._kept.get(url):
             self._kept.move_to_end(url)
             return kept
+        flight = self._flights.get(url)
+        if flight is None:
+            flight = self._flights[url] = asyncio.ensure_future(self._script(url, headers))
+            flight.add_done_callback(lambda done: self._landed(url, done))
+        return await asyncio.shield(flight)  # a page that is given up does not take it from the others
+
+    async def _script(self, url: str, headers: dict[str, str]) -> Fetched:
         found = await self._ask(url, headers)
-        if kind == "script" and found.status == 200:
+        if found.status == 200:
             self._keep(url, found)
         return found
+
+    def _landed(self, url: str, done: asyncio.Future[Fetched]) -> None:
+        self._flights.pop(url, None)
+        if not done.cancelled():
+            done.exception()  # seen, also where the page that asked is gone
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Fetched:
         for _ in range(MAX_HOPS + 1):
