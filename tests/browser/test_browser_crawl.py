@@ -82,8 +82,8 @@ def test_the_archive_holds_both_and_a_replay_without_a_browser_writes_the_same_r
         "/plain": page(f"<main><p>{prose('potter')}</p></main>"),
         "/loop": page("<div id=root></div><script>for (;;) {}</script>"),
     })  # fmt: skip
-    done = crawl(tmp_path / "corpus", web, [f"{here}/", f"{here}/plain", f"{here}/loop"], BROWSER_TIMEOUT_SECONDS=3)
-    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port, BROWSER_TIMEOUT_SECONDS=3)
+    done = crawl(tmp_path / "corpus", web, [f"{here}/", f"{here}/plain", f"{here}/loop"], BROWSER_CPU_SECONDS=3)
+    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port, BROWSER_CPU_SECONDS=3)
     assert again.returncode == 0, again.log[-3000:]
     assert "playwright" not in again.log
     own = {"warc_file", "worker_id"}
