@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.config import eval_sets
+from crawler.config.browser import BrowserConfig
 from crawler.config.crawl import CrawlConfig, default_worker_id
 from crawler.config.declare import ConfigError, Getter, load_section
 from crawler.config.frontier import FrontierConfig
@@ -34,6 +35,7 @@ class Config:
     crawl: CrawlConfig
     frontier: FrontierConfig
     policy: PolicyConfig
+    browser: BrowserConfig
     extraction: ExtractionConfig
     language: LanguageConfig
     quality: QualityConfig
@@ -73,6 +75,7 @@ SECTIONS: dict[str, type[Any]] = {
     "crawl": CrawlConfig,
     "frontier": FrontierConfig,
     "policy": PolicyConfig,
+    "browser": BrowserConfig,
     "extraction": ExtractionConfig,
     "language": LanguageConfig,
     "quality": QualityConfig,

@@ -16,8 +16,10 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import mark_of, regions
 from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.parse.shell import shell_features
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
 
@@ -81,6 +83,9 @@ class ParseStage:
         doc.tree = tree
         if tree is not None:
             _read_page(doc, tree, self._max_links)
+            if features := shell_features(tree):
+                doc.render_signals["shell"] = features
+                doc.embedded = embedded_text(tree)
         return doc
 
 
