@@ -115,7 +115,7 @@ local function enqueue(scope, list, spilled)
   if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
   local left = spilled + #cold
   if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
-  left = shorten(scope, surplus, left)
+  if surplus > 0 then left = shorten(scope, math.min(surplus, call('ZCARD', queue(scope)) - most), left) end
   if left > spilled then hset(SPILLED, scope, left) end
   if #aside > 0 then set_aside(scope, view, aside) end
   return #hot + #cold > 0

@@ -47,8 +47,10 @@ local function rank(view, member)
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
   depth = num(depth)
-  local class = class_of(worth(row, usual_worth(view.sums, depth)))
-  return math.max(-4096, LINKS + class - MARK * num(mark) - LEVEL * math.min(depth, 32))
+  local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
+  local class = known or class_of(worth(row, usual_worth(view.sums, depth)))
+  local place = MARK * num(mark) * PATIENCE / (PATIENCE + row.fetched)  -- says less the better the shape is known
+  return math.max(-4096, math.floor(LINKS + class - place - LEVEL * math.min(depth, 32)))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
@@ -123,7 +125,7 @@ local function sift(scope, spilled)
   if #entries == 0 then return spilled end
   local had, placed = call('ZCARD', queue(scope)), ordered(scope, entries, false)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
-  return shorten(scope, call('ZCARD', queue(scope)) - math.max(had, 1), spilled - #entries)
+  return shorten(scope, call('ZCARD', queue(scope)) - math.max(had, REFILL), spilled - #entries)
 end
 -- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside.
 local function order_anew(scope, wanted)
