@@ -190,7 +190,7 @@ def outcome(lease: Lease, n: int) -> tuple[str, Wire, bytes, bytes]:
         lease.token,
         Wire(lease.granted_at, 0.05),
         b"",
-        packed_outcome(lease.url, lease.parent, lease.depth, *brought),
+        packed_outcome(lease, *brought),
     )
 
 

@@ -174,7 +174,7 @@ async def learning(web: Web, server: str) -> Crawl:
             kind, tokens = crawl.take(lease.url, web.truth(lease.url))
             parent, depth = shape_id_of(lease.url), lease.depth + 1
             await frontier.put([Candidate(u, -depth, depth, mark=m, parent=parent) for u, m in web.links(lease.url)])
-            brought = packed_outcome(lease.url, lease.parent, lease.depth, kind, tokens)
+            brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
         crawl.parked = (await frontier.counts()).barren
     finally:

@@ -34,6 +34,7 @@ class Member(NamedTuple):
     redirects: tuple[str, ...]
     attempts: int  # tries that failed or expired
     holds: int
+    shape: str = ""
     parent: str = ""  # shape of the page it was found on
     mark: int | None = None
 
@@ -90,20 +91,20 @@ def unpack(member: str, scope: str) -> Member:
     head, packed, *chain = member.split(" ")
     redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
     depth, _, facts = head[1:].partition(":")
-    parent, mark = (facts[4:8].strip("."), int(facts[8])) if facts else ("", None)
-    return Member(_KIND_OF[head[0]], int(depth), unpack_url(packed, scope), redirects, attempts, holds, parent, mark)
+    known = (facts[:4], facts[4:8].strip("."), int(facts[8])) if facts else ("", "", None)
+    return Member(_KIND_OF[head[0]], int(depth), unpack_url(packed, scope), redirects, attempts, holds, *known)
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds, parent, mark = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, shape, parent, mark = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
-        None, parent, mark,
+        None, shape, parent, mark,
     )  # fmt: skip
 
 

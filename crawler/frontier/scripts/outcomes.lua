@@ -2,7 +2,7 @@
 -- parent's (.... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
 -- fault; depth; tokens kept, weighted by their quality; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
-local STEP = 24  -- a value has moved by so much of its class before its queue is ordered anew
+local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
 local bound, every
 local function settings()

@@ -107,25 +107,36 @@ local function refill(scope, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
--- The worst of a queue that has grown too long go to the end of its overflow.
-local function shorten(scope, surplus, spilled)
-  if surplus <= 0 then return spilled end
-  local worst, cold = call('ZPOPMAX', queue(scope), surplus), {}
-  for at = 1, #worst, 2 do
-    local known = facts_of(worst[at])
-    local priority = known and 'v' or integer(-math.floor(num(worst[at + 1]) / 1099511627776))
-    cold[#cold + 1] = priority .. ' ' .. worst[at]
+-- Scores and members enter a queue that is to hold at most so many; the worst of both go to the end of the overflow. It
+-- is never longer meanwhile: the server would give up its dense encoding for good. Returns how many are in the overflow.
+local function place(scope, placed, limit, spilled)
+  local surplus = #placed == 0 and 0 or math.min(call('ZCARD', queue(scope)) + #placed / 2 - limit, #placed / 2)
+  if surplus > 0 then
+    local worst, pairs_, cold = call('ZPOPMAX', queue(scope), surplus), {}, {}
+    for at = 1, #worst, 2 do pairs_[#pairs_ + 1] = {num(worst[at + 1]), worst[at]} end
+    for at = 1, #placed, 2 do pairs_[#pairs_ + 1] = {placed[at], placed[at + 1]} end
+    table.sort(pairs_, function(a, b) return a[1] < b[1] end)
+    placed = {}
+    for k, pair in ipairs(pairs_) do
+      if k <= #pairs_ - surplus then
+        placed[2 * k - 1], placed[2 * k] = pair[1], pair[2]
+      else
+        local priority = facts_of(pair[2]) and 'v' or integer(-math.floor(pair[1] / 1099511627776))
+        cold[#cold + 1] = priority .. ' ' .. pair[2]
+      end
+    end
+    call('RPUSH', overflow(scope), unpack(cold))
+    spilled = spilled + #cold
   end
-  call('RPUSH', overflow(scope), unpack(cold))
-  return spilled + #cold
+  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
+  return spilled
 end
 -- What is in the queue promises little: some of the overflow may promise more.
 local function sift(scope, spilled)
   local entries = call('LPOP', overflow(scope), SIFT) or {}
   if #entries == 0 then return spilled end
-  local had, placed = call('ZCARD', queue(scope)), ordered(scope, entries, false)
-  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
-  return shorten(scope, call('ZCARD', queue(scope)) - math.max(had, REFILL), spilled - #entries)
+  local placed = ordered(scope, entries, false)
+  return place(scope, placed, math.max(call('ZCARD', queue(scope)), REFILL), spilled - #entries)
 end
 -- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside.
 local function order_anew(scope, wanted)
