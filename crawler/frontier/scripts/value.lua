@@ -1,5 +1,5 @@
 -- The order of a scope's links by what they promise, and barren ground; stands in front of put, lease, ack and requeue.
--- A member that may be ordered says its shape, its parent's and its mark: `p2:SSSSPPPPm packed-url` (crawler.frontier.packing).
+-- A member that may be ordered says its shape, its parent's, its mark and its depth: `lSSSPPPm2 url` (packing.py).
 -- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
 local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
 local function parked_of(scope) return P .. 'z:' .. scope end
@@ -10,7 +10,8 @@ local function bound_of()
 end
 local function facts_of(member)
   if byte(member) < 58 then member = match(member, '~(.*)$') or '' end
-  return match(member, '^%l(%d+):(....)(....)(%d)')
+  local shape, parent, mark, depth = match(member, '^l(...)(...)(%d)(%d+)')
+  return depth, shape, parent, mark
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
