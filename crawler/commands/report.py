@@ -40,9 +40,11 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 1 where there is no corpus or a file is damaged."""
+        from itertools import chain
+
         from rich.console import Console
 
-        from crawler.observe.report import duplicates, report, terminal
+        from crawler.observe.report import duplicates, report, requests, terminal
 
         if len(args) != 1:
             raise UsageError("expected one CORPUS_DIR")
@@ -51,7 +53,8 @@ class Command(ProjectCommand, ScrapyCommand):
         written = report.write(found) if opts.html else []
         written += report.write_provenance(args[0]) if opts.eu else []
         console = Console(soft_wrap=False)
-        terminal.show(found.summary, console, duplicates.sections(found.duplicates))
+        parts = chain(duplicates.sections(found.duplicates), requests.sections(found.requests))
+        terminal.show(found.summary, console, parts)
         if not opts.html:
             terminal.show_samples(found.samples, console)
         for path in written:

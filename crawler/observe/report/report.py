@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
 from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.provenance import gather
-from crawler.observe.report import duplicates
+from crawler.observe.report import duplicates, requests
 from crawler.observe.report.duplicates import Bands, Duplicates
+from crawler.observe.report.requests import Brought
 from crawler.observe.report.samples import Sample, pick
 from crawler.observe.report.summary import Summary, summarise
 from crawler.observe.report.webpage import page
@@ -23,6 +24,7 @@ class Report:
     summary: Summary
     samples: list[Sample]
     duplicates: Duplicates
+    requests: list[Brought] = field(default_factory=list)
 
 
 def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None, most_records: int | None = None) -> Report:
@@ -32,16 +34,20 @@ def read(corpus_dir: str, *, samples: int = 0, bands: Bands | None = None, most_
     """
     summary = summarise(corpus_dir)
     chosen = pick(corpus_dir, samples, most_records) if samples else []
-    return Report(summary, chosen, duplicates.read(summary, bands, most_records))
+    asked = requests.read(corpus_dir, most_records)
+    return Report(summary, chosen, duplicates.read(summary, bands, most_records), asked)
 
 
 def write(report: Report) -> list[str]:
     """Write `stats.json` and `report.html` into the corpus; returns where they are. Raises: StorageError."""
     place = Place(report.summary.where)
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    numbers = report.summary.as_dict() | {"duplicates": report.duplicates.as_dict()}
+    numbers = report.summary.as_dict() | {
+        "duplicates": report.duplicates.as_dict(),
+        "requests": [row.as_dict() for row in report.requests[: requests.TOP]],
+    }
     place.put("stats.json", orjson.dumps(numbers, option=options))
-    place.put("report.html", page(report.summary, report.samples, report.duplicates).encode())
+    place.put("report.html", page(report.summary, report.samples, report.duplicates, report.requests).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]
 
 

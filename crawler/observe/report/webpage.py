@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from crawler.observe.html import render
 from crawler.observe.report import quarantine
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
+from crawler.observe.report.requests import Brought
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary
 from crawler.observe.report.terminal import duration, size
@@ -41,7 +42,12 @@ class _Histogram:
     ends: tuple[str, str]
 
 
-def page(summary: Summary, samples: Iterable[Sample] = (), duplicates: Duplicates | None = None) -> str:
+def page(
+    summary: Summary,
+    samples: Iterable[Sample] = (),
+    duplicates: Duplicates | None = None,
+    asked: Iterable[Brought] = (),
+) -> str:
     """The report as a complete HTML document."""
     chosen = list(samples)
     seen = duplicates or Duplicates({})
@@ -56,7 +62,7 @@ def page(summary: Summary, samples: Iterable[Sample] = (), duplicates: Duplicate
         summary=summary,
         quarantine_meaning=quarantine.MEANING,
         histograms=list(_histograms(summary)),
-        tables=list(_tables(summary)),
+        tables=[*_tables(summary), *_requests(list(asked))],
         seen=seen,
         kinds=KINDS,
         curve=curve_of(seen.bands) if seen.bands else None,
@@ -107,6 +113,15 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         if counts:
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""
             yield _Table(title + more, list(counts.items())[:_TOP], max(counts.values()), colour)
+
+
+def _requests(asked: list[Brought]) -> Iterator[_Table]:
+    rows = [
+        (f"{b.shape}: {b.kept:,} kept, {b.tokens_a_request:,.0f} tokens a request", b.requests) for b in asked[:_TOP]
+    ]
+    if rows:
+        more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
+        yield _Table(f"Where the requests went, by shape of the URL{more}", rows, rows[0][1], "kept")
 
 
 def _histograms(summary: Summary) -> Iterator[_Histogram]:
