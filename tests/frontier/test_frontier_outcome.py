@@ -1,0 +1,52 @@
+"""What an outcome says of a shape: what counts for it, what against it, and what says nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.document import Document, Drop, DropReason
+from crawler.frontier.model import Lease
+from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, kind_of, outcome_entry
+from crawler.urls.shape import shape_id_of
+
+URL = "https://a.example/post/1"
+
+
+def lease(**values) -> Lease:
+    return Lease("0.1.x", URL, "a.example", values.pop("kind", "page"), 2, 1, 0, (), 0.0, **values)
+
+
+def dropped(reason: DropReason, status: int = 200) -> Document:
+    return Document(URL, http_status=status, verdict=Drop("x", reason))
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "kind"),
+    [
+        (DropReason.TOO_SHORT, 200, SHORT),
+        (DropReason.NEAR_DUPLICATE, 200, DUPLICATE),
+        (DropReason.LOW_QUALITY, 200, OTHER),
+        (DropReason.GONE, 404, OTHER),
+        (DropReason.HTTP_ERROR, 400, OTHER),
+        (DropReason.HTTP_ERROR, 503, NEUTRAL),
+        (DropReason.HTTP_ERROR, 429, NEUTRAL),
+        (DropReason.DOWNLOAD_FAILED, 0, NEUTRAL),
+        (DropReason.REDIRECTED, 301, NEUTRAL),
+        (DropReason.UNCHANGED, 304, NEUTRAL),
+        (DropReason.STAGE_ERROR, 200, NEUTRAL),
+    ],
+)
+def test_a_verdict_counts_against_a_shape_or_says_nothing_of_it(reason, status, kind):
+    assert kind_of(dropped(reason, status)) == kind
+
+
+@pytest.mark.parametrize(("weight", "tokens"), [(0.0, 1000), (0.5, 700), (1.0, 400)])
+def test_tokens_are_weighted_by_quality(weight, tokens):
+    kept = Document(URL, token_estimate=1000, quality_score=0.4)
+    shape = shape_id_of(URL)
+    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2 {tokens} {URL}".encode()
+
+
+def test_sitemaps_and_pages_without_a_document_say_nothing():
+    assert outcome_entry(lease(kind="sitemap"), Document(URL), 0.5) == b""
+    assert outcome_entry(lease(), None, 0.5) == b""
