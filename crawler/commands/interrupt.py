@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from scrapy.crawler import CrawlerProcess
+    from scrapy.crawler import CrawlerProcessBase
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -59,16 +59,16 @@ def leave(error: Interrupted) -> NoReturn:
     os._exit(error.exitcode)
 
 
-def heard_by(process: CrawlerProcess) -> list[int]:
+def heard_by(process: CrawlerProcessBase) -> list[int]:
     """The signals that ask Scrapy's process to stop, as they come; Scrapy itself tells nobody which they were."""
     heard: list[int] = []
-    stop = process._signal_shutdown
+    stop: Callable[[int, Any], None] = process._signal_shutdown
 
     def hear(number: int, frame: Any) -> None:
         heard.append(number)
         stop(number, frame)
 
-    process._signal_shutdown = hear  # type: ignore[method-assign]  # what `start` installs as handler
+    process._signal_shutdown = hear  # type: ignore[assignment,method-assign]  # what `start` installs as handler
     return heard
 
 

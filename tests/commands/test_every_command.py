@@ -33,6 +33,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "bench": ([], 2),
     "check": ([], 0),
     "crawl": (["corpus"], 1),
+    "dataset best": (["corpus"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),
     "dataset diff": (["corpus", "other"], 1),
     "dataset duplicates": (["eval", "pairs.jsonl"], 1),
