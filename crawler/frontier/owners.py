@@ -49,6 +49,12 @@ CAPS: Mapping[str, str] = {
     "FRONTIER_MAX_QUEUED_PER_DOMAIN": "max_queued",
 }
 """What the frontier takes, and in which order: the field of `Limits`. One worker without a cap would undo it."""
+ORDER: Mapping[str, str] = {
+    "FRONTIER_BARREN_PAGES": "barren",
+    "FRONTIER_EXPLORE": "explore",
+    "FRONTIER_QUALITY_WEIGHT": "quality_weight",
+}
+"""By what the frontier orders its links: the field of `Limits`."""
 FILES: Mapping[str, Callable[[Config], Any]] = {
     "ARCHIVE": lambda config: config.storage.archive,
     "ARCHIVE_COMPRESSION": lambda config: config.storage.archive_compression,
@@ -84,6 +90,9 @@ WORKER_OWN: Mapping[str, str] = {
     "STAGE_WORKERS": "machines have different numbers of cores",
     "CONCURRENT_REQUESTS": "what one machine can do at a time; a site feels only the crawl's limits for each domain",
     "PROGRESS": "how one terminal looks",
+    "PROGRESS_FD": "how `scrapy work` hears of this worker",
+    "METRICS_PORT": "where this worker's counters are served",
+    "METRICS_HOST": "where this worker's counters are served",
     "CRAWL_RULES": "says what to do where the others differ",
     "FRONTIER_LEASE_SECONDS": "a lease carries its own end, and its worker renews it in time",
     "FRONTIER_IDLE_SECONDS": "when this worker ends; the others go on, and nothing is lost",
@@ -93,6 +102,12 @@ WORKER_OWN: Mapping[str, str] = {
     "RECRAWL_INTERVAL_SECONDS": _RETURN,
     "RECRAWL_MIN_SECONDS": _RETURN,
     "RECRAWL_MAX_SECONDS": _RETURN,
+    "BROWSER_PATH": _PLACE,
+    "BROWSER_SANDBOX": "what this worker's machine or container allows; a page is the same inside and outside",
+    "BROWSER_CONCURRENCY": "what one machine can do at a time; a site feels only the crawl's limits for each domain",
+    "BROWSER_RECYCLE_PAGES": "how much memory one browser may gather",
+    "BROWSER_DIRECT_AFTER": "how soon a domain skips the fast fetch; its text is the browser's either way",
+    "BROWSER_PROBE_SECONDS": "how soon a domain is tried without the browser again",
     "SHARD_MAX_BYTES": _SIZE,
     "SHARD_MAX_DOCUMENTS": _SIZE,
     "ARCHIVE_MAX_BYTES": _SIZE,

@@ -14,7 +14,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, STRICTEST, WORKER_OWN
+from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.server.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FOLLOW_SECONDS = 5.0
 
 
 _MERGED = {**STRICTEST, **LATEST}
-_FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS)
+_FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)
 
 
 class RulesDifferError(FrontierError):

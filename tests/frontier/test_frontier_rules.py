@@ -13,7 +13,7 @@ from crawler.config import declared, from_mapping
 from crawler.frontier import rules
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
-from crawler.frontier.owners import BY_CONTENT, CAPS, FILES, LATEST, LAYOUT, STRICTEST, WORKER_OWN
+from crawler.frontier.owners import BY_CONTENT, CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.frontier.rules import RulesDifferError, adopt_rules, follow_rules, join_rules
 from crawler.server.errors import FrontierError
 
@@ -117,7 +117,7 @@ def test_a_worker_that_would_judge_or_queue_otherwise_is_refused_by_the_name_of_
 
 def test_each_setting_belongs_to_the_crawl_or_has_a_reason_why_workers_may_differ():
     deciding = {name for name, field in declared().items() if field.metadata["digest"]}
-    kinds = [{*STRICTEST}, {*LATEST}, {*LAYOUT}, {*FILES}, {*BY_CONTENT}, {*CAPS}, {*WORKER_OWN}]
+    kinds = [{*STRICTEST}, {*LATEST}, {*LAYOUT}, {*FILES}, {*BY_CONTENT}, {*CAPS}, {*ORDER}, {*WORKER_OWN}]
     owners = {name: sum(name in kind for kind in kinds) for name in declared()}
     assert {name for name, n in owners.items() if n == 0} <= deciding, "say in crawler/frontier/owners.py whose it is"
     assert {name for name, n in owners.items() if n > 1} == set()
