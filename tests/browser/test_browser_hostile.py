@@ -65,7 +65,8 @@ def crawled(
         web.site(FORBIDDEN, {"/secret": page("secret")})
         done = crawl(
             folder / "corpus", web, [here + path for path in routes if path not in {"/data", "/found"}],
-            timeout=300, BROWSER_TIMEOUT_SECONDS=30, BROWSER_CPU_SECONDS=6, BROWSER_MEMORY_MB=400, BROWSER_MAX_REQUESTS=20,
+            timeout=300, BROWSER_TIMEOUT_SECONDS=30,
+            BROWSER_CPU_SECONDS=6, BROWSER_MEMORY_MB=400, BROWSER_MAX_REQUESTS=20,
             NETWORK_ALLOW="127.0.0.0/9",
         )  # fmt: skip
         assert done.returncode == 0, done.log[-3000:]
