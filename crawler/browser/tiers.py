@@ -42,7 +42,7 @@ class Tiers:
     def __init__(self, crawler: Crawler, pool: Stages, hop: tuple[str, ...], memory: DomainMemory) -> None:
         self._crawler, self._pool, self._hop, self._memory = crawler, pool, hop, memory
         self._config = config_of(crawler).browser
-        self._path = browser_path(self._config) if self._config.mode != "never" else None
+        self._path = browser_path(self._config)  # an entry of the allowlist may ask for it, whatever JS_MODE says
         self._renderer: Renderer | None = None
 
     async def judged(self, doc: Document, response: Response, entry: AllowlistEntry | None) -> Document:
@@ -106,9 +106,8 @@ class Tiers:
         try:
             return await self._renderer.render(self._visit(doc, response, entry))
         except BrowserMissingError as error:
-            logger.error(  # noqa: TRY400  # a sentence for people, not a trace
-                "%s; pages that need a browser are read without one: %s", error, HOW_TO
-            )
+            if self._path is not None:  # else another page has said it
+                logger.error("%s; pages are read without a browser: %s", error, HOW_TO)  # noqa: TRY400  # no trace
             self._path = None
             self._count(BROWSER_MISSED)
             return None
