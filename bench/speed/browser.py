@@ -1,9 +1,8 @@
 """What pages in the browser cost: `python -m bench.speed.browser [PAGES] [FAST]` (default 500 and 0).
 
 Serves PAGES shells on 16 loopback addresses, each drawn by a script that all of an address share and by data of its
-own, and FAST ordinary pages on 16 others; crawls them once, and prints pages a second, CPU and the memory of the browser
-after each quarter of its pages. `JS_MODE` may be given in the environment (CRAWLER_JS_MODE=never: the same crawl without
-a browser).
+own, and FAST ordinary pages on 16 others; crawls them once, and prints pages a second, CPU and the memory of the
+browser after each quarter of its pages. `CRAWLER_JS_MODE=never` in the environment: the same crawl without a browser.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from crawler.storage.files.shards import read_lines
 SITES = 16
 SHELL = b"<!doctype html><title>Shell</title><body><div id=app></div><script src=/app.js></script>"
 APP = b"""fetch('/data' + location.pathname).then(a => a.json()).then(d => { document.title = d.title;
-document.getElementById('app').innerHTML = '<main><h1>' + d.title + '</h1>' + d.lines.map(l => '<p>' + l + '</p>').join('')
-+ '</main>'; });"""
+document.getElementById('app').innerHTML = '<main><h1>' + d.title + '</h1>'
++ d.lines.map(l => '<p>' + l + '</p>').join('') + '</main>'; });"""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,8 +1,9 @@
 """Pages a site lists itself: sitemaps, sitemap indexes, feeds and text lists, read in a worker process.
 
 `parse_sitemap` never raises and never fetches. Formats: https://www.sitemaps.org/protocol.html, RSS 2.0 and 1.0, Atom
-(RFC 4287), JSON Feed 1.1 (jsonfeed.org), one URL a line; each also gzipped. Real files are sloppy, so names are compared without their namespace and
-broken XML is read as far as it goes. Entities a file declares are refused, its DTD is never loaded.
+(RFC 4287), JSON Feed 1.1 (jsonfeed.org), one URL a line; each also gzipped. Real files are sloppy, so names are
+compared without their namespace and broken XML is read as far as it goes. Entities a file declares are refused, its DTD
+is never loaded.
 """
 
 from __future__ import annotations
