@@ -56,6 +56,7 @@ REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "deca
 BROWSER_SHELLS = "browser/shells"  # pages that looked like one
 BROWSER_USED = "browser/drawn"  # pages that a browser has drawn; followed by /domain: also those where it failed
 BROWSER_FAILED = "browser/failed"
+BROWSER_WAITED = "browser/waited"  # leases given back because too many pages waited for the browser
 BROWSER_MISSED = "browser/missed"  # pages that would have been drawn, had there been a browser
 
 # The stages.
