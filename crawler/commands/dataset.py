@@ -9,6 +9,7 @@ from scrapy.commands import ScrapyCommand
 from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
     best,
+    captures,
     contaminated,
     diff,
     duplicates,
@@ -42,6 +43,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "duplicates": duplicates.OPERATION,
         "best": best.OPERATION,
         "page": page.OPERATION,
+        "captures": captures.OPERATION,
     }
 
     def short_desc(self) -> str:

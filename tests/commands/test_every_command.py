@@ -34,6 +34,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "check": ([], 0),
     "crawl": (["corpus"], 1),
     "dataset best": (["corpus"], 1),
+    "dataset captures": (["--index", "none.cdxj", "--out", "x.warc.gz", "example.org"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),
     "dataset diff": (["corpus", "other"], 1),
     "dataset duplicates": (["eval", "pairs.jsonl"], 1),

@@ -1,0 +1,43 @@
+"""`scrapy dataset captures --index INDEX --out FILE URL`: captures of a site, as a WARC to replay."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from crawler.commands.operation import Load, Operation
+
+COMMON_CRAWL = "https://data.commoncrawl.org/"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """The index, what to look up, where the archives are, the file to write."""
+    parser.add_argument("url", metavar="URL", help="a page, or a domain: '*.example.org'")
+    parser.add_argument(
+        "--index", required=True, metavar="PLACE",
+        help="a CDXJ server, such as https://index.commoncrawl.org/CC-MAIN-2026-10-index, or a file of its lines",
+    )  # fmt: skip
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="new archive, ending in .warc.gz")
+    parser.add_argument("--base", default=COMMON_CRAWL, help="URL or folder of the archives (default: %(default)s)")
+
+
+def fetch_captures(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Ask, fetch, say how to go on. Raises: StorageError."""
+    from crawler.dataset.captures import captures, save
+
+    if not opts.out.name.endswith(".warc.gz"):
+        return [f"--out {opts.out}: expected a name that ends in .warc.gz"]
+    done = save(captures(opts.index, opts.url), opts.base, opts.out)
+    if not done.records:
+        return done.problems or [f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"]
+    sys.stdout.write(f"{done.records:,} captures, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}\n")
+    return done.problems
+
+
+OPERATION = Operation(
+    "fetch what an archive of others (Common Crawl) has of a site, by its index, into an archive to replay",
+    "captures --index https://index.commoncrawl.org/CC-MAIN-2026-10-index --out site.warc.gz '*.example.org'",
+    declare,
+    fetch_captures,
+)
