@@ -16,8 +16,8 @@ from pathlib import Path
 
 import orjson
 
+from bench.quality.shingles import shingles
 from crawler.config import DedupConfig
-from crawler.stages.fingerprint import shingles
 from crawler.stages.text.units import tokens
 
 TARGETS = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -57,9 +57,9 @@ def similarity(left: str, right: str, size: int) -> float:
     return len(a & b) / max(1, len(a | b))
 
 
-def _shingles(text: str, size: int) -> set[bytes]:
+def _shingles(text: str, size: int) -> set[str]:
     units, joiner, factor = tokens(text)
-    return set(shingles(units, joiner, size * factor))
+    return shingles(units, joiner, size * factor)
 
 
 def edited(words: Words, other: Words, target: float, edit: Edit, seed: int, size: int) -> tuple[str, float] | None:

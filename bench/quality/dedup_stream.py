@@ -1,7 +1,7 @@
 """A labelled stream of near duplicates: real pages, seeded edits, the true similarity of every pair.
 
 Nothing of the pages is kept in the repository: the stream is made again from the pages and a seed. The true similarity
-is the Jaccard similarity of the shingle sets (`crawler/stages/fingerprint.py`), computed from the sets themselves.
+is the Jaccard similarity of the shingle sets (`bench/quality/shingles.py`), computed from the sets themselves.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.quality.shingles import shingles
 from bench.web.pages import html_files
 from bench.web.realweb import unpacked
 from crawler.config import DedupConfig, ExtractionConfig
 from crawler.document import Document
 from crawler.stages.extraction.stage import ExtractionStage
-from crawler.stages.fingerprint import FingerprintStage, shingles, tokens
+from crawler.stages.fingerprint import FingerprintStage
 from crawler.stages.parse.stage import ParseStage
+from crawler.stages.text.units import tokens
 
 Paragraphs = list[str]
 Edit = Callable[[Paragraphs, random.Random, Paragraphs], Paragraphs]
@@ -32,7 +34,7 @@ class Fingerprinted:
     url: str
     doc_id: str
     signature: bytes
-    shingles: frozenset[bytes]
+    shingles: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

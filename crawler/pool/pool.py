@@ -22,7 +22,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.pool import cpu_limit, worker
 from crawler.pool.forkserver import QuietContext
 from crawler.runtime import config_of, per_crawler
-from crawler.stages.chain import READING, STAGE_MODULES, STAGES
+from crawler.stages.chain import READING, STAGES, modules
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -207,7 +207,7 @@ class StagePool:
         if not self.workers:
             return None
         context = QuietContext()
-        context.set_forkserver_preload(["crawler.pool.worker", *STAGE_MODULES])
+        context.set_forkserver_preload(["crawler.pool.worker", *modules(self._config)])
         return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
 
 

@@ -32,7 +32,7 @@ STAGE_MODULES: tuple[str, ...] = (
     *(f"crawler.stages.{name}" if name in _ONE_FILE else f"crawler.stages.{name}.stage" for name in STAGES),
     "crawler.stages.pii.recognise",
 )
-"""What a fork server loads once for all its processes: the stages and the heavy libraries behind them."""
+"""The stages and the heavy libraries behind them; see `modules`."""
 
 READING: tuple[str, ...] = ("parse", "optout")
 """The stages that are enough to find a page's links and to know whether its text may be kept."""
@@ -106,6 +106,13 @@ class Chain:
         doc.timings[name] = self._clock() - start
         if isinstance(result, Drop):
             doc.verdict = result
+
+
+def modules(config: Config) -> list[str]:
+    """What a fork server loads once for all its processes: `STAGE_MODULES`, and the data of the named `LANGUAGES`."""
+    from crawler.stages.quality.tokenizers import modules as of_languages
+
+    return [*STAGE_MODULES, *of_languages(config.language.languages)]
 
 
 def problems(config: Config) -> list[str]:

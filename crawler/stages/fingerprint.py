@@ -8,26 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import regex
 import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
-from crawler.stages.text.units import tokens
+from crawler.stages.text.units import tokens, without_punctuation
 
-FINGERPRINT_VERSION = 1
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Hashes = npt.NDArray[np.uint64]
+
+FINGERPRINT_VERSION = 2
 """Changes when any function below gives other values for the same text; an index refuses another version."""
 
 SEED = 1
 SCHEME = "affine32"
 SIMHASH_WORDS = 3
-_BATCH = 4096
-"""Shingles hashed at once: bounds the memory of a text of any length to a few megabytes."""
+_BATCH = 512
+"""Shingles taken at once: what is computed of so many stays in the processor's cache, whatever the text's length."""
 
-_PUNCTUATION = regex.compile(r"\p{P}+")
+_BASE = 0x9E3779B97F4A7C15
 
 
 class FingerprintStage:
@@ -36,26 +41,32 @@ class FingerprintStage:
     name: ClassVar[str] = "fingerprint"
 
     def __init__(self, config: DedupConfig) -> None:
-        from datasketch import MinHash  # brings SciPy, which the index, that only needs our constants, can do without
+        import numpy as np  # late: the index needs only our constants, and a crawl whose pages are unchanged no hash
+        from datasketch import MinHash  # brings SciPy
 
         self._shingle_words = config.shingle_words
-        self._empty = MinHash(config.bands * config.rows, seed=SEED, hashfunc=xxhash.xxh32_intdigest, scheme=SCHEME)
+        minhash = MinHash(config.bands * config.rows, seed=SEED, scheme=SCHEME)
+        self._factors, self._offsets = (np.asarray(numbers, dtype=np.uint32) for numbers in minhash.permutations)
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Fingerprint the text as it stands; only the text counts, neither title nor language."""
         doc.doc_id = exact_id(doc.text)
-        units, joiner, factor = tokens(doc.text)
-        doc.simhash = simhash(shingles(units, joiner, SIMHASH_WORDS * factor))
-        pieces = shingles(units, joiner, self._shingle_words * factor)
-        doc.shingle_count = len(pieces)
-        doc.signature = self._signature(pieces)
+        units, _, factor = tokens(doc.text)
+        hashed = _hashed(units)
+        doc.simhash = simhash(_runs(hashed, SIMHASH_WORDS * factor))
+        shingles = _runs(hashed, self._shingle_words * factor)
+        doc.shingle_count = len(shingles)
+        doc.signature = self.signature(shingles)
         return doc
 
-    def _signature(self, pieces: list[bytes]) -> bytes:
-        minhash = self._empty.copy()
-        for start in range(0, len(pieces), _BATCH):
-            minhash.update_batch(pieces[start : start + _BATCH])
-        return bytes(minhash.hashvalues.astype("<u4").tobytes())
+    def signature(self, shingles: Hashes) -> bytes:
+        """MinHash (Broder 1997) of the upper halves of the hashes: little-endian, four bytes for each permutation."""
+        import numpy as np
+
+        least = np.full(len(self._factors), 2**32 - 1, dtype=np.uint32)
+        for block in _blocks((shingles >> np.uint64(32)).astype(np.uint32)):
+            least = np.minimum(least, (block[:, None] * self._factors + self._offsets).min(axis=0))
+        return bytes(least.astype("<u4").tobytes())
 
 
 def exact_id(text: str) -> str:
@@ -63,31 +74,57 @@ def exact_id(text: str) -> str:
 
     A text of nothing but punctuation keeps it, so that such texts are not all one.
     """
-    plain = _PUNCTUATION.sub("", unicodedata.normalize("NFC", text).lower())
+    plain = without_punctuation(unicodedata.normalize("NFC", text).lower(), "")
     normal = " ".join((plain if plain.strip() else text).split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def shingles(units: list[str], joiner: str, size: int) -> list[bytes]:
-    """The distinct runs of `size` units, in order of first appearance; a shorter text is one run."""
-    if not units:
-        return []
-    runs = dict.fromkeys(joiner.join(units[i : i + size]) for i in range(max(1, len(units) - size + 1)))
-    return [run.encode("utf-8", "surrogatepass") for run in runs]
+def runs(units: Sequence[str], size: int) -> Hashes:
+    """64-bit hashes of the different runs of `size` units, in ascending order; a shorter text is one run."""
+    return _runs(_hashed(units), size)
 
 
-def simhash(pieces: list[bytes]) -> str:
-    """64-bit SimHash (Charikar 2002) over xxh3 hashes of the pieces, equal weights, as 16 hex digits; ties give 0."""
-    import numpy as np  # late: the index needs only our constants, and a crawl whose pages are unchanged no hash
+def simhash(hashes: Hashes) -> str:
+    """64-bit SimHash (Charikar 2002) of hashes with equal weights, as 16 hex digits; ties give 0."""
+    import numpy as np
 
-    ones: Any = np.zeros(64, dtype=np.int64)
-    for block in _blocks(pieces):
-        hashes = np.fromiter((xxhash.xxh3_64_intdigest(p) for p in block), dtype=">u8", count=len(block))
-        ones += np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)
-    bits = np.packbits(2 * ones > len(pieces))
-    return str(bits.tobytes().hex())
+    ones = np.zeros(64, dtype=np.int64)
+    for block in _blocks(hashes.astype(">u8")):
+        ones += np.unpackbits(block.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.uint16)
+    return str(np.packbits(2 * ones > len(hashes)).tobytes().hex())
 
 
-def _blocks(pieces: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(pieces), _BATCH):
-        yield pieces[start : start + _BATCH]
+def _hashed(units: Sequence[str]) -> Hashes:
+    """xxh3 of each unit; each different one is hashed once."""
+    import numpy as np
+
+    known = {unit: xxhash.xxh3_64_intdigest(unit.encode("utf-8", "surrogatepass")) for unit in set(units)}
+    return np.fromiter(map(known.__getitem__, units), dtype=np.uint64, count=len(units))
+
+
+def _runs(hashed: Hashes, size: int) -> Hashes:
+    """A polynomial of each run's hashes modulo 2^64, mixed so that every bit depends on all."""
+    import numpy as np
+
+    size = min(size, len(hashed))
+    if not size:
+        return hashed
+    found = hashed[: len(hashed) - size + 1]
+    for place in range(1, size):
+        found = found * np.uint64(_BASE) + hashed[place : len(hashed) - size + 1 + place]
+    ordered = np.sort(_mixed(found))
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """The finaliser of MurmurHash3's 64 bits."""
+    import numpy as np
+
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        numbers = (numbers ^ (numbers >> np.uint64(33))) * np.uint64(factor)
+    return numbers ^ (numbers >> np.uint64(33))
+
+
+def _blocks(numbers: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    for start in range(0, len(numbers), _BATCH):
+        yield numbers[start : start + _BATCH]

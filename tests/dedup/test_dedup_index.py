@@ -27,7 +27,7 @@ from crawler.document import Document, DropReason
 from crawler.pipelines.base import ExactDuplicateDrop, NearDuplicateDrop
 from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
-from crawler.stages.fingerprint import FingerprintStage
+from crawler.stages.fingerprint import FingerprintStage, runs
 from tests.support.places import PROJECT
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
@@ -256,10 +256,10 @@ def test_an_index_made_with_other_parameters_is_refused_with_an_explanation(valk
 
 def test_an_index_of_other_fingerprints_cannot_be_gone_on_with(dedup_config):
     scheme = dedup_index.Scheme.of(dedup_config)
-    stored = dataclasses.replace(scheme, bands=14, fingerprint_version=0).to_json()
+    stored = dataclasses.replace(scheme, bands=14, fingerprint_version=1).to_json()
     with pytest.raises(SchemeMismatchError) as error:
         scheme.check(stored)
-    assert "fingerprint_version: the index has 0, you ask for 1" in str(error.value)
+    assert "fingerprint_version: the index has 1, you ask for 2" in str(error.value)
     assert "go on with it" not in str(error.value) and "start a new index" in str(error.value)
 
 
@@ -401,10 +401,10 @@ def test_pairs_become_candidates_as_often_as_the_s_curve_says(dedup_config):
         jaccard = common / (2 * size - common)
         hits = 0
         for pair in range(pairs):
-            shared = [f"{target}/{pair}/{i}".encode() for i in range(common)]
-            left = shared + [f"l{target}/{pair}/{i}".encode() for i in range(size - common)]
-            right = shared + [f"r{target}/{pair}/{i}".encode() for i in range(size - common)]
-            a, b = (dedup_index.band_hashes(stage._signature(s), scheme) for s in (left, right))
+            shared = [f"{target}/{pair}/{i}" for i in range(common)]
+            left = shared + [f"l{target}/{pair}/{i}" for i in range(size - common)]
+            right = shared + [f"r{target}/{pair}/{i}" for i in range(size - common)]
+            a, b = (dedup_index.band_hashes(stage.signature(runs(s, 1)), scheme) for s in (left, right))
             hits += any(x == y for x, y in zip(a, b, strict=True))
         expected = candidate_probability(jaccard, scheme.bands, scheme.rows)
         error = max(0.01, (expected * (1 - expected) / pairs) ** 0.5)

@@ -40,7 +40,7 @@ def chance_to_be_found(true):
 
 def test_the_true_similarity_is_that_of_the_sets_of_five_words():
     one, two = (Fingerprinter(CONFIG)("u", text) for text in ("a b c d e f g h", "a b c d e f g x"))
-    assert {piece.decode() for piece in one.shingles - two.shingles} == {"d e f g h"}
+    assert one.shingles - two.shingles == {"d e f g h"}
     assert jaccard(one, two) == 3 / 5
 
 

@@ -44,6 +44,13 @@ def modules(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
+def languages(doc: Document, names: tuple[str, ...]) -> Document:
+    import sys
+
+    doc.text = ",".join(sorted(name for name in sys.modules if name in {"spacy.lang.fr", "spacy.lang.nb"}))
+    return doc
+
+
 def nothing(config: object) -> None:
     """Starts a worker without any model."""
 

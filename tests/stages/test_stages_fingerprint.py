@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xxhash
+from datasketch import MinHash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,16 @@ CHINESE = (
 def hamming(left: str, right: str) -> int:
     """Bits in which two SimHash values differ, 0 to 64."""
     return (int(left, 16) ^ int(right, 16)).bit_count()
+
+
+def plain_hash(words):
+    """The hash of a run of words, with nothing but Python's integers."""
+    value = 0
+    for each in words:
+        value = (value * 0x9E3779B97F4A7C15 + xxhash.xxh3_64_intdigest(each.encode())) % 2**64
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        value = (value ^ value >> 33) * factor % 2**64
+    return value ^ value >> 33
 
 
 def word(number):
@@ -59,11 +70,11 @@ def test_texts_of_punctuation_only_are_not_all_the_same():
 def test_the_fingerprint_of_a_text_never_changes():
     """A stored index depends on these values: whoever changes them raises FINGERPRINT_VERSION."""
     doc = of(ENGLISH, NEARDUP_BANDS=14, NEARDUP_ROWS=8)
-    assert fingerprint.FINGERPRINT_VERSION == 1
+    assert fingerprint.FINGERPRINT_VERSION == 2
     assert doc.doc_id == "sha256:2b6a7e9570a7f2c9e29913d95d7a7e617b3cff609fb096da29d5f822f9edf260"
-    assert doc.simhash == "c3b79752b4dcd48d"
-    assert doc.signature[:16].hex() == "866bab02173e270497639402ce21f604"
-    assert of(ENGLISH).signature[:16].hex() == "af33c40311a501028eb5fd02b3c14503"
+    assert doc.simhash == "14264baf6d7ae041"
+    assert doc.signature[:16].hex() == "db1d8e0b9e820901ebc6850035079506"
+    assert of(ENGLISH).signature[:16].hex() == "92a65001462d63012aed21011aa7e404"
 
 
 def test_the_signature_holds_four_bytes_for_every_permutation():
@@ -92,13 +103,37 @@ def test_one_changed_word_moves_few_bits_of_the_simhash_and_another_text_moves_m
 def test_the_simhash_is_charikars_over_word_trigrams():
     """Computed again with nothing but Python's integers and lists."""
     words = ENGLISH.lower().translate(str.maketrans(",.'", "   ")).split()
-    grams = {" ".join(words[i : i + 3]) for i in range(len(words) - 2)}
     votes = [0] * 64
-    for gram in grams:
-        value = xxhash.xxh3_64_intdigest(gram.encode())
+    for value in {plain_hash(words[i : i + 3]) for i in range(len(words) - 2)}:
         for bit in range(64):
             votes[bit] += 1 if value >> bit & 1 else -1
     assert of(ENGLISH).simhash == f"{sum(1 << bit for bit in range(64) if votes[bit] > 0):016x}"
+
+
+def test_the_signature_is_the_least_value_of_each_permutation_over_the_word_pentagrams():
+    words = ENGLISH.lower().translate(str.maketrans(",.'", "   ")).split()
+    hashes = {plain_hash(words[i : i + 5]) >> 32 for i in range(len(words) - 4)}
+    factors, offsets = MinHash(120, seed=1, scheme="affine32").permutations
+    pairs = [(int(factor), int(offset)) for factor, offset in zip(factors, offsets, strict=True)]
+    least = [min((value * factor + offset) % 2**32 for value in hashes) for factor, offset in pairs]
+    doc = of(ENGLISH)
+    assert np.frombuffer(doc.signature, "<u4").tolist() == least
+    assert doc.shingle_count == len(hashes)
+
+
+@pytest.mark.parametrize("words", [1, 4, 5, 700, 5000])
+def test_a_text_of_any_length_has_the_fingerprints_of_its_runs_taken_at_once(words, monkeypatch):
+    text = " ".join(word(i * i) for i in range(words))
+    doc = of(text)
+    monkeypatch.setattr(fingerprint, "_BATCH", 100_000)
+    whole = of(text)
+    assert (doc.simhash, doc.signature) == (whole.simhash, whole.signature)
+    assert doc.shingle_count == max(1, words - 4)
+
+
+def test_the_order_of_words_counts():
+    words = [word(i) for i in range(100)]
+    assert agreement(of(" ".join(words)), of(" ".join(reversed(words)))) < 0.1
 
 
 def test_a_script_without_spaces_is_compared_by_characters():

@@ -130,6 +130,12 @@ SPACY: dict[str, str] = _codes(
 """Languages that the oracle gives to a blank spaCy tokenizer, and which one: a relative's where there is no own one."""
 
 
+def modules(languages: Iterable[str]) -> list[str]:
+    """What spaCy loads for the first text in one of these languages ("fr", "pt-BR"): seconds, for some of them."""
+    known = (SPACY.get(language.strip().lower().partition("-")[0], "") for language in languages)
+    return sorted({f"spacy.lang.{name}" for name in known if name not in {"", "en", "xx"}})
+
+
 @cache
 def _spacy(language: str) -> Tokenizer:
     """The oracle's tokenizer of a spaced language. Raises: ImportError without spaCy."""

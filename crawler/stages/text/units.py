@@ -6,12 +6,15 @@ raises `fingerprint.FINGERPRINT_VERSION` and `contamination.index.VERSION`.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 import regex
 
-_PUNCTUATION = regex.compile(r"\p{P}+")
+_PUNCTUATION = regex.compile(r"\p{P}")
+_ASCII_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*+")
 _NUMBER = regex.compile(r"\p{Nd}+(?:[.,،٬٫]\p{Nd}+)*+")
 _MARKS = regex.compile(r"\p{Mn}+")
 _IDEOGRAPHS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
@@ -72,6 +75,20 @@ def _folded(text: str) -> str:
     return text.casefold().replace("ı", "i")
 
 
+def without_punctuation(text: str, instead: str) -> str:
+    """The text with `instead` for each mark: Unicode's category P."""
+    for mark in filter(_is_punctuation, set(text)):
+        text = text.replace(mark, instead)
+    return text
+
+
+@cache
+def _is_punctuation(char: str) -> bool:
+    return _PUNCTUATION.match(char) is not None
+
+
 def _plain(text: str) -> str:
-    plain = _PUNCTUATION.sub(" ", _NUMBER.sub("0", text.lower()))
-    return str(_MARKS.sub("", unicodedata.normalize("NFD", plain)))
+    lower = text.lower()
+    number = _ASCII_NUMBER if lower.isascii() else _NUMBER
+    plain = without_punctuation(number.sub("0", lower), " ")
+    return plain if plain.isascii() else str(_MARKS.sub("", unicodedata.normalize("NFD", plain)))
