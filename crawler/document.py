@@ -49,6 +49,13 @@ class DropReason(StrEnum):
         "it redirects too often",
         Weight.WEAK,
     )
+    HOLD_BARREN = (
+        "hold_barren",
+        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). "
+        "One line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        "",
+        Weight.HOLD,
+    )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
     ROBOTS_DISALLOWED = (
         "robots_disallowed",
@@ -416,6 +423,7 @@ class Document(Columns):
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood

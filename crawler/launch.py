@@ -59,6 +59,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         problems += chain.problems(config)
         problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
         problems += _withdrawal_problems(config)
+        problems += _metrics_problems(config)
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
@@ -93,6 +94,19 @@ def _withdrawal_problems(config: Config) -> list[str]:
     if place is not None:
         _collect(problems, lambda: refused_domains(place))
     return problems
+
+
+def _metrics_problems(config: Config) -> list[str]:
+    """Metrics that nobody could read are no metrics: a port that is taken is told before the first request."""
+    if not config.metrics.port:
+        return []
+    from crawler.observe.metrics.endpoint import EndpointError, check_address
+
+    try:
+        check_address(config.metrics.host, config.metrics.port)
+    except EndpointError as error:
+        return [str(error)]
+    return []
 
 
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:

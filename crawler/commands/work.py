@@ -104,8 +104,10 @@ class Command(ProjectCommand, ScrapyCommand):
     def _command(self, spider: str, arguments: dict[str, str], share: Plan, name: str, descriptor: int) -> list[str]:
         """What is typed for one worker: the settings of this command line, and those that are the supervisor's."""
         assert self.settings is not None
+        port = self.settings.getint("METRICS_PORT")
+        number = int(name.rpartition("-")[2])
         own: dict[str, Any] = {"WORKER_ID": name, "STAGE_WORKERS": share.stage_workers, "PROGRESS": "off",
-                               "PROGRESS_FD": descriptor}  # fmt: skip
+                               "PROGRESS_FD": descriptor, "METRICS_PORT": port and port + number - 1}  # fmt: skip
         given = {key: value for key, value in self.settings.items() if _is_typed(self.settings, key)}
         command = [sys.executable, "-m", "scrapy", "crawl", spider]
         for key, value in arguments.items():

@@ -22,6 +22,7 @@ from crawler.config.crawl import CrawlConfig, default_worker_id
 from crawler.config.declare import ConfigError, Getter, load_section
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
+from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
@@ -42,6 +43,7 @@ class Config:
     decontamination: DecontaminationConfig
     dedup: DedupConfig
     storage: StorageConfig
+    metrics: MetricsConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
     digest: str = field(init=False, compare=False)
@@ -81,6 +83,7 @@ SECTIONS: dict[str, type[Any]] = {
     "decontamination": DecontaminationConfig,
     "dedup": DedupConfig,
     "storage": StorageConfig,
+    "metrics": MetricsConfig,
 }
 
 

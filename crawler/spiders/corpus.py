@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
@@ -37,6 +37,7 @@ from crawler.stages.tiers import has_too_little
 from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED, UNREAD_SITEMAPS
 from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
 
@@ -137,7 +138,7 @@ class CorpusSpider(Spider):
             doc = await self.tiers.judged(doc, response, scope.entry_of(lease.url))
             if doc.links_too_long:
                 self._count(f"{TRAPPED}/too_long", doc.links_too_long)
-            await self.put_links(self._links_of(doc), lease)
+            await self.put_links(self._links_of(doc), lease, dict(zip(doc.links, doc.link_marks, strict=False)))
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
             await self._follow_script(doc, lease)
@@ -224,12 +225,16 @@ class CorpusSpider(Spider):
         assert self.shared is not None, "requests come after start()"
         return await self.shared.covering(url)
 
-    async def put_links(self, links: Iterable[str], lease: Lease) -> None:
-        """Put the links that the scope admits into the frontier, one level deeper than their page."""
+    async def put_links(self, links: Iterable[str], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
+        """Put the links that the scope admits into the frontier, one level deeper than their page.
+
+        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
+        """
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
-        found = [Candidate(url, priority=-depth, depth=depth) for url in links]
+        marks, parent = marks or {}, shape_id_of(lease.url)
+        found = [Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent) for url in links]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
             self._count(f"{CAPPED}/depth", len(admitted))
@@ -260,7 +265,8 @@ class CorpusSpider(Spider):
         if isinstance(target, Drop):
             return target
         chain = (*lease.redirects, lease.url)
-        candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
+        place = lease.priority, lease.depth, lease.kind
+        candidate = Candidate(target, *place, chain, mark=lease.mark, parent=lease.parent)
         candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from crawler.browser.watch import MARK
 from tests.browser.conftest import crawl, drawn, page, prose
 from tests.support.corpus_crawl import CorpusCrawl
 from tests.support.loopback_web import FORBIDDEN, Answer, PolicyWeb
 
 NEIGHBOURS = ("orchard", "windmill", "ferry", "quarry")
+CRAWL_OF = "CRAWL_OF"
+"""A variable that the processes of this crawl inherit, the browser's too: others may have browsers, as well."""
 SHELL = "<div id=root></div>"
 HOSTILE = {
     "/loop": "for (;;) {}",
@@ -65,9 +66,8 @@ def crawled(
         web.site(FORBIDDEN, {"/secret": page("secret")})
         done = crawl(
             folder / "corpus", web, [here + path for path in routes if path not in {"/data", "/found"}],
-            timeout=300, BROWSER_TIMEOUT_SECONDS=30,
-            BROWSER_CPU_SECONDS=6, BROWSER_MEMORY_MB=400, BROWSER_MAX_REQUESTS=20,
-            NETWORK_ALLOW="127.0.0.0/9",
+            timeout=300, BROWSER_TIMEOUT_SECONDS=30, BROWSER_CPU_SECONDS=6, BROWSER_MEMORY_MB=400,
+            BROWSER_MAX_REQUESTS=20, NETWORK_ALLOW="127.0.0.0/9", environment={CRAWL_OF: str(folder)},
         )  # fmt: skip
         assert done.returncode == 0, done.log[-3000:]
         yield done, web, here
@@ -153,5 +153,6 @@ def test_the_site_is_asked_for_no_document_a_second_time_and_for_no_frame(
 
 def test_no_process_of_the_browser_is_left(crawled: tuple[CorpusCrawl, PolicyWeb, str]) -> None:
     assert crawled[0].returncode == 0
-    running = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
-    assert [command[:1] for command in running if any(part.startswith(MARK) for part in command)] == []
+    folder = str(crawled[0].folder.parent)
+    running = [p.info for p in psutil.process_iter(["cmdline", "environ"])]
+    assert [p["cmdline"] for p in running if (p["environ"] or {}).get(CRAWL_OF) == folder] == []
