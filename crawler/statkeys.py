@@ -33,7 +33,7 @@ ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on an
 PUT_AGAIN = "frontier/put_again"  # links put a second time because the server was restarted
 SITEMAPS = "sitemap/files"
 SITEMAPS_UNCHANGED = "sitemap/unchanged"
-UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those given by -a sitemap=
+UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that -a sitemap= or an allowlist names
 LEFT_OUT = {TRAPPED: "trap", CAPPED: "cap", OUTSIDE: "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 
