@@ -324,6 +324,10 @@ class Columns:
     simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
+    extraction_confidence: float | None = None  # F1 that the learned extractor expects of its text, 0–1
+    page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
+    page_type_score: float | None = None  # its probability, 0–1
+    code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
     method_used: str = "fast"  # "fast" | "js": kept for readers of records, a browser tier would write the other one
     pii_flag: bool = False
     pii_span_count: int = 0
