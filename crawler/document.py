@@ -49,6 +49,13 @@ class DropReason(StrEnum):
         "it redirects too often",
         Weight.WEAK,
     )
+    HOLD_BARREN = (
+        "hold_barren",
+        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). "
+        "One line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        "",
+        Weight.HOLD,
+    )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
     ROBOTS_DISALLOWED = (
         "robots_disallowed",
@@ -155,6 +162,24 @@ class DropReason(StrEnum):
     STAGE_ERROR = (
         "stage_error",
         "An exception in a stage, pipeline or callback: a mistake of this project, recorded.",
+        "",
+        Weight.WEAK,
+    )
+    BROWSER_TIMEOUT = (
+        "browser_timeout",
+        "The page needs a browser, and used more time there than BROWSER_TIMEOUT_SECONDS or BROWSER_CPU_SECONDS.",
+        "",
+        Weight.WEAK,
+    )
+    BROWSER_CRASHED = (
+        "browser_crashed",
+        "The page needs a browser, and its process ended: by itself, or beyond BROWSER_MEMORY_MB.",
+        "",
+        Weight.WEAK,
+    )
+    NEEDS_BROWSER = (
+        "needs_browser",
+        "Only a browser could read the page, and this worker has none that starts.",
         "",
         Weight.WEAK,
     )
@@ -265,6 +290,19 @@ class Signal:
 
 
 @dataclass(slots=True)
+class Rendering:
+    """What a browser made of a page.
+
+    dom: the document as it stood in the end, HTML in UTF-8; empty where there is none.
+    facts: how it went, JSON values: `requests`, `refused` by reason, `scrolls`, `settled`, `moved_to` (where a script
+    wanted to lead), `failed` (reason and detail where nothing came of it).
+    """
+
+    dom: bytes = b""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Exchange:
     """The raw HTTP exchange behind a document, as the archive stores it. Never leaves the process that fetched it."""
 
@@ -283,6 +321,7 @@ class Exchange:
     license_tier: str | None = None  # of the allowlist entry that covers the page
     license_reviewer: str | None = None
     license_reviewed: str | None = None
+    rendering: Rendering | None = None  # what a browser made of the body
     truncated: str = ""  # reason, as WARC-Truncated has it, where the body is not all of it
 
 
@@ -328,7 +367,8 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
-    method_used: str = "fast"  # "fast" | "js": kept for readers of records, a browser tier would write the other one
+    method_used: str = "fast"  # "fast": the page as it was sent; "embedded": data in it; "js": drawn in a browser
+    render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
@@ -382,13 +422,16 @@ class Document(Columns):
     html_lang: str | None = None
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
+    link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
+    embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body
     text_allowed: bool = False  # policy has seen headers and body: text may touch a disk
     timings: dict[str, float] = field(default_factory=dict)  # stage name -> CPU seconds
     tree: Any = field(default=None, repr=False, compare=False)  # parsed page; lives inside one worker process only
+    rendering: Rendering | None = field(default=None, repr=False, compare=False)  # until the stages have judged it
     exchange: Exchange | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
+from crawler.browser import find
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.exclude import refused_domains
@@ -58,8 +59,10 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         problems += chain.problems(config)
         problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
         problems += _withdrawal_problems(config)
+        problems += _metrics_problems(config)
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
+            problems += _browser_problems(config, plan)
     if problems or config is None:
         raise LaunchError(problems)
     if check is read_arguments and not arguments and config.crawl.redis_url is None:
@@ -91,6 +94,19 @@ def _withdrawal_problems(config: Config) -> list[str]:
     if place is not None:
         _collect(problems, lambda: refused_domains(place))
     return problems
+
+
+def _metrics_problems(config: Config) -> list[str]:
+    """Metrics that nobody could read are no metrics: a port that is taken is told before the first request."""
+    if not config.metrics.port:
+        return []
+    from crawler.observe.metrics.endpoint import EndpointError, check_address
+
+    try:
+        check_address(config.metrics.host, config.metrics.port)
+    except EndpointError as error:
+        return [str(error)]
+    return []
 
 
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
@@ -200,6 +216,12 @@ def _unknown_profiles(config: Config, plan: object) -> list[str]:
     from crawler.stages.quality.stage import check_profiles  # late: no other crawl needs the stage's libraries here
 
     return check_profiles(config.quality, wanted)
+
+
+def _browser_problems(config: Config, plan: SeedPlan) -> list[str]:
+    """Pages that have to be rendered would be missing without notice where there is no browser."""
+    always = [f"allowlist, line {e.line}, {e.domain}" for e in plan.scope.entries if e.js == "always"]
+    return find.problems(config.browser, always)
 
 
 def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:

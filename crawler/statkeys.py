@@ -52,6 +52,12 @@ REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_recor
 REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "decayed")), f"{REPLAY}later_versions")
 """Runs with one of these may have replaced records of the corpus."""
 
+# Pages that need a browser.
+BROWSER_SHELLS = "browser/shells"  # pages that looked like one
+BROWSER_USED = "browser/drawn"  # pages that a browser has drawn; followed by /domain: also those where it failed
+BROWSER_FAILED = "browser/failed"
+BROWSER_MISSED = "browser/missed"  # pages that would have been drawn, had there been a browser
+
 # The stages.
 STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
 STAGES_DOCUMENTS = "stage/parse/documents"

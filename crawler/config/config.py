@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from crawler.config import eval_sets
+from crawler.config.browser import BrowserConfig
 from crawler.config.crawl import CrawlConfig, default_worker_id
 from crawler.config.declare import ConfigError, Getter, load_section
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
+from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
@@ -33,6 +35,7 @@ class Config:
     crawl: CrawlConfig
     frontier: FrontierConfig
     policy: PolicyConfig
+    browser: BrowserConfig
     extraction: ExtractionConfig
     language: LanguageConfig
     quality: QualityConfig
@@ -40,6 +43,7 @@ class Config:
     decontamination: DecontaminationConfig
     dedup: DedupConfig
     storage: StorageConfig
+    metrics: MetricsConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
     digest: str = field(init=False, compare=False)
@@ -71,6 +75,7 @@ SECTIONS: dict[str, type[Any]] = {
     "crawl": CrawlConfig,
     "frontier": FrontierConfig,
     "policy": PolicyConfig,
+    "browser": BrowserConfig,
     "extraction": ExtractionConfig,
     "language": LanguageConfig,
     "quality": QualityConfig,
@@ -78,6 +83,7 @@ SECTIONS: dict[str, type[Any]] = {
     "decontamination": DecontaminationConfig,
     "dedup": DedupConfig,
     "storage": StorageConfig,
+    "metrics": MetricsConfig,
 }
 
 

@@ -40,7 +40,8 @@ class FrontierConfig:
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
     max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages that the crawl takes in all, all workers and runs together; "
                              "0 = no limit", minimum=0, digest=False)  # fmt: skip
-    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "0 = no cap", minimum=0)
+    max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "pages taken of one domain, sitemap files "
+                                        "not counted; 0 = no cap", minimum=0)  # fmt: skip
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
                                                "domain: example.org:foo,bar,example.net:baz",
                                                check=check_tracking)  # fmt: skip
@@ -66,6 +67,14 @@ class FrontierConfig:
     slowdown_max_seconds: float = setting("FRONTIER_SLOWDOWN_MAX_SECONDS", 60.0, "longest delay that 429 and 503 without "
                                           "Retry-After bring about (it doubles each time, and shrinks with every answer); "
                                           "0 = off", minimum=0.0, digest=False)  # fmt: skip
+    barren_pages: int = setting("FRONTIER_BARREN_PAGES", 100, "pages of one shape in a row that bring nothing new until its "
+                                "links are parked; twice as many of one domain park all of its links; 0 = never", minimum=0,
+                                digest=False)  # fmt: skip
+    explore: float = setting("FRONTIER_EXPLORE", 0.1, "share of a domain's requests that go to the shape of URLs asked "
+                             "least, whatever it has brought", minimum=0.0, maximum=0.5, digest=False)  # fmt: skip
+    quality_weight: float = setting("FRONTIER_QUALITY_WEIGHT", 0.5, "how much a kept token counts by the quality_score of "
+                                    "its page: 0 = all alike, 1 = in proportion", minimum=0.0, maximum=1.0,
+                                    digest=False)  # fmt: skip
     recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
     recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
                                               "to the second; 0 = everything is due at once", minimum=0.0,

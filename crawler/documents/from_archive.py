@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from crawler import __version__
 from crawler.config import Config
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Rendering
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load, load_history, load_profile, load_verdict
+from crawler.policy.evidence import load, load_browser, load_history, load_profile, load_verdict
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
@@ -48,6 +48,8 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.profile = load_profile(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)
+    if (facts := load_browser(response.evidence)) is not None:
+        doc.rendering = Rendering(response.drawn, facts)
     doc.warc_file, doc.warc_record_id, doc.warc_offset = response.file, response.record_id, response.offset
     _tell_history(doc, response)
     _judge(doc, response, config)

@@ -116,8 +116,9 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
 
 
 def _counts(row: list[Any]) -> Counts:
-    *numbers, next_ready, mode = row
-    names = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting")
+    *numbers, next_ready, mode, barren = row
+    numbers.append(barren)
+    names = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
     tallies: dict[str, Any] = dict(zip(names, numbers, strict=True))
     return Counts(**tallies, next_ready_at=next_ready / 1000 if next_ready else None, mode=Mode(mode.decode()))
 
@@ -133,6 +134,7 @@ def _sum(parts: list[Counts]) -> Counts:
         dead=sum(p.dead for p in parts),
         seen=sum(p.seen for p in parts),
         purged=sum(p.purged for p in parts),
+        barren=sum(p.barren for p in parts),
         waiting=sum(p.waiting for p in parts),
         next_ready_at=min(times, default=None),
         mode=next((m for m in (Mode.DRAIN, Mode.PAUSE) if m in modes), Mode.RUN),

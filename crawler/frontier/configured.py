@@ -30,4 +30,7 @@ def limits_of(config: Config) -> Limits:
         breaker_pause=f.breaker_seconds,
         breaker_longest=f.breaker_max_seconds,
         slowdown=f.slowdown_max_seconds,
+        barren=f.barren_pages,
+        explore=f.explore,
+        quality_weight=f.quality_weight,
     )

@@ -50,7 +50,8 @@ class Lease(NamedTuple):
     `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
-    `visit` is what is remembered of the URL's last fetch, None at its first.
+    `visit` is what is remembered of the URL's last fetch, None at its first. `parent` and `mark` are the link's
+    (`Candidate`).
     """
 
     token: str
@@ -68,6 +69,8 @@ class Lease(NamedTuple):
     exhausted: bool = False
     reasons: tuple[str, ...] = ()
     visit: Visit | None = None
+    parent: str = ""
+    mark: int | None = None
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"
@@ -96,6 +99,7 @@ class Counts:
     dead: int = 0
     seen: int = 0
     purged: int = 0
+    barren: int = 0  # links parked because their kind brought nothing new
     waiting: int = 0
     next_ready_at: float | None = None
     mode: Mode = Mode.RUN
@@ -123,7 +127,9 @@ class Limits:
     `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
     `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
     seconds, which doubles up to `breaker_longest`; 0 = never. `slowdown`: longest delay that 429 and 503 can bring
-    about, 0 = none.
+    about, 0 = none. `barren`: requests in a row that bring nothing new until the links of a shape are parked, twice as
+    many for those of a scope; 0 = never. `explore`: share of requests that go to the shape asked least.
+    `quality_weight`: from 0 = a token is a token to 1 = a token counts as much as the quality score of its text.
     """
 
     delay: float = 1.0
@@ -142,6 +148,9 @@ class Limits:
     breaker_pause: float = 30.0
     breaker_longest: float = 3600.0
     slowdown: float = 60.0
+    barren: int = 0
+    explore: float = 0.0
+    quality_weight: float = 0.0
 
 
 FOREVER = 7_258_118_400.0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-REQUEUE = ("held", "later", "dead")
+REQUEUE = ("held", "later", "dead", "parked")
 _MODES = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}
 _SAID = {
     Mode.PAUSE: "paused: workers finish what they have and wait",
@@ -43,7 +43,7 @@ class Order:
     """One action as a person gave it; `crawler/commands` accepts no other combination."""
 
     action: str  # pause, resume, drain, requeue, purge
-    what: str = ""  # of requeue: held, later, dead
+    what: str = ""  # of requeue: held, later, dead, parked
     domain: str = ""
     reason: str = ""
     yes: bool = False

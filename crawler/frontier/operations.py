@@ -28,7 +28,8 @@ class Operations(ScriptCalls):
         return bool(await self._run("resume", self.shard_of_scope(scope), [scope]))
 
     async def requeue(self, what: str, *, scope: str = "", reason: str = "") -> int:
-        """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased".
+        """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased",
+        "parked" (their kind brought nothing new; it gets another chance).
 
         "leased" is for a frontier whose workers are all known to be gone: it does not wait for their leases to expire.
         `scope` and `reason` (a part of the latest reason) narrow "held", "later" and "dead". Returns how many.
@@ -43,6 +44,20 @@ class Operations(ScriptCalls):
                 if cursor == b"0":
                     break
         return total
+
+    async def order_by_value(self) -> bool:
+        """Give the crawl's bounds to the scripts (`Limits.barren`, `explore`).
+
+        True: the bound by which URLs were parked was another one.
+        """
+        redis, changed = self.connection.redis, False
+        values = {"bound": self.limits.barren, "explore": round(1 / self.limits.explore) if self.limits.explore else 0}
+        for shard in range(self.limits.shards):
+            key = self.prefix(shard) + "st"
+            before = await self.connection.patiently(lambda key=key: redis.hget(key, "bound"))  # type: ignore[misc]
+            changed = changed or (before is not None and int(before) != self.limits.barren)
+            await self.connection.patiently(lambda key=key: redis.hset(key, mapping=values))  # type: ignore[misc]
+        return changed
 
     async def purge(self, scope: str) -> int:
         """Forget what is queued for a scope and take nothing new for it. Returns how many URLs went."""

@@ -6,6 +6,7 @@ of this crawl, not with its URLs or with the crawls beside it.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -15,11 +16,13 @@ from itertools import islice
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Counts
 from crawler.frontier.packing import LEASE_FRONT, shard_of
+from crawler.frontier.shapes import ShapeView, parked_scopes, shapes_of
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
 _RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
 _PAGE = 250  # scopes a call: the server answers nobody else while a script runs
 _SCAN = 1000
+_BARREN_SCOPES = 50
 _LETTERS = 10_000  # dead letters read for their reasons
 
 
@@ -41,6 +44,7 @@ class ScopeView:
     blocked_for: float
     blocked: str  # why; empty where it is not
     paused: bool
+    barren: int = 0  # links that are parked, because their kind brought nothing new
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Overview:
     next_visit_in: float | None
     scopes: tuple[ScopeView, ...]  # longest queues first
     reasons: dict[str, int] = field(default_factory=dict)
+    barren: tuple[ShapeView, ...] = ()  # kinds of links that are parked, most links first
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -98,6 +103,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         next_visit_in=None if soonest is None else max(0.0, soonest - frontier.now()),
         scopes=tuple(views[:top] if top else views),
         reasons=await _reasons(frontier, domain),
+        barren=await _barren(frontier, domain),
     )
 
 
@@ -114,7 +120,8 @@ class _Shelf:
         leases = [payload[LEASE_FRONT:] async for _, payload in self._hscan("lease")]
         leased = Counter(lease.partition(b"\t")[0].decode() for lease in leases)
         held, waiting = await self._parked("held"), await self._parked("later")
-        names = iter([domain] if domain else sorted({*leased, *held, *waiting, *(await self._names())}))
+        barren = [scope.decode() async for scope, _ in self._hscan("barren")]
+        names = iter([domain] if domain else sorted({*leased, *held, *barren, *waiting, *(await self._names())}))
         found: list[ScopeView] = []
         while part := list(islice(names, _PAGE)):
             rows = await self._frontier.run_script("overview", self._shard, part)
@@ -131,7 +138,7 @@ class _Shelf:
 
     def _view(self, scope: str, row: list[int | bytes], leased: int, held: int, waiting: int) -> ScopeView:
         now = self._frontier.now()
-        queued, busy, due, delay, ready, shut, why, paused, done, failed = (
+        queued, busy, due, delay, ready, shut, why, paused, done, failed, barren = (
             item.decode() if isinstance(item, bytes) else item for item in row
         )
         return ScopeView(
@@ -149,6 +156,7 @@ class _Shelf:
             blocked_for=max(0.0, int(shut) / 1000 - now),
             blocked=str(why),
             paused=bool(paused),
+            barren=int(barren),
         )
 
     async def _names(self) -> set[str]:
@@ -171,6 +179,14 @@ class _Shelf:
             if name not in seen:
                 seen.add(name)
                 yield name, value
+
+
+async def _barren(frontier: Frontier, domain: str) -> tuple[ShapeView, ...]:
+    """The kinds of links that are parked; of many domains only those that most links are parked of."""
+    scopes = [(n, scope) async for scope, n in parked_scopes(frontier) if domain in ("", scope)]
+    largest = heapq.nlargest(_BARREN_SCOPES, scopes)
+    views = [view for _, scope in largest for view in await shapes_of(frontier, scope) if view.parked]
+    return tuple(sorted(views, key=lambda v: (-v.parked, v.scope, v.shape)))
 
 
 async def _rate(frontier: Frontier) -> float:
@@ -203,7 +219,9 @@ def _shards(frontier: Frontier, domain: str) -> list[int]:
 
 
 def _is_known(view: ScopeView) -> bool:
-    return any((view.queued, view.leased, view.held, view.done, view.failed, view.blocked_for, view.paused))
+    return any(
+        (view.queued, view.leased, view.held, view.done, view.failed, view.blocked_for, view.paused, view.barren)
+    )
 
 
 def _fetchable(view: ScopeView, usual: float) -> int:

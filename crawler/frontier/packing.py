@@ -1,8 +1,9 @@
 """How a URL is spelled inside the server: short, reversible, opaque to the Lua scripts.
 
-A queue member is `[attempts.holds~]<kind><depth> <packed url>[ <packed redirect>]…`. A packed URL is one letter for
-scheme and form, what stands before the scope in the authority, and the path: `https://www.example.org/a` in the scope
-`example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor tabs, which makes both safe separators.
+A queue member is `[attempts.holds~]<kind><depth>[:<shape><parent><mark>] <packed url>[ <redirect>]…`: a link says
+its shape, that of the page it stood on (`....` for none), and a digit for where it stood. A packed URL is one letter
+for scheme and form, what stands before the scope in the authority, and the path: `https://www.example.org/a` in the
+scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor tabs, which makes both safe separators.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ PRIORITY = 2**40
 """The score of a queue member is its sequence number less its priority times this."""
 LEASE_FRONT = 14
 """Where the scope begins in a lease: behind the letter of its state and the 13 digits of its slot."""
+NO_PARENT = "...."
 _KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
 
 
@@ -32,6 +34,8 @@ class Member(NamedTuple):
     redirects: tuple[str, ...]
     attempts: int  # tries that failed or expired
     holds: int
+    parent: str = ""  # shape of the page it was found on
+    mark: int | None = None
 
 
 def pack_origin(origin: str, scope: str) -> str:
@@ -64,10 +68,17 @@ def pack(url: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, .
     return pack_parts(pack_url(url, scope), scope, kind=kind, depth=depth, redirects=redirects)
 
 
-def pack_parts(packed: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = ()) -> str:
-    """`pack` for a URL that is packed already."""
-    head = f"{_KINDS[kind]}{depth} {packed}"
+def pack_parts(
+    packed: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = (), facts: str = ""
+) -> str:
+    """`pack` for a URL that is packed already. `facts`: what `link_facts` made, of a link that may be ordered."""
+    head = f"{_KINDS[kind]}{depth}{facts} {packed}"
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
+
+
+def link_facts(shape: str, parent: str, mark: int) -> str:
+    """What the scripts order a link by: its shape, its parent's (both of four letters), and its mark from 0 to 9."""
+    return f":{shape}{parent or NO_PARENT}{mark}"
 
 
 def unpack(member: str, scope: str) -> Member:
@@ -78,18 +89,21 @@ def unpack(member: str, scope: str) -> Member:
         attempts, holds = map(int, tally.split("."))
     head, packed, *chain = member.split(" ")
     redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
-    return Member(_KIND_OF[head[0]], int(head[1:]), unpack_url(packed, scope), redirects, attempts, holds)
+    depth, _, facts = head[1:].partition(":")
+    parent, mark = (facts[4:8].strip("."), int(facts[8])) if facts else ("", None)
+    return Member(_KIND_OF[head[0]], int(depth), unpack_url(packed, scope), redirects, attempts, holds, parent, mark)
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, parent, mark = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
+        None, parent, mark,
     )  # fmt: skip
 
 

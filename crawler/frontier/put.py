@@ -8,14 +8,15 @@ from itertools import chain
 from typing import Any
 
 from crawler.frontier.model import PutStatus
-from crawler.frontier.packing import pack_parts, split_origin, url_hash
+from crawler.frontier.packing import link_facts, pack_parts, split_origin, url_hash
 from crawler.frontier.politeness import Politeness
 from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, Candidate
+from crawler.urls.shape import shape_id_of
 
 _PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
 _MOST = 512  # candidates a call: the server answers nobody else while a script runs
 
-_Item = tuple[int, int, int, str]  # index of the candidate, hash, priority, member
+_Item = tuple[int, int, int | str, str]  # index of the candidate, hash, priority (v = by value), member
 _Groups = dict[tuple[int, str, int, int], list[_Item]]  # by shard, scope, cap, and whether they are pages
 _Call = tuple[int, list[int], list[Any]]  # shard, indexes of the candidates, arguments
 
@@ -60,10 +61,15 @@ class Put(Politeness):
                 continue
             name, path = split_origin(c.url)
             origin = self.origin_of(name)
-            member = pack_parts(origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects)
-            cap = min(c.cap, most) if c.cap and most else c.cap or most
-            key = origin.shard, origin.scope, cap, int(c.kind == "page")
-            item = index, url_hash(c.url), max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority)), member
+            facts = "" if c.mark is None else link_facts(shape_id_of(c.url), c.parent, c.mark)
+            member = pack_parts(
+                origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects, facts=facts
+            )
+            is_page = c.kind == "page"  # a cap is one of pages: a list takes no place
+            cap = is_page and (min(c.cap, most) if c.cap and most else c.cap or most)
+            key = origin.shard, origin.scope, int(cap), int(is_page)
+            priority = "v" if facts else max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, c.priority))
+            item = index, url_hash(c.url), priority, member
             if (group := groups.get(key)) is None:
                 groups[key] = [item]
             else:

@@ -1,8 +1,9 @@
 """What holds for a crawl as a whole: its first worker writes it into the frontier, all others keep to it.
 
 Settings are read by each worker for itself. Those that a site feels (delay, concurrency, …) would be as strict as the
-least strict worker; those that decide a verdict would leave a corpus of two minds. So of the first the strictest value
-holds for everybody, and a worker that differs in the others is refused, until somebody says CRAWL_RULES=replace.
+least strict worker; those that decide a verdict or what is kept would leave a corpus of two minds. So of the first the
+strictest value holds for everybody, and a worker that differs in the others is refused, until somebody says
+CRAWL_RULES=replace. `crawler/frontier/owners.py` says of each setting which kind it is.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.server.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -29,28 +30,8 @@ FOLLOW_SECONDS = 5.0
 """How long a worker that runs may go by a delay that a later worker has made longer."""
 
 
-def _fewest(one: int, two: int) -> int:
-    """Of two limits, of which 0 means none."""
-    return min(one, two) if one and two else max(one, two)
-
-
-STRICTEST: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
-    "DOWNLOAD_DELAY": ("delay", max),
-    "CONCURRENT_REQUESTS_PER_DOMAIN": ("concurrency", min),
-    "FRONTIER_LATENCY_FACTOR": ("latency_factor", max),
-    "FRONTIER_BREAKER_FAILURES": ("breaker_failures", _fewest),
-    "FRONTIER_BREAKER_SECONDS": ("breaker_pause", max),
-    "FRONTIER_BREAKER_MAX_SECONDS": ("breaker_longest", max),
-    "FRONTIER_SLOWDOWN_MAX_SECONDS": ("slowdown", max),
-}
-"""What a site feels: the field of `Limits`, and which of two values is the stricter one."""
-LAYOUT: Mapping[str, str] = {"POLITENESS_SCOPE": "scope_by", "FRONTIER_SHARDS": "shards"}
-"""How the frontier is laid out; another value would not find what is there."""
-
-
-OWN = frozenset({"RETRY_TIMES"})
-"""What each worker may have for itself although the digest has it: what one gives up early, a later run tries again."""
-_FIELDS = {name: field for name, (field, _) in STRICTEST.items()} | dict(LAYOUT)
+_MERGED = {**STRICTEST, **LATEST}
+_FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)
 
 
 class RulesDifferError(FrontierError):
@@ -107,6 +88,7 @@ async def follow_rules(frontier: Frontier, config: Config) -> None:
 def rules_of(limits: Limits, config: Config) -> Values:
     """What this worker would have the crawl keep to."""
     values = {name: getattr(limits, field) for name, field in _FIELDS.items()} | config.deciding()
+    values |= {name: read(config) for name, read in FILES.items()}
     found: Values = json.loads(json.dumps(values, default=list))
     return found
 
@@ -119,15 +101,15 @@ def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
             "the whole crawl add -s CRAWL_RULES=replace"
         )
     agreed = {**stored, **{name: mine[name] for name in mine.keys() - stored.keys()}}
-    for name, (_, stricter) in STRICTEST.items():
-        agreed[name] = stricter(agreed[name], mine[name])
+    for name, (_, merge) in _MERGED.items():
+        agreed[name] = merge(agreed[name], mine[name])
         if agreed[name] != mine[name]:
             log.warning(
-                "%s=%s holds for this crawl, not %s: the strictest value of all its workers counts "
-                "(CRAWL_RULES=replace sets it anew)",
+                "%s=%s holds for this crawl, not %s: %s (CRAWL_RULES=replace sets it anew)",
                 name,
                 agreed[name],
                 mine[name],
+                "the strictest value of all its workers counts" if name in STRICTEST else "this worker was given none",
             )
     return agreed
 
@@ -145,7 +127,7 @@ def _replaced(stored: Values, mine: Values, crawl: str) -> Values:
 
 def _differences(stored: Values, mine: Values) -> list[str]:
     """One phrase for each setting that has to be the same and is not."""
-    names = sorted((stored.keys() & mine.keys()) - STRICTEST.keys() - OWN)
+    names = sorted((stored.keys() & mine.keys()) - _MERGED.keys() - WORKER_OWN.keys())
     return [
         f"{name}: the crawl has {_shown(stored[name])}, this worker {_shown(mine[name])}"
         for name in names
@@ -160,11 +142,11 @@ def _shown(value: Any) -> str:
 
 
 def _politeness(stored: Values) -> str:
-    return ", ".join(f"{name}={stored[name]}" for name in STRICTEST if name in stored)
+    return ", ".join(f"{name}={stored[name]}" for name in _MERGED if name in stored)
 
 
 def _limits(limits: Limits, rules: Values, *, layout: bool = True) -> Limits:
-    taken = {name: field for name, field in _FIELDS.items() if name in rules and (layout or name in STRICTEST)}
+    taken = {name: field for name, field in _FIELDS.items() if name in rules and (layout or name in _MERGED)}
     return replace(limits, **{field: rules[name] for name, field in taken.items()})
 
 

@@ -11,18 +11,24 @@ from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
 _WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
+_WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
 _BUSIEST = frozenset({"lease", "ack", "finish"})
 
 
 @cache
 def script_source(name: str) -> Script:
     """A script, with the functions that it shares with others in front of it."""
-    shared = ("common", "visits") if name in _WITH_VISITS else ("common",)
-    if name in _BUSIEST:
+    shared = ["common"]
+    shared += ["visits"] if name in _WITH_VISITS else []
+    shared += ["value"] if name in _WITH_VALUE else []
+    shapes = ["shapes"] if name in _WITH_VALUE else []
+    if name == "ack":
+        parts = ["head", "tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
+    elif name in _BUSIEST:
         own = ["requests", name] if name != "lease" else [name]
-        parts = ["head", "tally", _as_function(shared), "lazy", *own]
+        parts = ["head", "tally", _as_function([*shapes, *shared]), "lazy", *own]
     else:
-        parts = ["head", "tally", *shared, name]
+        parts = ["head", "tally", *shapes, *shared, name]
     text = "".join(part if "\n" in part else _lua(part) for part in parts)
     return Script.of(text)
 

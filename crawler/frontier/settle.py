@@ -10,19 +10,23 @@ from crawler.frontier.script_call import ScriptCalls, by_shard, clean, ms, shard
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
 
+Result = tuple[str, Wire | None] | tuple[str, Wire | None, bytes] | tuple[str, Wire | None, bytes, bytes]
+"""Token, what the request cost, what to remember of the visit, what it brought."""
+
+
 class Settle(ScriptCalls):
     """Ends leases. A lease that has expired is nobody's any more: its late outcome does nothing."""
 
     _jitter: Callable[[], float]
 
-    async def settle(self, results: Iterable[tuple[str, Wire | None] | tuple[str, Wire | None, bytes]]) -> list[bool]:
+    async def settle(self, results: Iterable[Result]) -> list[bool]:
         """These URLs are finished; everything they produced is durable.
 
         Each comes with what its request cost (None where none was sent: its politeness slot goes to the next URL at
-        once) and what to remember of the visit (`visit_entry`). False in the answer: the lease had expired, nothing
-        happened.
+        once), what to remember of the visit (`visit_entry`), and what it brought (`outcome_entry`). False in the
+        answer: the lease had expired, nothing happened.
         """
-        rows = [(token, *wire_args(wire), *(visit or (b"",))) for token, wire, *visit in results]
+        rows = [(token, *wire_args(wire), *(*more, b"", b"")[:2]) for token, wire, *more in results]
         return [bool(n) for n in await self._per_token("ack", rows)]
 
     async def finish(self, results: Iterable[tuple[str, Wire | None]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crawler.frontier.overview import Overview, ScopeView
 
 ROWS = 20
+_KINDS = 10  # of parked links that are shown
 _HEAD = ("queued", "leased", "done", "failed", "on hold", "own delay", "next turn", "domain", "remarks")
 _LEFT = 2  # columns that are text: the last ones
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
@@ -39,11 +40,17 @@ def _totals(view: Overview) -> list[str]:
         f"crawl {view.crawl}: {c.mode}",
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
         f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} domains   seen {c.seen:,}"
+        + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
+    lines += [f"  parked {v.parked:,} links like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
+    if (more := len(view.barren) - _KINDS) > 0:
+        lines.append(f"  … and {more} more kinds of links; `scrapy frontier requeue parked` brings all of them back")
+    elif view.barren:
+        lines.append("  `scrapy frontier requeue parked` brings them back")
     if view.reasons:
         lines.append(
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
@@ -73,6 +80,8 @@ def _remarks(s: ScopeView) -> str:
     parts = ["paused"] if s.paused else []
     if s.blocked_for and not s.paused:
         parts.append(f"blocked for {humane(s.blocked_for)}: {s.blocked or 'no reason given'}")
+    if s.barren:
+        parts.append(f"{s.barren:,} parked")
     if s.waiting:
         parts.append(f"{s.waiting:,} try again later")
     return ", ".join(parts)

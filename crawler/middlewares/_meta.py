@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 CONTROL_FILE = "control_file"
 """Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""
+SUBRESOURCE = "subresource"
+"""Key in `request.meta`: a page in the browser asked for it (a script, data). Guarded, and not judged as a page."""
 
 
 def is_control_file(request: Request) -> bool:
-    """True for robots.txt and the like: fetched by policy itself, never kept."""
-    return bool(request.meta.get(CONTROL_FILE))
+    """True for robots.txt and the like, and for what a page in the browser loads: fetched by ourselves, never kept."""
+    return bool(request.meta.get(CONTROL_FILE) or request.meta.get(SUBRESOURCE))
 
 
 def is_page(request: Request) -> bool:

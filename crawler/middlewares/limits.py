@@ -16,7 +16,7 @@ from scrapy.http import Response
 from crawler.document import Drop, DropReason
 from crawler.downloader import codings
 from crawler.downloader.private import Decompression
-from crawler.middlewares._meta import is_control_file, is_page
+from crawler.middlewares._meta import CONTROL_FILE, is_control_file, is_page
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
 from crawler.policy.robots.parse import MAX_BYTES
@@ -66,7 +66,7 @@ class LimitsMiddleware:
 
     def bytes_received(self, data: bytes, request: Request, **_: Any) -> None:
         """Raises: StopDownload where a control file has been read as far as it is going to be parsed."""
-        if not is_control_file(request):
+        if not request.meta.get(CONTROL_FILE):
             return
         received = request.meta.get("received_bytes", 0) + len(data)
         request.meta["received_bytes"] = received

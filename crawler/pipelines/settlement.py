@@ -18,6 +18,7 @@ from crawler.dataset.supersede import is_pending, supersede
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
+from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.pipelines.base import StageDrop, refuse_to_start
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.exceptions import DropItem
     from twisted.python.failure import Failure
+
+    from crawler.frontier.client import Frontier
 
 logger = logging.getLogger(__name__)
 
@@ -197,7 +200,16 @@ class Settlement:
                 reason, cause = hold_reason(why)
                 when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
                 await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
+            await self._report_parked(frontier.frontier)
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+
+    async def _report_parked(self, frontier: Frontier) -> None:
+        """One line for each kind of link that is parked: how many, why, and how they come back."""
+        async for scope, _ in parked_scopes(frontier):
+            for view in await shapes_of(frontier, scope):
+                if view.parked:
+                    detail = f"{view.parked:,} links like this one are parked: {view.reason}"
+                    await self._reject(self._blank(view.example), Drop("frontier", DropReason.HOLD_BARREN, detail))
 
     async def _report_next_visits(self) -> None:
         """For the summary: how many pages a later run of this crawl will fetch again, and from when on."""

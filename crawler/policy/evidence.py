@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from crawler.config.text import PROFILE_NAME
 from crawler.document import Drop, DropReason, Signal
@@ -119,3 +120,14 @@ def load_profile(blob: bytes) -> str:
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
     return profile if isinstance(profile, str) and PROFILE_NAME.fullmatch(profile) else ""
+
+
+def load_browser(blob: bytes) -> dict[str, Any] | None:
+    """How rendering the page went, as our crawl noted it; None where no browser was asked."""
+    try:
+        facts = json.loads(blob)["browser"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    failed = facts.get("failed", ["", ""]) if isinstance(facts, dict) else None
+    is_sound = isinstance(failed, list) and len(failed) == 2 and all(isinstance(part, str) for part in failed)
+    return facts if is_sound else None

@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Runner = Callable[[Document, tuple[str, ...]], Document]
 
+GIVEN_UP = "given_up"
+"""Beside the stages' names in `Document.timings`: CPU seconds of the attempts that ended at the limit."""
+
 
 class PoolError(Exception):
     """The worker processes cannot be used."""
@@ -85,6 +88,7 @@ class StagePool:
             done = await self._salvage(doc, names)
             done.verdict = verdict
             done.text = ""
+            _add_lost_time(done, error, self.timeout)
         done.exchange = doc.exchange
         return done
 
@@ -157,8 +161,9 @@ class StagePool:
         if reading:
             try:
                 done: Document = await self._call(self._runner, doc, reading)
-            except (TimeoutError, ProcessExpired, BrokenProcessPool):
+            except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
                 logger.warning("the links of %s cannot be read either", doc.url)
+                _add_lost_time(doc, error, self.timeout)
             else:
                 return done
         doc.html = b""
@@ -220,9 +225,19 @@ def _without_exchange(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     return None, args
 
 
+def _has_used_its_time_up(error: Exception) -> bool:
+    return isinstance(error, ProcessExpired) and error.exitcode == cpu_limit.EXIT_CODE
+
+
+def _add_lost_time(doc: Document, error: Exception, timeout: float) -> None:
+    """The timings of a killed worker die with it; of one that used its time up it is known how much that was."""
+    if _has_used_its_time_up(error):
+        doc.timings[GIVEN_UP] = doc.timings.get(GIVEN_UP, 0.0) + timeout
+
+
 def _verdict_of(error: Exception, timeout: float, patience: float) -> Drop:
     if isinstance(error, TimeoutError):
         return Drop("stages", DropReason.STAGE_TIMEOUT, f"no answer after {patience:g} s")
-    if isinstance(error, ProcessExpired) and error.exitcode == cpu_limit.EXIT_CODE:
+    if _has_used_its_time_up(error):
         return Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {timeout:g} s of CPU time")
     return Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {type(error).__name__}")

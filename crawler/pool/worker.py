@@ -46,7 +46,11 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     doc = _chain.run(doc, names)
     found = [(link, canonicalize(link)) for link in doc.links]
     doc.links_too_long += sum(url is None and len(link) > MAX_URL_LENGTH for link, url in found)
-    doc.links = list(dict.fromkeys(url for _, url in found if url is not None))
+    links: dict[str, int] = {}
+    for (_, url), mark in zip(found, doc.link_marks or bytes(len(found)), strict=True):
+        if url is not None:
+            links[url] = min(mark, links.get(url, mark))
+    doc.links, doc.link_marks = list(links), bytes(links.values())
     return doc
 
 

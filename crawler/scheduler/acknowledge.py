@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Fault, Lease, Nack, Wire
+from crawler.frontier.outcome import outcome_entry
 from crawler.server.batching import Batcher
 from crawler.server.connection import ServerRestarted
 from crawler.statkeys import PUT_AGAIN, STALE
@@ -46,7 +47,7 @@ class Acknowledgements:
         self._revisits = revisits
         self._stir = stir
         self._backoff = backoff
-        self._acks: Batcher[tuple[str, Wire | None, bytes], bool] = Batcher(self._send_acks)
+        self._acks: Batcher[tuple[str, Wire | None, bytes, bytes], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
 
     @property
@@ -66,7 +67,9 @@ class Acknowledgements:
             return
         flight.settling = True
         visit = self._revisits.entry(flight.lease, doc)
-        if not await self._acks((token, flight.wire(self._frontier.now()), visit)):
+        wire = flight.wire(self._frontier.now())
+        brought = outcome_entry(flight.lease, doc, self._frontier.limits.quality_weight) if wire is not None else b""
+        if not await self._acks((token, wire, visit, brought)):
             self._stats.inc_value(STALE)
         self._let_go(flight)
 
@@ -110,7 +113,7 @@ class Acknowledgements:
         self._in_flight.drop(flight.lease.token)
         self._stir()
 
-    async def _send_acks(self, items: list[tuple[str, Wire | None, bytes]]) -> list[bool]:
+    async def _send_acks(self, items: list[tuple[str, Wire | None, bytes, bytes]]) -> list[bool]:
         """Acknowledge, once the server certainly has what these pages led to.
 
         Links may have gone with the last second of a server that was restarted since: then they are put again first,

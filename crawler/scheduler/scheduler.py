@@ -212,6 +212,8 @@ class Scheduler(BaseScheduler):
         try:
             await self.frontier.open()
             await join_rules(self.frontier, self._config)
+            if await self.frontier.order_by_value():
+                await self.frontier.requeue("parked")
         except BaseException:
             await self._leave()
             raise
@@ -299,7 +301,8 @@ class Scheduler(BaseScheduler):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
             chain = (*lease.redirects, lease.url)
-            await self.put([Candidate(url, lease.priority, lease.depth, lease.kind, chain)], lease.token)
+            link = Candidate(url, lease.priority, lease.depth, lease.kind, chain, mark=lease.mark, parent=lease.parent)
+            await self.put([link], lease.token)
             await self.settle(lease.token)
 
     async def _recover(self, flight: Flight) -> None:

@@ -49,8 +49,9 @@ class AllowlistEntry:
     priority: int = 0  # among domains whose turn has come, those with a higher one are asked first
     hours: str | None = None  # `seeds.hours`; None = all day
     ttl_days: float | None = None  # age at which `scrapy dataset expire` removes a document; None = never
-    js: str = "auto"
-    wait_selector: str | None = None
+    js: str = ""  # "never", "auto", "always": when a browser renders its pages; empty = JS_MODE decides
+    js_wait_selector: str | None = None  # CSS selector that the browser waits for
+    js_timeout: float | None = None  # seconds a page may take in the browser; None = BROWSER_TIMEOUT_SECONDS
     discovery: str = "sitemap"
     profile: str = "auto"  # of the quality rules; auto = QUALITY_PROFILE decides
     tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
@@ -99,7 +100,7 @@ def parse_allowlist(data: bytes, name: str = "allowlist") -> list[AllowlistEntry
     return entries
 
 
-_ALIASES = {"license": "licence"}
+_ALIASES = {"license": "licence", "wait_selector": "js_wait_selector"}
 _REQUIRED = ("domain", "tier", "licence")
 _KEYS = (*SCALARS, *LISTS, *_ALIASES)
 _Values = dict[str, Any]

@@ -74,6 +74,16 @@ def _days(text: str) -> float:
     return days
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= 600:
+        raise ValueError("expected seconds that a page may take in the browser, from 1 to 600")
+    return seconds
+
+
 def _sitemap(text: str) -> str:
     url = canonicalize(text)
     if url is None:
@@ -122,7 +132,8 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "hours": _hours,
     "ttl_days": _days,
     "js": _one_of("auto", "always", "never"),
-    "wait_selector": _text,
+    "js_wait_selector": _text,
+    "js_timeout": _seconds,
     "discovery": _one_of("sitemap", "links"),
     "profile": _profile,
 }

@@ -170,7 +170,6 @@ class _Planner:
             for problem in error.problems:
                 self.problem(problem)
             return []
-        self.check_tier(argument, entries)
         expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
         for entry in entries:
             if not any(_entry_candidates(entry)):
@@ -185,18 +184,6 @@ class _Planner:
         elif expired:
             self.warnings.append(f"{argument}: expired, nothing is fetched: {_some(expired)}")
         return entries
-
-    def check_tier(self, argument: str, entries: list[AllowlistEntry]) -> None:
-        """This version has no browser: what needs one is refused, because its text would be missing unnoticed."""
-        for entry in entries:
-            if entry.js == "always":
-                self.problem(
-                    f"{argument}:{entry.line}: {entry.domain}: js: always needs a browser, which this version does not "
-                    "have: write js: auto to take the pages as they are served, or leave the domain out"
-                )
-        idle = [f"wait_selector ({entry.domain})" for entry in entries if entry.wait_selector]
-        if idle:
-            self.warnings.append(f"{argument}: without effect in this version: {_some(idle)}")
 
     def check_covered(self, name: str, pages: Iterable[str], covered: Scope) -> None:
         """A seed on a domain of the allowlist must be one the allowlist lets in."""

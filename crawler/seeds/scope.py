@@ -258,7 +258,9 @@ _NUMBERS: dict[str, tuple[type, ...]] = {
     "max_pages": (int,),
     "priority": (int,),
     "ttl_days": (int, float),
+    "js_timeout": (int, float),
 }
+_RENAMED = {"wait_selector": "js_wait_selector"}  # as a crawl that an earlier version began has it
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's
 
 
@@ -287,6 +289,7 @@ def _entry_to_json(entry: AllowlistEntry) -> dict[str, Any]:
 
 def _entry_from_json(values: dict[str, Any]) -> AllowlistEntry:
     """Types are checked: what is stored in Redis may have been written by anybody who reaches it."""
+    values = {_RENAMED.get(name, name): value for name, value in values.items()}
     lists: dict[str, Any] = {name: tuple(_strings(values[name])) for name in _LISTS if name in values}
     entry = AllowlistEntry(**(values | lists))
     for name, declared in _ENTRY_FIELDS.items():

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
 
+from crawler.browser.memory import DomainMemory
+from crawler.browser.tiers import Tiers
 from crawler.config import Config
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
@@ -30,10 +32,12 @@ from crawler.seeds.arguments import judged
 from crawler.seeds.plan import SeedPlan, sitemap_candidates
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
-from crawler.spiders.failures import outcome_of, redirect_of
+from crawler.spiders.failures import next_of, outcome_of, redirect_of
+from crawler.stages.tiers import has_too_little
 from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED, UNREAD_SITEMAPS
 from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
 
@@ -56,6 +60,7 @@ class CorpusSpider(Spider):
     plan: SeedPlan
     shared: SharedScope | None = None
     pool: StagePool
+    tiers: Tiers
     hop: tuple[str, ...]
     moves: Moves
     decay: DecayLimits
@@ -79,6 +84,9 @@ class CorpusSpider(Spider):
             spider.pool.start_loading()
         spider.decay = DecayLimits(frontier.recrawl_decay_yield, frontier.recrawl_decay_quality)
         spider.hop = first_segment(crawler.settings)
+        browser = spider.config.browser
+        memory = DomainMemory(lambda: spider.frontier.frontier, browser.direct_after, browser.probe_seconds)
+        spider.tiers = Tiers(crawler, spider.pool, spider.hop, memory)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
         return spider
 
@@ -120,19 +128,28 @@ class CorpusSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
-        doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
+        scope = await self._scope_for(lease.url)
+        doc = document_of(response, lease, self.config, scope)
         if lease.visit is not None:
             recall(doc, lease.visit)
             await self._compare(doc, lease.visit)
         tell_history(doc, lease.visit)
         if doc.verdict is None:
-            doc = await self.pool.run(doc, self.hop)
+            doc = await self.tiers.judged(doc, response, scope.entry_of(lease.url))
             if doc.links_too_long:
                 self._count(f"{TRAPPED}/too_long", doc.links_too_long)
-            await self.put_links(self._links_of(doc), lease)
+            await self.put_links(self._links_of(doc), lease, dict(zip(doc.links, doc.link_marks, strict=False)))
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
+            await self._follow_script(doc, lease)
         yield doc
+
+    async def _follow_script(self, doc: Document, lease: Lease) -> None:
+        """A page without text whose script leads elsewhere is a redirect, as one that the server sends."""
+        target = doc.render_signals.get("browser", {}).get("moved_to")
+        if target and has_too_little(doc):
+            onward = next_of(target, lease, self.config.policy.max_redirects, self.canonical)
+            doc.verdict, doc.exchange = await self._follow(onward, lease), None
 
     def _links_of(self, doc: Document) -> list[str]:
         """The links of a page, and first of all the page that it names as its original."""
@@ -208,12 +225,16 @@ class CorpusSpider(Spider):
         assert self.shared is not None, "requests come after start()"
         return await self.shared.covering(url)
 
-    async def put_links(self, links: Iterable[str], lease: Lease) -> None:
-        """Put the links that the scope admits into the frontier, one level deeper than their page."""
+    async def put_links(self, links: Iterable[str], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
+        """Put the links that the scope admits into the frontier, one level deeper than their page.
+
+        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
+        """
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
-        found = [Candidate(url, priority=-depth, depth=depth) for url in links]
+        marks, parent = marks or {}, shape_id_of(lease.url)
+        found = [Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent) for url in links]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
             self._count(f"{CAPPED}/depth", len(admitted))
@@ -244,7 +265,8 @@ class CorpusSpider(Spider):
         if isinstance(target, Drop):
             return target
         chain = (*lease.redirects, lease.url)
-        candidate = Candidate(target, lease.priority, lease.depth, lease.kind, chain)
+        place = lease.priority, lease.depth, lease.kind
+        candidate = Candidate(target, *place, chain, mark=lease.mark, parent=lease.parent)
         candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")

@@ -29,9 +29,14 @@ def redirect_of(
     error = failure.value
     if not isinstance(error, Redirected):
         return None
-    target = canonical(error.target)
+    return next_of(error.target, lease, limit, canonical)
+
+
+def next_of(named: str, lease: Lease, limit: int, canonical: Callable[[str], str | None]) -> str | Drop:
+    """The next URL of a chain of redirects, as `canonical` calls it; a `Drop` where it leads nowhere."""
+    target = canonical(named)
     if target is None:
-        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(error.target)}")
+        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(named)}")
     chain = (*lease.redirects, lease.url)
     if target in chain:
         return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])

@@ -242,6 +242,7 @@ async def _put_links(
     from crawler.frontier.model import PutStatus
     from crawler.seeds.arguments import judged
     from crawler.urls.candidate import Candidate
+    from crawler.urls.shape import shape_id_of
 
     depth = max(1, config.frontier.depth_limit)
     candidates: dict[str, Candidate] = {}
@@ -249,7 +250,8 @@ async def _put_links(
         if not rules.follows_links(page):
             continue
         for url in filter(None, map(rules.canonical, links)):
-            candidate, admission = judged(rules, Candidate(url, -depth, depth), "link")
+            link = Candidate(url, -depth, depth, mark=0, parent=shape_id_of(page))
+            candidate, admission = judged(rules, link, "link")
             if admission.ok:
                 candidates.setdefault(candidate.url, candidate)
     answers = await frontier.put(list(candidates.values()))

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from crawler.config import Config, DecontaminationConfig, LanguageConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.tiers import judged_twice
 
 STAGES: tuple[str, ...] = (
     "parse",
@@ -61,8 +62,13 @@ class Chain:
         """Apply the named stages that the document has not seen; a `Drop` ends up in `doc.verdict`.
 
         An exception inside a stage is our mistake, not the page's: it becomes the verdict `stage_error`, so that one
-        page never costs another.
+        page never costs another. A page that a browser has drawn goes through as it was sent and as it was drawn.
         """
+        if doc.rendering is not None and doc.verdict is None:
+            return judged_twice(doc, lambda one: self._run(one, names))
+        return self._run(doc, names)
+
+    def _run(self, doc: Document, names: Iterable[str]) -> Document:
         wanted = set(names)
         if doc.html and not doc.content_hash:
             doc.content_hash = "sha256:" + hashlib.sha256(doc.html).hexdigest()
@@ -150,6 +156,7 @@ def _without_baggage(doc: Document) -> Document:
     doc.tree = None
     doc.metas = []
     doc.rel_links = []
+    doc.embedded = doc.rendering = None
     if not doc.text_allowed:
         doc.text = ""
         doc.title = doc.description = doc.author = None

@@ -17,7 +17,9 @@ class Candidate:
 
     `redirects` is the chain of URLs that led here. `lastmod` (epoch seconds, from a sitemap) has already been turned
     into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap`: at most so many pages of
-    the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes.
+    the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes. `mark` is set for a link of a
+    page: from 0 (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought,
+    whatever its `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page.
     """
 
     url: str
@@ -27,3 +29,5 @@ class Candidate:
     redirects: tuple[str, ...] = ()
     lastmod: float | None = None
     cap: int = 0
+    mark: int | None = None
+    parent: str = ""

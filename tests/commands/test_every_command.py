@@ -46,6 +46,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "edit": (["nosuch"], 2),
     "fetch": (["http://127.0.0.1:1/"], 1),
     "frontier drain": ([], 1),
+    "frontier export": ([], 1),
     "frontier pause": ([], 1),
     "frontier purge": (["example.org", "--yes"], 1),
     "frontier requeue": (["dead"], 1),
@@ -64,6 +65,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "startproject": (["mine"], 2),
     "version": ([], 0),
     "view": (["http://127.0.0.1:1/"], 1),
+    "work": (["corpus"], 1),
 }
 OPERATIONS = {
     f"{name} {operation}"
@@ -74,8 +76,8 @@ REFUSED = {"bench", "genspider", "parse", "runspider", "startproject"}  # whatev
 NEED_PROCESS = {"bench", "check", "crawl", "diagnose", "fetch", "optout", "parse", "runspider", "shell", "view"}
 """Commands for which Scrapy makes a reactor, of which a process has one; the others run here, twenty times as fast."""
 
-ASK_SERVER = sorted({name for name in ALONE if name.startswith("frontier ")} | {"quarantine", "seed", "crawl"})
-READ_CORPUS = sorted(name for name, (words, _) in ALONE.items() if "corpus" in words and name != "crawl")
+ASK_SERVER = sorted({name for name in ALONE if name.startswith("frontier ")} | {"quarantine", "seed", "crawl", "work"})
+READ_CORPUS = sorted(name for name, (words, _) in ALONE.items() if "corpus" in words and name not in {"crawl", "work"})
 
 
 def typed(name: str, *more: str) -> list[str]:

@@ -135,8 +135,8 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead')"),
-        (["requeue"], "the following arguments are required: what"),
+        (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
+        (["requeue"], "one of the arguments what --parked is required"),
         (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'pause', 'resume', 'drain', "
          "'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),

@@ -64,7 +64,9 @@ def test_every_default_in_a_sentence_is_that_of_the_setting(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_default_in_a_table_of_settings_is_that_of_the_setting(page: Path) -> None:
-    rows = re.findall(r"^\| `([A-Z][A-Z_]{4,})` \| `?(\d[\d.,]*)`? \|", page.read_text("utf-8"), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| `([A-Z][A-Z_]{4,})` \| `?(\d[\d,]*(?:\.\d+)?)`? \|", page.read_text("utf-8"), flags=re.MULTILINE
+    )
     shown = [(name, float(value.replace(",", ""))) for name, value in rows if name in declared()]
     wrong = {name: (value, declared()[name].default) for name, value in shown if value != declared()[name].default}
     assert named(page) == "docs/settings.md" or wrong == {}  # that page is generated, and has lists as well

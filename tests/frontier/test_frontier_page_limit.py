@@ -40,6 +40,16 @@ def test_sitemaps_are_no_pages(frontier_run):
     frontier_run(scenario, total_pages=2)
 
 
+def test_sitemaps_take_no_place_of_a_domains_cap_and_are_not_held_back_by_it(frontier_run):
+    async def scenario(frontier: Frontier) -> None:
+        lists = [Candidate(f"https://a.example/{n}.xml", kind="sitemap", cap=2) for n in range(5)]
+        assert said(await frontier.put(lists)) == "qqqqq"
+        assert said(await frontier.put(pages(1, 2, 3))) == "qqc"
+        assert said(await frontier.put([Candidate("https://a.example/6.xml", kind="sitemap")])) == "q"
+
+    frontier_run(scenario, max_pages=2)
+
+
 def test_the_cap_of_a_domain_holds_within_it(frontier_run):
     async def scenario(frontier: Frontier) -> None:
         assert said(await frontier.put(pages(1, 2, 3))) == "qqc"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from dataclasses import replace
 
 import pytest
 
-from crawler.config import from_mapping
+from crawler.config import declared, from_mapping
 from crawler.frontier import rules
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
-from crawler.frontier.rules import LAYOUT, STRICTEST, RulesDifferError, adopt_rules, follow_rules, join_rules
+from crawler.frontier.owners import BY_CONTENT, CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
+from crawler.frontier.rules import RulesDifferError, adopt_rules, follow_rules, join_rules
 from crawler.server.errors import FrontierError
 
 
@@ -82,6 +84,20 @@ def test_the_strictest_value_of_all_workers_holds_whoever_came_first(worker, nam
         ("NEARDUP_THRESHOLD", 0.8, 0.9, "NEARDUP_THRESHOLD: the crawl has 0.8, this worker 0.9"),
         ("POLITENESS_SCOPE", "domain", "host", "POLITENESS_SCOPE: the crawl has domain, this worker host"),
         ("FRONTIER_SHARDS", 1, 4, "FRONTIER_SHARDS: the crawl has 1, this worker 4"),
+        ("FRONTIER_MAX_PAGES_PER_DOMAIN", 5, 0, "FRONTIER_MAX_PAGES_PER_DOMAIN: the crawl has 5, this worker 0"),
+        ("DEPTH_LIMIT", 2, 0, "DEPTH_LIMIT: the crawl has 2, this worker 0"),
+        ("FRONTIER_MAX_QUEUED_PER_DOMAIN", 128, 0, "FRONTIER_MAX_QUEUED_PER_DOMAIN: the crawl has 128, this worker 0"),
+        ("ARCHIVE", True, False, "ARCHIVE: the crawl has True, this worker False"),
+        ("ARCHIVE_COMPRESSION", "gzip", "zstd", "ARCHIVE_COMPRESSION: the crawl has gzip, this worker zstd"),
+        ("SHARD_FORMAT", "jsonl.zst", "jsonl", "SHARD_FORMAT: the crawl has jsonl.zst, this worker jsonl"),
+        ("REJECTED_TEXT", True, False, "REJECTED_TEXT: the crawl has True, this worker False"),
+        ("RECRAWL_REMEMBER", True, False, "RECRAWL_REMEMBER: the crawl has True, this worker False"),
+        (
+            "DEDUP_REDIS_URL",
+            None,
+            "redis://me:secret@127.0.0.1:7000/1",
+            "DEDUP_REDIS_URL: the crawl has the server of the frontier, this worker 127.0.0.1:7000/1",
+        ),
     ],
 )
 def test_a_worker_that_would_judge_or_queue_otherwise_is_refused_by_the_name_of_the_setting(
@@ -94,6 +110,85 @@ def test_a_worker_that_would_judge_or_queue_otherwise_is_refused_by_the_name_of_
             await join(**{name: two})
         assert said in str(refused.value)
         assert "CRAWL_RULES=replace" in str(refused.value)
+
+    worker(scenario)
+    assert name in {*declared()} - {*WORKER_OWN}
+
+
+def test_each_setting_belongs_to_the_crawl_or_has_a_reason_why_workers_may_differ():
+    deciding = {name for name, field in declared().items() if field.metadata["digest"]}
+    kinds = [{*STRICTEST}, {*LATEST}, {*LAYOUT}, {*FILES}, {*BY_CONTENT}, {*CAPS}, {*ORDER}, {*WORKER_OWN}]
+    owners = {name: sum(name in kind for kind in kinds) for name in declared()}
+    assert {name for name, n in owners.items() if n == 0} <= deciding, "say in crawler/frontier/owners.py whose it is"
+    assert {name for name, n in owners.items() if n > 1} == set()
+    assert {name for kind in kinds for name in kind} <= declared().keys(), "a setting that is no more"
+    assert deciding & WORKER_OWN.keys() == {"RETRY_TIMES"}
+    assert all(len(reason) > 12 for reason in WORKER_OWN.values())
+
+
+def by_content(folder) -> dict[str, tuple[dict, dict]]:
+    """Settings of two workers that differ in what is in a file, or in how it is compared, by name."""
+    one, two = folder / "one.jsonl", folder / "two.jsonl"
+    one.write_text(json.dumps({"text": "one two three four " * 9}) + "\n")
+    two.write_text(json.dumps({"text": "five six seven eight " * 9}) + "\n")
+    mine, yours = folder / "mine.yaml", folder / "yours.yaml"
+    mine.write_text("mine:\n  like: prose\n")
+    yours.write_text("mine:\n  like: technical\n")
+    sets = {"EVAL_SETS": str(one)}
+    return {
+        "EVAL_SETS": (sets, {"EVAL_SETS": str(two)}),
+        "QUALITY_PROFILES_FILE": ({"QUALITY_PROFILES_FILE": str(mine)}, {"QUALITY_PROFILES_FILE": str(yours)}),
+        **{name: (sets, {**sets, name: 7}) for name in sorted(BY_CONTENT) if name.startswith("DECONTAMINATION_")},
+    }
+
+
+@pytest.mark.parametrize("name", sorted(BY_CONTENT))
+def test_what_is_compared_by_content_is_compared_where_there_is_content(worker, name, tmp_path):
+    mine, yours = by_content(tmp_path)[name]
+
+    async def scenario(join):
+        await join(**mine)
+        with pytest.raises(RulesDifferError, match=r"EVAL_SETS|QUALITY_PROFILES_FILE"):
+            await join(**yours)
+
+    worker(scenario)
+
+
+def test_the_password_of_the_duplicate_index_is_not_written_into_the_frontier(worker):
+    async def scenario(join):
+        first = await join(DEDUP_REDIS_URL="redis://me:secret@127.0.0.1:7000/1")
+        assert "secret" not in await first.rules_get()
+        await join(DEDUP_REDIS_URL="redis://other:word@127.0.0.1:7000/1")
+
+    worker(scenario)
+
+
+def test_a_server_of_its_own_that_is_the_frontiers_is_no_other_index(worker, valkey_url):
+    async def scenario(join):
+        await join(REDIS_URL=valkey_url)
+        await join(REDIS_URL=valkey_url, DEDUP_REDIS_URL=valkey_url)
+
+    worker(scenario)
+
+
+def test_a_worker_without_a_page_limit_keeps_to_the_crawls_and_a_later_one_may_raise_it(worker, caplog):
+    async def scenario(join):
+        await join(FRONTIER_MAX_PAGES=6)
+        assert (await join()).limits.total_pages == 6
+        assert "FRONTIER_MAX_PAGES=6 holds for this crawl, not 0: this worker was given none" in caplog.text
+        assert (await join(FRONTIER_MAX_PAGES=9)).limits.total_pages == 9
+        assert (await join()).limits.total_pages == 9
+        assert (await join(CRAWL_RULES="replace")).limits.total_pages == 0
+
+    worker(scenario)
+
+
+def test_a_command_that_puts_seeds_keeps_to_the_caps_of_the_crawl(worker):
+    async def scenario(join):
+        other = await join(FRONTIER_MAX_PAGES=6, FRONTIER_MAX_PAGES_PER_DOMAIN=3, DEPTH_LIMIT=2)
+        other.limits = replace(other.limits, total_pages=0, max_pages=0, depth=0)
+        await adopt_rules(other)
+        assert (other.limits.total_pages, other.limits.max_pages, other.limits.depth) == (6, 3, 2)
 
     worker(scenario)
 

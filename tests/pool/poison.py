@@ -15,7 +15,7 @@ def run(doc: Document, names: tuple[str, ...]) -> Document:
     if "hang" in doc.url and not ("hang-late" in doc.url and "extraction" not in names):
         while True:
             time.sleep(0.01)
-    if "busy" in doc.url:
+    if "busy" in doc.url and not ("busy-late" in doc.url and "extraction" not in names):
         while True:
             pass
     if "patient" in doc.url:

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.pool.pool import StagePool
+from crawler.pool.pool import GIVEN_UP, StagePool
 from tests.pool import poison
 
 
@@ -45,6 +45,12 @@ def test_a_page_that_uses_its_time_up_is_given_up_and_the_others_pass(make_pool)
     docs = run_all(pool, ["a", "busy", "b", "one-call", "c"])
     overdue = Drop("stages", DropReason.STAGE_TIMEOUT, "longer than 0.5 s of CPU time")
     assert [d.verdict for d in docs] == [None, overdue, None, overdue, None]
+
+
+def test_the_time_that_a_page_used_up_is_counted_each_time_it_did(make_pool):
+    pool = make_pool(STAGE_TIMEOUT_SECONDS="0.5", patience=1000.0)
+    docs = run_all(pool, ["a", "busy-late", "busy", "crash"])
+    assert [d.timings.get(GIVEN_UP, 0.0) for d in docs] == [0.0, 0.5, 1.0, 0.0]
 
 
 def test_time_that_a_page_spends_waiting_does_not_count(make_pool):

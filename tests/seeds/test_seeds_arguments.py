@@ -113,31 +113,29 @@ def test_an_entry_that_leaves_nowhere_to_start_is_refused(tmp_path: Path) -> Non
     ]
 
 
-def test_an_entry_that_needs_a_browser_is_refused_and_not_crawled_without(tmp_path: Path) -> None:
+def test_a_profile_of_the_allowlist_goes_to_the_pages_of_its_domain(tmp_path: Path) -> None:
     path = written(
         tmp_path,
-        "- {domain: a.org, tier: A, licence: x}\n- {domain: b.org, tier: A, licence: x, js: always}\n"
-        "- {domain: c.org, tier: A, licence: x, js: never}\n",
-    )
-    assert problems(allowlist=path) == [
-        f"{path}:2: b.org: js: always needs a browser, which this version does not have: write js: auto to take the "
-        "pages as they are served, or leave the domain out"
-    ]
-
-
-def test_keys_that_nothing_acts_on_yet_are_said_to_be_idle(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        "- {domain: a.org, tier: A, licence: x, wait_selector: main}\n"
-        "- {domain: b.org, tier: A, licence: x, profile: legal}\n",
+        "- {domain: a.org, tier: A, licence: x}\n- {domain: b.org, tier: A, licence: x, profile: legal}\n",
     )
     plan = plan_seeds(allowlist=path)
-    assert plan.warnings == [f"{path}: without effect in this version: wait_selector (a.org)"]
+    assert plan.warnings == []
     assert [plan.scope.grant(f"https://{host}/").profile for host in ("a.org", "www.b.org", "c.org")] == [
         "",
         "legal",
         "",
     ]
+
+
+def test_what_an_entry_says_about_the_browser_is_read_under_either_name_of_the_selector(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "- {domain: a.org, tier: A, licence: x, js: always, js_wait_selector: main article, js_timeout: 20}\n"
+        "- {domain: b.org, tier: A, licence: x, wait_selector: main}\n",
+    )
+    first, second = plan_seeds(allowlist=path).scope.entries
+    assert (first.js, first.js_wait_selector, first.js_timeout) == ("always", "main article", 20.0)
+    assert (second.js, second.js_wait_selector, second.js_timeout) == ("", "main", None)
 
 
 def test_a_seed_the_allowlist_excludes_is_a_problem_and_not_a_surprise(tmp_path: Path) -> None:

@@ -25,7 +25,11 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 
 def _which_urls(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=REQUEUE, help="URLs on hold, waiting for a later try, or given up")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "what", nargs="?", choices=REQUEUE, help="URLs on hold, waiting for a later try, given up, or parked"
+    )
+    which.add_argument("--parked", action="store_true", help="the same as parked")
     _one_domain(parser)
     parser.add_argument("--reason", default="", metavar="R", help="a part of the latest reason")
 
@@ -48,8 +52,33 @@ def _act(opts: argparse.Namespace, load: Load) -> list[str]:
     given = vars(opts)
     domain = given.get("named") or given.get("domain") or ""
     words = {name: given[name] for name in ("what", "reason", "yes") if name in given}
+    if given.get("parked"):
+        words["what"] = "parked"
     order = Order(opts.operation, domain=domain, **words)
     sys.stdout.write(with_frontier(load(), lambda frontier: act(frontier, order)) + "\n")
+    return []
+
+
+def _where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=whole(0), default=9401, metavar="N", help="default 9401; 0 = any that is free")
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on; default 127.0.0.1")
+
+
+def _export(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Until it is stopped. Raises: ConfigError, FrontierError."""
+    from crawler.observe.metrics.endpoint import EndpointError, check_address
+    from crawler.observe.metrics.export import export
+
+    def told(address: str) -> None:
+        sys.stdout.write(f"{address}\n")
+        sys.stdout.flush()
+
+    config = load()
+    try:
+        check_address(opts.host, opts.port, "--port")
+        with_frontier(config, lambda frontier: export(frontier, opts.host, opts.port, told))
+    except EndpointError as error:
+        return [str(error)]
     return []
 
 
@@ -57,11 +86,14 @@ OPERATIONS = {
     "status": Operation(
         "how far the crawl is: totals, rate, domains with the longest queues", "status --top 20", _looks, _status
     ),
+    "export": Operation(
+        "serve the figures of the status to Prometheus, until it is stopped", "export --port 9401", _where, _export
+    ),
     "pause": Operation("workers finish what they have and wait", "pause --domain example.org", _one_domain, _act),
     "resume": Operation("what was paused goes on", "resume --domain example.org", _one_domain, _act),
     "drain": Operation("workers finish what they have and end", "drain", _nothing, _act),
     "requeue": Operation(
-        "URLs on hold, waiting or given up are tried again", "requeue dead --reason timeout", _which_urls, _act
+        "URLs on hold, waiting, given up or parked are tried again", "requeue dead --reason timeout", _which_urls, _act
     ),
     "purge": Operation(
         "forget the queue of a domain and take nothing new of it", "purge example.org --yes", _what_goes, _act

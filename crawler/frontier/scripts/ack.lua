@@ -1,8 +1,9 @@
--- ACK: the URL is finished, everything it led to is durable. ARGV 5.. : (token, sent ms or '', latency ms,
--- visit or '')*, every token once. The visit is remembered in the same step, so that a crash leaves both or neither.
+-- ACK: the URL is finished, everything it led to is durable. ARGV 5.. : (token, sent ms or '', latency ms, visit or '',
+-- outcome or '')*, every token once. Visit and outcome (outcomes.lua) are remembered in the same step, so that a crash
+-- leaves all or nothing.
 -- Returns per token 1, or 0 where the lease had expired: then nothing happens.
 local tokens, answers, n, k = {}, {}, 0, 0
-for i = 5, #ARGV, 4 do
+for i = 5, #ARGV, 5 do
   n = n + 1
   tokens[n] = ARGV[i]
 end
@@ -14,9 +15,9 @@ for i = 1, n do
   if payload then
     local wire, scope, at = byte(payload), scope_of(payload)
     k = k + 1
-    payloads[k], wires[k], names[k], where[k] = payload, wire, scope, 1 + 4 * i
+    payloads[k], wires[k], names[k], where[k] = payload, wire, scope, 5 * i
     -- the member itself only where somebody needs it
-    if ARGV[4 + 4 * i] ~= '' or wire == 100 or byte(payload, at) < 58 then members[k] = match(payload, '^[^\t]*', at) end
+    if ARGV[3 + 5 * i] ~= '' or wire == 100 or byte(payload, at) < 58 then members[k] = match(payload, '^[^\t]*', at) end
   end
 end
 if k == 0 then return answers end
@@ -41,9 +42,11 @@ for i = 1, k do
     if died or attempts > 0 or holds > 0 then call('HDEL', WHY, key) end
   end
   tally(verdict, scope, 1)
+  if ARGV[place + 4] ~= '' then learn(scope, ARGV[place + 4]) end
 end
 forget(gone)
 save_tallies()
 finished(k, k - dead)
+adapt()
 save_if_needed()
 return answers

@@ -264,7 +264,7 @@ local function unpark(key, entries)
   end
 end
 
--- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode ---------------------------------
+-- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode, parked -----------------------------
 local function first(key)
   local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   return num(found[2] or 0)
@@ -280,5 +280,5 @@ local function totals(patience)
     if at > 0 and (soonest == 0 or at < soonest) then soonest = at end
   end
   return {stat('queued'), call('ZCARD', LEASES), call('ZCARD', HELD), stat('done'), call('HLEN', DEAD), stat('seen'),
-          stat('purged'), waiting, soonest, call('HGET', ST, 'mode') or 'run'}
+          stat('purged'), waiting, soonest, call('HGET', ST, 'mode') or 'run', stat('barren')}
 end

@@ -3,7 +3,7 @@
 -- Returns {token, lease as it is kept, …}, {place in the batch, reasons, …} of those tried before, next ready (ms),
 -- totals or false. A token is prefix .. number .. '.' .. nonce.
 local n, expiry, tries, patience = num(ARGV[5]), integer(now + num(ARGV[6])), num(ARGV[9]), num(ARGV[10])
-local REFILL = 64  -- URLs that move from an overflow into its queue when that is empty
+local POOR = 1685 * 1099511627776  -- score of a link that promises fewer than 50 tokens (shapes.lua)
 
 -- what silent workers held comes back; it costs an attempt
 local expired = call('ZRANGEBYSCORE', LEASES, '-inf', ARGV[1], 'LIMIT', 0, 64)
@@ -15,7 +15,7 @@ if #expired + #due > 0 then
 end
 
 local put = call('EXISTS', BUSY, LEASES, LEASE) == 3 and plain or wide
-local counters = call('HMGET', ST, 'serial', 'mode', 'queued', 'preferred')
+local counters = call('HMGET', ST, 'serial', 'mode', 'preferred')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
 local handed, out, expiries, reasons = 0, {}, {}, {}
 local function note(front, scope, member, score)
@@ -40,19 +40,12 @@ local function hand_out(scope, s, score, member)
     reasons[#reasons + 1] = call('HGET', WHY, scope .. '\t' .. rest) or ''
   end
 end
--- The next URLs of an overflow, behind everything that was queued before them with their priority. Returns how many are
--- left there.
-local function refill(scope, spilled)
-  local moved, entries = {}, call('LPOP', P .. 'o:' .. scope, REFILL) or {}
-  local sequence = call('HINCRBY', ST, 'sequence', #entries) - #entries
-  for k, entry in ipairs(entries) do
-    local priority, member = match(entry, '^(%S+) (.*)$')
-    moved[2 * k - 1], moved[2 * k] = sequence + k - num(priority) * 1099511627776, member
-  end
-  if #moved > 0 then call('ZADD', QUEUE .. scope, unpack(moved)) end
-  return spilled - #entries
+-- A queue that is empty, or whose best promises little, gets more of its overflow. Returns how many are left there, nil
+-- where it needs none.
+local function replenished(scope, spilled, score)
+  if call('EXISTS', QUEUE .. scope) == 0 then return rare().refill(scope, spilled) end
+  return num(score) > POOR and rare().sift(scope, spilled) or nil
 end
-local function is_drained(scope, spilled) return spilled > 0 and call('EXISTS', QUEUE .. scope) == 0 end
 
 -- One URL of each of these scopes, which are no longer among the ready ones: who may still be asked returns behind the
 -- others. The usual case goes without a table for the scope: one request at a time, nothing special, never tried before.
@@ -69,14 +62,14 @@ local function serve(names)
     if usual and member and byte(member) >= 58 then
       note(FRONT, scope, member, popped[2])
       busy[k + 1], busy[k + 2], k = scope, RECORD, k + 2
-      if spilled[i] and is_drained(scope, num(spilled[i])) then
-        local left = refill(scope, num(spilled[i]))
+      local left = spilled[i] and replenished(scope, num(spilled[i]), popped[2])
+      if left then
         if left > 0 then call('HSET', SPILLED, scope, left) else call('HDEL', SPILLED, scope) end
       end
     else
       local s = rare().state(scope)
       if member then hand_out(scope, s, popped[2], member) end
-      if is_drained(scope, s.spilled) then s.spilled = refill(scope, s.spilled) end
+      s.spilled = s.spilled > 0 and replenished(scope, s.spilled, popped[2] or 0) or s.spilled
     end
   end
   if k > 0 then put(BUSY, 'HSET', 'HDEL', unpack(busy)) end
@@ -93,7 +86,7 @@ local function preferred()
     serve(found)
   end
 end
-if mode == 'run' and num(counters[4] or 0) > 0 then preferred() end
+if mode == 'run' and num(counters[3] or 0) > 0 then preferred() end
 while mode == 'run' and handed < n do
   local found = call('ZRANGEBYSCORE', READY, '-inf', ARGV[1], 'LIMIT', 0, n - handed)
   if #found == 0 then break end
@@ -104,7 +97,8 @@ end
 if handed > 0 then
   put(LEASES, 'ZADD', 'ZREM', unpack(expiries))
   put(LEASE, 'HSET', 'HDEL', unpack(out))
-  call('HSET', ST, 'serial', first + handed - 1, 'queued', num(counters[3] or 0) - handed)
+  call('HSET', ST, 'serial', first + handed - 1)
+  call('HINCRBY', ST, 'queued', -handed)
 end
 -- What has passed by itself goes now and then: whoever reads these knows that it may still be there.
 local TIDY = 128  -- URLs handed out

@@ -14,6 +14,13 @@ for _, key in ipairs({LATER, HELD}) do
     end
   end
 end
+local parked = num(call('HGET', P .. 'barren', scope) or 0)
+if parked > 0 then
+  call('HDEL', P .. 'barren', scope)
+  call('DEL', P .. 'z:' .. scope)
+  count('barren', -parked)
+  gone = gone + parked
+end
 count('purged', gone)
 state(scope)
 save()

@@ -1,6 +1,6 @@
 -- PUT: what is new goes into the seen-set and its queue. ARGV 5 most URLs in a queue, 0 = any number
 -- 6 most pages of all scopes, 0 = any number
--- 7.. : groups (scope, page cap or 0, 1 = pages or 0 = lists, n, then n times (hash, priority, member)).
+-- 7.. : groups (scope, page cap or 0, 1 = pages or 0 = lists, n, then n times (hash, priority or v, member)).
 -- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
 local sub, add = string.sub, table.insert
 local most, EXPRESS = num(ARGV[5]), 100
@@ -82,32 +82,50 @@ while ARGV[i] do
 end
 for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
 
--- A queue that is full overflows into a list, in the order of arrival; seeds and sitemaps always find a place.
+-- A queue that is full overflows into a list, in the order of arrival; seeds and sitemaps always find a place. Among
+-- links whose priority is their value (v) the better ones do, and the worst of the queue make room for them.
+local function worst_of(scope)
+  local last = call('ZRANGE', queue(scope), -1, -1, 'WITHSCORES')
+  return last[2] and -math.floor(num(last[2]) / 1099511627776) or math.huge
+end
 local function enqueue(scope, list, spilled)
-  local hot, cold = {}, {}
+  local hot, cold, aside, view, worst, low, surplus = {}, {}, {}, nil, nil, math.huge, 0
   local free = most == 0 and math.huge or spilled > 0 and 0 or most - call('ZCARD', queue(scope))
   for at = 1, #list, 2 do
-    local priority = num(list[at])
-    if free > 0 or priority >= EXPRESS then
-      sequence, free = sequence + 1, free - 1
+    local priority, member = num(list[at]), list[at + 1]
+    local by_value = not priority
+    if by_value then
+      view = view or view_of(scope, list)
+      priority = rank(view, member)
+      if priority and free <= 0 then
+        worst = worst or worst_of(scope)
+        if priority > math.min(worst, low) then free, surplus = 1, surplus + 1 end
+      end
+    end
+    if not priority then
+      aside[#aside + 1] = member
+    elseif free > 0 or priority >= EXPRESS then
+      sequence, free, low = sequence + 1, free - 1, math.min(low, priority)
       hot[#hot + 1] = sequence - priority * 1099511627776
-      hot[#hot + 1] = list[at + 1]
+      hot[#hot + 1] = member
     else
-      cold[#cold + 1] = list[at] .. ' ' .. list[at + 1]
+      cold[#cold + 1] = (by_value and 'v' or list[at]) .. ' ' .. member
     end
   end
   if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
-  if #cold > 0 then
-    call('RPUSH', overflow(scope), unpack(cold))
-    hset(SPILLED, scope, spilled + #cold)
-  end
+  local left = spilled + #cold
+  if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
+  left = shorten(scope, surplus, left)
+  if left > spilled then hset(SPILLED, scope, left) end
+  if #aside > 0 then set_aside(scope, view, aside) end
+  return #hot + #cold > 0
 end
 local asleep = {}
 if #names > 0 then
   local ready, spilled = call('ZMSCORE', READY, unpack(names)), special(SPILLED, names)
   for k, scope in ipairs(names) do
-    enqueue(scope, new[scope], num(spilled[k] or 0))
-    if not ready[k] then asleep[#asleep + 1] = scope end
+    local filled = enqueue(scope, new[scope], num(spilled[k] or 0))
+    if filled and not ready[k] then asleep[#asleep + 1] = scope end
   end
 end
 load(asleep)

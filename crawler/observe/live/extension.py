@@ -6,25 +6,21 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
-from crawler.scheduler.scheduler import frontier_of
-from crawler.statkeys import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-
-    from crawler.observe.live.progress import ArchiveCounters, Counters
 
 logger = logging.getLogger(__name__)
 
@@ -83,37 +79,7 @@ class ProgressExtension:
     async def _run(self) -> None:
         try:
             while True:
-                self._progress.tick(await self._counters())
+                self._progress.tick(await counters_of(self._crawler))
                 await asyncio.sleep(TICK_SECONDS)
         except Exception:
             logger.exception("progress is not shown any more; the crawl goes on")
-
-    async def _counters(self) -> Counters:
-        from crawler.observe.live.progress import Counters
-
-        assert self._crawler.stats is not None
-        stats = self._crawler.stats.get_stats()
-        counters = Counters(
-            fetched=stats.get(RESPONSES, 0),
-            fetched_bytes=stats.get(RESPONSE_BYTES, 0),
-            kept=stats.get(KEPT, 0),
-            rejected=rejected_by(stats),
-            archives=_archives(stats),
-        )
-        engine, scheduler = self._crawler.engine, frontier_of(self._crawler)
-        if scheduler is not None:
-            frontier = await scheduler.frontier.counts()
-            counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
-        if engine is not None:
-            counters.domains = sorted(engine.downloader.slots)
-        return counters
-
-
-def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
-    """What a replay has counted; None in a crawl."""
-    from crawler.observe.live.progress import ArchiveCounters
-
-    if f"{REPLAY}archives" not in stats:
-        return None
-    read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)
-    return ArchiveCounters(stats.get(f"{REPLAY}records", 0), read, before, stats.get(f"{REPLAY}bytes_total"))

@@ -44,9 +44,21 @@ class ArchiveCounters:
         return f"{done} of {size(self.total_bytes)} read{ahead}"
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerCounters:
+    """One of several workers on this machine. cores: in use, 1.0 = one; memory: bytes of all its processes."""
+
+    name: str
+    state: str
+    judged: int
+    cores: float
+    memory: int
+    restarts: int
+
+
 @dataclass(slots=True)
 class Counters:
-    """Where the crawl stands. Counts are of this worker, except queued and leased (all workers)."""
+    """Where the crawl stands. Counts are of this worker, except queued, leased and held (all workers)."""
 
     queued: int = 0
     leased: int = 0
@@ -57,6 +69,7 @@ class Counters:
     held: int = 0
     domains: list[str] = field(default_factory=list)  # in work now
     archives: ArchiveCounters | None = None  # in a replay
+    workers: list[WorkerCounters] = field(default_factory=list)  # of `scrapy work`, whose sums these counts are
 
     @property
     def judged(self) -> int:
@@ -76,6 +89,7 @@ class Progress:
         self._live: Live | None = None
         self._started = self._logged = clock()
         self._history: deque[tuple[float, int]] = deque([(self._started, 0)])
+        self._by_worker: dict[str, deque[tuple[float, int]]] = {}
         self._spinner = Spinner("dots", style="cyan")
 
     def start(self) -> None:
@@ -89,14 +103,18 @@ class Progress:
     def tick(self, counters: Counters) -> None:
         """Show these numbers."""
         now = self._clock()
-        self._history.append((now, counters.judged))
-        while len(self._history) > 2 and self._history[0][0] < now - RATE_SECONDS:
-            self._history.popleft()
+        _remember(self._history, now, counters.judged)
+        for worker in counters.workers:
+            _remember(self._by_worker.setdefault(worker.name, deque()), now, worker.judged)
         if self._live is not None:
             self._live.update(self._picture(counters, now), refresh=True)
         elif now - self._logged >= LOG_SECONDS:
             self._logged = now
             logger.info("%s", self.line(counters))
+
+    def print(self, line: str) -> None:
+        """A line of somebody's log, above the live lines, as it is."""
+        self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def stop(self) -> None:
         """Remove the live lines; safe to call twice."""
@@ -113,13 +131,12 @@ class Progress:
         return (
             f"{counters.kept} kept, {counters.judged - counters.kept} rejected, {counters.held} on hold, "
             f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} in work, "
-            f"{self.rate():.1f} pages/s"
+            f"{self.rate():.1f} pages/s{_in_short(counters.workers)}"
         )
 
     def rate(self) -> float:
         """Documents with a verdict per second over the last ten seconds."""
-        (first, before), (last, after) = self._history[0], self._history[-1]
-        return (after - before) / (last - first) if last > first else 0.0
+        return _rate(self._history)
 
     def _picture(self, counters: Counters, now: float) -> RenderableType:
         head = Table.grid(padding=(0, 1))
@@ -129,10 +146,27 @@ class Progress:
             lines.append(Text("  not kept  " + "   ".join(f"{name} {count:,}" for name, count in reasons), "dim"))
         if counters.archives is not None:
             lines.append(Text("  archives  " + counters.archives.line(now - self._started), "dim"))
+        if counters.workers:
+            lines.append(self._workers(counters.workers, now))
         if counters.domains:
             more = f" +{len(counters.domains) - 3}" if len(counters.domains) > 3 else ""
             lines.append(Text("  in work   " + ", ".join(counters.domains[:3]) + more, "dim", overflow="ellipsis"))
         return Group(*lines)
+
+    def _workers(self, workers: list[WorkerCounters], now: float) -> Table:
+        """A line each: what it does, how fast, and what it takes of the machine."""
+        table = Table.grid(padding=(0, 2))
+        for worker in workers:
+            history = self._by_worker.get(worker.name) or deque([(now, 0)])
+            table.add_row(
+                Text(f"  {worker.name}", "dim"),
+                Text(worker.state, "dim" if worker.state == "working" else "yellow"),
+                Text(f"{_rate(history):.1f} pages/s", "dim"),
+                Text(f"{worker.cores:.1f} cores", "dim"),
+                Text(size(worker.memory), "dim"),
+                Text(f"restarted {worker.restarts}x" if worker.restarts else "", "yellow"),
+            )
+        return table
 
     def _numbers(self, counters: Counters, now: float) -> Text:
         return Text.assemble(
@@ -147,3 +181,26 @@ class Progress:
             " pages/s  ",
             (f"{size(counters.fetched_bytes)}  {duration(now - self._started)}", "dim"),
         )
+
+
+def _remember(history: deque[tuple[float, int]], now: float, count: int) -> None:
+    history.append((now, count))
+    while len(history) > 2 and history[0][0] < now - RATE_SECONDS:
+        history.popleft()
+
+
+def _rate(history: deque[tuple[float, int]]) -> float:
+    """Counts a second, from the first to the last entry."""
+    (first, before), (last, after) = history[0], history[-1]
+    return (after - before) / (last - first) if last > first else 0.0
+
+
+def _in_short(workers: list[WorkerCounters]) -> str:
+    """Of `scrapy work`: how many workers do what, and what they take together."""
+    if not workers:
+        return ""
+    working = sum(worker.state == "working" for worker in workers)
+    cores, memory = sum(worker.cores for worker in workers), sum(worker.memory for worker in workers)
+    restarts = sum(worker.restarts for worker in workers)
+    again = f", {restarts} restarts" if restarts else ""
+    return f", {working} of {len(workers)} workers, {cores:.1f} cores, {size(memory)}{again}"

@@ -12,8 +12,9 @@ The chain, every step named in `extractor`:
 
 `EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags.
 
-Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines
-and is named `plain`.
+A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
+`embedded-state`. Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text
+keeps its lines and is named `plain`.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Chain:
     most_tags: int = 60_000
     """Tags of a page, beyond which resiliparse alone is asked: trafilatura takes time with the square of them. The
     longest chapter of Python's and PostgreSQL's documentation has 34,162, an index of all names 69,909."""
+    shown_words: int = 50
+    """Words that a page shows, menus included, from which its data are not asked (as `ShellLimits.main_words`)."""
     longest_line: int = 400
     """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
 
@@ -94,6 +97,7 @@ class ExtractionStage:
             self._fill_metadata(doc, tree)
             marked = code_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
+            text = self._or_embedded(doc, text)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
@@ -106,6 +110,15 @@ class ExtractionStage:
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
+
+    def _or_embedded(self, doc: Document, text: str) -> str:
+        """The text, or what the page's own data hold where the page itself shows too little."""
+        found, doc.embedded = doc.embedded, None
+        shown = doc.render_signals.get("shell", {}).get("visible_words", 0)
+        if found is None or shown >= self._chain.shown_words or count_words(found[0]) <= shown:
+            return text
+        doc.method_used, doc.extractor = "embedded", f"embedded-{found[1]}"
+        return found[0]
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
         search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name

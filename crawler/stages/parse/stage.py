@@ -1,7 +1,8 @@
 """The first stage turns fetched bytes into what every later one reads: one decode, one parse, links and statements.
 
-Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links`, `title`, `description` and `charset`. No text
-exists yet when it returns: the opt-out stage decides first. Plain text travels as a `str` in `doc.tree`.
+Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links` with `link_marks`, `title`, `description` and
+`charset`. No text exists yet when it returns: the opt-out stage decides first. Plain text travels as a `str` in
+`doc.tree`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.parse.embedded import embedded_text
+from crawler.stages.parse.marks import mark_of, regions
 from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.parse.shell import shell_features
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
 
@@ -79,6 +83,9 @@ class ParseStage:
         doc.tree = tree
         if tree is not None:
             _read_page(doc, tree, self._max_links)
+            if features := shell_features(tree):
+                doc.render_signals["shell"] = features
+                doc.embedded = embedded_text(tree)
         return doc
 
 
@@ -151,7 +158,8 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.rel_links = _rel_links(tree, base)
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
-    doc.links = _links(tree, base, max_links)
+    links = _links(tree, base, max_links)
+    doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     doc.title = _clean(tree.findtext(".//title")) or doc.title
     doc.description = _clean(named.get("description")) or _clean(_property(tree, "og:description")) or doc.description
@@ -186,20 +194,23 @@ def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
     return any(token in {"nofollow", "none"} for token in tokens)
 
 
-def _links(tree: HtmlElement, base: str, limit: int) -> list[str]:
-    """Absolute http(s) targets without fragment, unique, in page order; rel=nofollow is left out."""
-    raw = dict.fromkeys(
-        href.strip().partition("#")[0]
-        for a in tree.iter("a", "area")
-        if (href := a.get("href")) and "nofollow" not in (a.get("rel") or "").lower().split()
-    )
-    found: dict[str, None] = {}
-    for href in raw:
+def _links(tree: HtmlElement, base: str, limit: int) -> dict[str, int]:
+    """Absolute http(s) targets without fragment, unique, in page order, with their best marks; no rel=nofollow."""
+    raw: dict[str, int] = {}
+    places = regions(tree)
+    for a in tree.iter("a", "area"):
+        rel = (a.get("rel") or "").lower()
+        if (href := a.get("href")) and "nofollow" not in rel.split():
+            href = href.strip().partition("#")[0]
+            mark = mark_of(a, places.get(a, 0), rel)
+            raw[href] = min(mark, raw.get(href, mark))
+    found: dict[str, int] = {}
+    for href, mark in raw.items():
         if len(found) >= limit:
             break
         if href and (url := _join(base, href)):
-            found[url] = None
-    return list(found)
+            found[url] = min(mark, found.get(url, mark))
+    return found
 
 
 def _join(base: str, href: str) -> str | None:

@@ -20,7 +20,7 @@ from crawler.storage.archive.http_message import Headers, parse_response
 from crawler.storage.archive.members import Damage, Piece, pieces
 from crawler.storage.archive.origin import origin_of
 from crawler.storage.archive.remote import ARC, check_name, expand, open_archive
-from crawler.storage.archive.types import EVIDENCE_TYPE, TOMBSTONE_TYPE
+from crawler.storage.archive.types import DRAWN, EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.storage.files.errors import StorageError
 from crawler.storage.types import Origin
 
@@ -44,6 +44,7 @@ class ArchivedResponse:
     "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known), or
     "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
     status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
+    drawn: the page as the browser of our crawl has drawn it, HTML in UTF-8; empty where none has.
     truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
     license_tag, license_tier, …: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`, …).
     """
@@ -59,6 +60,7 @@ class ArchivedResponse:
     offset: int
     ip_address: str | None = None
     evidence: bytes = b""
+    drawn: bytes = b""
     truncated: str = ""
     refers_to: str = ""
     license_tag: str | None = None
@@ -101,6 +103,7 @@ class Archive:
         self._start, self._max_bytes, self._anonymous = start, max_bytes, anonymous
         self.origin: Origin = {}
         self._noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
+        self._drawn: tuple[str, bytes] = ("", b"")  # the same, and what a browser drew of it
 
     def __iter__(self) -> Iterator[ArchivedResponse | ReadProblem]:
         first: ReadProblem | None = None
@@ -141,9 +144,7 @@ class Archive:
         if record.kind == "warcinfo":
             self.origin = self.origin or origin_of(record.block)
             return None
-        if record.kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE:
-            if len(record.block) <= _MAX_EVIDENCE and not record.problem:
-                self._noted = (fields.get("warc-concurrent-to", ""), record.block)
+        if self._is_beside(record):
             return None
         is_tombstone = record.kind == "metadata" and fields.get("content-type") == TOMBSTONE_TYPE
         if record.kind not in _PAGES and not is_tombstone:
@@ -160,6 +161,19 @@ class Archive:
             except (OSError, ValueError, RuntimeError, EOFError, TypeError, OverflowError) as error:
                 problem = f"broken record: {error}"
         return ReadProblem(self.name, record.offset, problem, url, fields.get("warc-record-id", ""))
+
+    def _is_beside(self, record: RawRecord) -> bool:
+        """True for what our crawl noted beside the response to come; it is kept for that one."""
+        fields, is_whole = record.fields, not record.problem
+        if record.kind == "metadata" and fields.get("content-type") == EVIDENCE_TYPE:
+            if is_whole and len(record.block) <= _MAX_EVIDENCE:
+                self._noted = (fields.get("warc-concurrent-to", ""), record.block)
+            return True
+        if record.kind == "resource" and fields.get(DRAWN.lower()) == "dom":
+            if is_whole and len(record.block) <= self._max_bytes:
+                self._drawn = (fields.get("warc-concurrent-to", ""), record.block)
+            return True
+        return False
 
     def _left_out(self, record: RawRecord) -> ReadProblem | None:
         if record.kind == "continuation":
@@ -188,6 +202,7 @@ class Archive:
             offset=record.offset,
             ip_address=fields.get("warc-ip-address"),
             evidence=self._evidence(record),
+            drawn=self._drawn[1] if record_id and self._drawn[0] == record_id else b"",
             truncated=fields.get("warc-truncated", "").lower(),
             refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
             license_tag=fields.get("x-crawl-licence"),

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
@@ -25,7 +26,7 @@ import zstandard
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawler.document import Exchange
-from crawler.storage.archive.types import EVIDENCE_TYPE, TOMBSTONE_TYPE
+from crawler.storage.archive.types import DRAWN, EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.times import rfc3339
 
 GZIP_LEVEL = 6
@@ -125,10 +126,19 @@ def revisit_record(exchange: Exchange, referred: Referred, record_id: str, pack:
 def metadata_record(exchange: Exchange, record_id: str, response_id: str, pack: Pack = gzip_member) -> bytes:
     """What policy had read before the request, and how the fetch went: JSON, read back by `crawler.policy.evidence`."""
     content = exchange.evidence
-    if exchange.fetch:
-        content = orjson.dumps((orjson.loads(content) if content else {}) | {"fetch": exchange.fetch})
+    more: dict[str, Any] = {"fetch": exchange.fetch} if exchange.fetch else {}
+    more |= {"browser": exchange.rendering.facts} if exchange.rendering is not None else {}
+    if more:
+        content = orjson.dumps((orjson.loads(content) if content else {}) | more)
     headers = [*_shared(exchange), ("WARC-Concurrent-To", urn(response_id)), ("Content-Type", EVIDENCE_TYPE)]
     return _packed(pack, WarcRecordType.metadata, record_id, rfc3339(exchange.fetched_at), headers, content)
+
+
+def drawn_record(exchange: Exchange, dom: bytes, record_id: str, response_id: str, pack: Pack = gzip_member) -> bytes:
+    """The page as a browser has drawn it (section 6.4: resource), beside the response that it was drawn from."""
+    headers = [*_shared(exchange), ("WARC-Concurrent-To", urn(response_id))]
+    headers += [("Content-Type", "text/html; charset=utf-8"), (DRAWN, "dom")]
+    return _packed(pack, WarcRecordType.resource, record_id, rfc3339(exchange.fetched_at), headers, dom)
 
 
 def tombstone_record(url: str, moment: str, content: bytes, record_id: str, pack: Pack = gzip_member) -> bytes:

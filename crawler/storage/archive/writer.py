@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -17,6 +17,7 @@ from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_a
 from crawler.storage.archive.records import (
     PACKERS,
     Referred,
+    drawn_record,
     exchange_records,
     metadata_record,
     payload_digest,
@@ -155,8 +156,8 @@ class WarcWriter:
     ) -> WarcLocation:
         self._make_room()
         journal, draft = self._open()
-        if exchange.evidence or exchange.fetch:  # before the response, so that who reads in order has it in time
-            journal.append(metadata_record(exchange, self._new_id(), record_id, self._pack))
+        for beside in self._beside(exchange, record_id, mime):
+            journal.append(beside)
         offset = journal.append(record)
         journal.append(request_record(exchange, self._new_id(), record_id, self._pack))
         moment = rfc3339(exchange.fetched_at)
@@ -164,6 +165,14 @@ class WarcWriter:
         draft.add(page)
         self._counts.add(page)
         return WarcLocation(f"{self._folder.name}/{journal.path.name}", urn(record_id), offset)
+
+    def _beside(self, exchange: Exchange, record_id: str, mime: str) -> Iterator[bytes]:
+        """What goes before the response, so that who reads in order has it in time."""
+        rendering = exchange.rendering
+        if exchange.evidence or exchange.fetch or rendering is not None:
+            yield metadata_record(exchange, self._new_id(), record_id, self._pack)
+        if rendering is not None and rendering.dom and mime != REVISIT_TYPE:
+            yield drawn_record(exchange, rendering.dom, self._new_id(), record_id, self._pack)
 
     def _make_room(self) -> None:
         if self._journal is not None and self._journal.size >= self._max_bytes:

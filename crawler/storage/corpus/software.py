@@ -38,6 +38,8 @@ DECIDING = (
     "numpy",
     "xxhash",
     "pydivsufsort",
+    "scrapy-playwright",
+    "playwright",
 )
 """Distributions that decide verdicts, texts or fingerprints: a test holds them to requirements.txt."""
 _MODEL = re.compile(r"[a-z]{2}[-_]core[-_](?:web|news|dep)[-_].+", re.IGNORECASE)

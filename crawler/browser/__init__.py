@@ -1,0 +1,1 @@
+"""The browser tier: pages whose text exists only after their scripts have run."""

@@ -1,0 +1,63 @@
+"""Which Chromium there is, asked before the first request: a setting's, Playwright's own, or the system's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from crawler.config.browser import BrowserConfig
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""What distributions call it."""
+HOW_TO = (
+    "install one (Debian: apt-get install chromium; elsewhere: playwright install chromium) or name it with "
+    "BROWSER_PATH"
+)
+_BUILDS = (
+    "chromium-*/chrome-linux*/chrome",
+    "chromium_headless_shell-*/chrome-*/*headless*shell",
+    "chromium-*/chrome-mac*/*.app/Contents/MacOS/*Chrom*",
+)
+"""Where `playwright install chromium` puts its builds, below the folder of all its browsers."""
+
+
+def browser_path(config: BrowserConfig, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The file to start; None where there is no browser, or not the packages that drive one."""
+    if find_spec("scrapy_playwright") is None:
+        return None
+    if config.path:
+        return config.path if _is_program(Path(config.path)) else None
+    return _playwrights_own(environ) or _systems(environ)
+
+
+def problems(config: BrowserConfig, always: Iterable[str] = (), environ: Mapping[str, str] = os.environ) -> list[str]:
+    """What keeps a crawl from rendering what it has to, one sentence each; empty where nothing does.
+
+    always: who asks for a browser beside JS_MODE, such as "allowlist.yaml:3: example.org".
+    """
+    wanted = [*(["JS_MODE=always"] if config.mode == "always" else []), *(f"{who}: js: always" for who in always)]
+    if config.path and not _is_program(Path(config.path)) and (wanted or config.mode != "never"):
+        return [f"BROWSER_PATH={config.path!r}: expected a program that can be started; is the path right?"]
+    if not wanted or browser_path(config, environ) is not None:
+        return []
+    return [f"{who} needs a browser, and there is none: {HOW_TO}" for who in wanted]
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _playwrights_own(environ: Mapping[str, str]) -> str | None:
+    home = Path(environ.get("HOME") or Path.home())
+    cache = home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "ms-playwright"
+    folder = Path(environ.get("PLAYWRIGHT_BROWSERS_PATH") or cache)
+    found = [path for pattern in _BUILDS for path in sorted(folder.glob(pattern), reverse=True) if _is_program(path)]
+    return str(found[0]) if found else None
+
+
+def _systems(environ: Mapping[str, str]) -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name, path=environ.get("PATH")))), None)

@@ -1,0 +1,204 @@
+"""One page in the browser: every request it makes is answered or refused here, until it is quiet.
+
+The page's own response is the one that the crawler has fetched and judged; the browser gets it from us and never asks
+the site for a document. A script that leads elsewhere is a redirect: its target is an entry of the frontier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+from playwright.async_api import Error as BrowserError
+from playwright.async_api import TimeoutError as BrowserTimeoutError
+
+from crawler.browser.fetch import Fetched, PageFetcher, RefusedError
+from crawler.browser.requests import EMPTY, refusal
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page, Request, Route, WebSocketRoute
+
+QUIET_SECONDS = 0.4
+"""Without a request or a change: nothing more is to come."""
+LOOK_SECONDS = 0.1
+_MEASURE = """() => [document.getElementsByTagName('*').length,
+    document.documentElement ? document.documentElement.textContent.length : 0]"""
+_SIZE = "() => document.documentElement ? document.documentElement.outerHTML.length : 0"
+_SCROLL = """() => { const e = document.scrollingElement; if (!e) return false;
+    window.scrollTo(0, e.scrollHeight); window.dispatchEvent(new Event('scroll')); return true; }"""
+WITHOUT_WINDOWS = "window.open = () => null; window.print = () => undefined;"
+"""Run before the page's own scripts: nobody is there to look at a second window."""
+
+
+class TooLargeError(Exception):
+    """The document has grown beyond the limit of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What is to be rendered. timeout: seconds by the clock; selector: CSS, of what has to be there."""
+
+    url: str
+    response: Fetched
+    timeout: float
+    selector: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """How far one page may go: requests, scrolls, seconds without quiet, characters of its document."""
+
+    requests: int
+    scrolls: int
+    settle_seconds: float
+    characters: int
+
+
+@dataclass
+class PageRun:
+    """The life of one page; scrapy-playwright calls `prepare` and `settle`. No slots: Playwright notes listeners."""
+
+    visit: Visit
+    limits: PageLimits
+    fetcher: PageFetcher
+    clock: Callable[[], float] = time.monotonic
+    requests: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    moved_to: str | None = None
+    crashed: bool = False
+    settled: bool = False
+    scrolls: int = 0
+    download: bool = False
+    _page: Page | None = None
+    _served: bool = False
+    _pending: int = 0
+    _latest: float = 0.0  # when the latest request ended
+    _strays: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def prepare(self, page: Page, _request: object) -> None:
+        """Before the page is opened: all that it asks for comes here."""
+        self._page, self._latest = page, self.clock()
+        page.on("crash", self._on_crash)
+        page.on("dialog", lambda dialog: self._spawn(dialog.dismiss(), "dialog"))
+        page.on("download", lambda download: self._spawn(download.cancel(), "download"))
+        page.context.on("page", lambda other: self._spawn(other.close(), "popup"))
+        await page.context.route("**/*", _abort)  # of windows that are not this page
+        await page.context.add_init_script(WITHOUT_WINDOWS)
+        await page.route("**/*", self._on_request)
+        await page.route_web_socket("**/*", self._on_web_socket)
+
+    async def settle(self, page: Page) -> None:
+        """Return when the page has what it is going to have. Raises: TooLargeError, and what the browser raises."""
+        end = self.clock() + 0.8 * self.visit.timeout
+        if self.visit.selector:
+            with suppress(BrowserTimeoutError):
+                await page.wait_for_selector(self.visit.selector, state="attached", timeout=1000 * (end - self.clock()))
+        await self._quiet(page, end)
+        before = await page.evaluate(_MEASURE)
+        while self.scrolls < self.limits.scrolls and self.clock() < end and await page.evaluate(_SCROLL):
+            await self._quiet(page, end)
+            after = await page.evaluate(_MEASURE)
+            if after[1] <= before[1]:
+                break
+            self.scrolls, before = self.scrolls + 1, after
+        if await page.evaluate(_SIZE) > self.limits.characters:
+            raise TooLargeError
+
+    def facts(self) -> dict[str, Any]:
+        """How it went, for the record and the archive."""
+        found: dict[str, Any] = {"requests": self.requests, "settled": self.settled, "scrolls": self.scrolls}
+        found |= {"refused": dict(sorted(self.refused.items()))} if self.refused else {}
+        return found | ({"moved_to": self.moved_to} if self.moved_to else {})
+
+    async def _quiet(self, page: Page, end: float) -> None:
+        """Wait until nothing is under way and nothing changes, at most until a time by the clock."""
+        seen, since = None, self.clock()
+        while self.clock() < end:
+            found = await page.evaluate(_MEASURE)
+            now = self.clock()
+            if found != seen:
+                seen, since = found, now
+            if not self._pending and now - max(since, self._latest) >= QUIET_SECONDS:
+                self.settled = True
+                return
+            if not self._pending and now - self._latest > self.limits.settle_seconds:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        self.settled = False
+
+    # --- what the page asks for ----------------------------------------------------------------------------------
+    async def _on_request(self, route: Route, request: Request) -> None:
+        self._pending += 1
+        try:
+            answer = await self._answer(request)
+            await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
+        except RefusedError as error:
+            self.refused[error.name] += 1
+            with suppress(BrowserError):
+                await route.abort("blockedbyclient")
+        except BrowserError:
+            pass  # the page is gone
+        finally:
+            self._pending -= 1
+            self._latest = self.clock()
+
+    async def _answer(self, request: Request) -> Fetched:
+        """Raises: RefusedError."""
+        if request.is_navigation_request():
+            return self._document(request)
+        if why := refusal(request.resource_type, request.method, request.url):
+            raise RefusedError(why)
+        if request.resource_type in EMPTY:
+            return Fetched(200, {"content-type": "text/css"}, b"")
+        if self.requests >= self.limits.requests:
+            raise RefusedError("too_many")
+        self.requests += 1
+        return await self.fetcher.get(request.url, request.resource_type, _passed_on(request.headers))
+
+    def _document(self, request: Request) -> Fetched:
+        if self._page is None or request.frame != self._page.main_frame:
+            raise RefusedError("frame")
+        if not self._served:
+            self._served = True
+            return self.visit.response
+        target = urldefrag(request.url)[0]
+        if target != urldefrag(self.visit.url)[0] and self.moved_to is None:
+            self.moved_to = target[:2083]
+        raise RefusedError("navigation")
+
+    async def _on_web_socket(self, socket: WebSocketRoute) -> None:
+        self.refused["websocket"] += 1
+        with suppress(BrowserError):
+            await socket.close()
+
+    def _on_crash(self, _page: Page) -> None:
+        self.crashed = True
+
+    def _spawn(self, work: Any, name: str) -> None:
+        """Do away with something that the page has opened."""
+        self.refused[name] += 1
+        self.download = self.download or name == "download"
+
+        async def quietly() -> None:
+            with suppress(BrowserError):
+                await work
+
+        task = asyncio.ensure_future(quietly())
+        self._strays.add(task)
+        task.add_done_callback(self._strays.discard)
+
+
+async def _abort(route: Route) -> None:
+    with suppress(BrowserError):
+        await route.abort("blockedbyclient")
+
+
+def _passed_on(headers: dict[str, str]) -> dict[str, str]:
+    """Of a page's own request headers those that say what it wants; none that say who is there."""
+    return {name: value for name, value in headers.items() if name in {"accept", "accept-language", "origin"}}

@@ -1,0 +1,143 @@
+"""`scrapy work`: several workers of one crawl on this machine, under one progress view and one exit code."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.conf import arglist_to_dict
+from scrapy.utils.log import configure_logging
+
+from crawler.commands.command import ProjectCommand
+from crawler.commands.numbers import whole
+from crawler.commands.spider_names import unknown_spider
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.supervise.plan import Plan
+
+
+class Command(ProjectCommand, ScrapyCommand):
+    """Checks once what `scrapy crawl` checks, then runs it several times and restarts what dies."""
+
+    example = "work corpus --workers 4 -a url=https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+
+    def syntax(self) -> str:
+        """What follows the name."""
+        return "SPIDER [--workers N] [-a NAME=VALUE …] [-s NAME=VALUE …]"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Crawl with several workers on this machine; restarts those that die"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """--workers and the spider's arguments."""
+        parser.add_argument(
+            "--workers", type=whole(1), metavar="N", help="processes of `scrapy crawl` (default: by the cores)"
+        )
+        parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
+                            help="argument of the spider, as for `scrapy crawl`")  # fmt: skip
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raises: UsageError."""
+        super().process_options(args, opts)
+        try:
+            opts.spargs = arglist_to_dict(opts.spargs)
+        except ValueError:
+            raise UsageError("Invalid -a value, use -a NAME=VALUE", print_help=False) from None
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit code 0 where every worker did what was asked. Raises: UsageError, LaunchError."""
+        from crawler.launch import prepare
+        from crawler.spiders.arguments import CHECKS, read_arguments
+        from crawler.supervise.plan import plan, usable_cores
+
+        assert self.settings is not None
+        if len(args) != 1:
+            raise UsageError("name one spider: scrapy work corpus …")
+        if problem := unknown_spider(self.settings, args[0]):
+            raise UsageError(problem)
+        if CHECKS.get(args[0]) is not read_arguments:
+            raise UsageError(f"{args[0]} has no frontier that workers could share: run scrapy crawl {args[0]}, which "
+                             "uses all cores (STAGE_WORKERS)")  # fmt: skip
+        given = self.settings.getint("STAGE_WORKERS") if _is_given(self.settings, "STAGE_WORKERS") else None
+        share = plan(usable_cores(), opts.workers, None if given is None or given < 0 else given)
+        with ExitStack() as stack:
+            config = prepare(self.settings, opts.spargs, read_arguments, stack)
+            configure_logging(self.settings)
+            failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
+        self._tell(config, failed)
+
+    async def _run(self, config: Config, spider: str, arguments: dict[str, str], share: Plan) -> list[str]:
+        from rich.console import Console
+
+        from crawler.observe.live.progress import Progress
+        from crawler.supervise.supervisor import supervise
+        from crawler.supervise.worker import Worker
+
+        names = worker_names(config.crawl.worker_id, share.workers)
+        console = Console(stderr=True)
+        progress = Progress(console, clock=time.monotonic, live=True if config.crawl.progress == "on" else None)
+
+        def say(name: str, line: str) -> None:
+            progress.print(f"{name} | {line}")
+
+        workers = [
+            Worker(name, lambda fd, name=name: self._command(spider, arguments, share, name, fd), say)  # type: ignore[misc]
+            for name in names
+        ]
+        shown = config.crawl.progress != "off"
+        if shown:
+            progress.start()
+        try:
+            return await supervise(workers, progress.tick if shown else lambda _: None)
+        finally:
+            progress.stop()
+
+    def _command(self, spider: str, arguments: dict[str, str], share: Plan, name: str, descriptor: int) -> list[str]:
+        """What is typed for one worker: the settings of this command line, and those that are the supervisor's."""
+        assert self.settings is not None
+        port = self.settings.getint("METRICS_PORT")
+        number = int(name.rpartition("-")[2])
+        own: dict[str, Any] = {"WORKER_ID": name, "STAGE_WORKERS": share.stage_workers, "PROGRESS": "off",
+                               "PROGRESS_FD": descriptor, "METRICS_PORT": port and port + number - 1}  # fmt: skip
+        given = {key: value for key, value in self.settings.items() if _is_typed(self.settings, key)}
+        command = [sys.executable, "-m", "scrapy", "crawl", spider]
+        for key, value in arguments.items():
+            command += ["-a", f"{key}={value}"]
+        for key, value in {**given, **own}.items():
+            command += ["-s", f"{key}={value}"]
+        return command
+
+    def _tell(self, config: Config, failed: list[str]) -> None:
+        from rich.console import Console
+
+        from crawler.observe.report import terminal
+        from crawler.observe.report.summary import summarise
+
+        if config.crawl.progress != "off":
+            terminal.show(summarise(config.crawl.corpus_dir), Console())
+        if failed:
+            self.complain([f"{', '.join(failed)} did not do what was asked; what is above says why"])
+
+
+def worker_names(given: str, count: int) -> list[str]:
+    """Names of the workers: WORKER_ID or host and process id, with a number."""
+    from crawler.config.crawl import default_worker_id
+
+    return [f"{given or default_worker_id()}-{number}" for number in range(1, count + 1)]
+
+
+def _is_typed(settings: Any, name: str) -> bool:
+    return (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
+
+
+def _is_given(settings: Any, name: str) -> bool:
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]

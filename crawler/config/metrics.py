@@ -1,0 +1,17 @@
+"""Settings of the metrics endpoint of a worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler.config.declare import setting
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    """Where Prometheus finds a worker's counters."""
+
+    port: int = setting("METRICS_PORT", 0, "serves Prometheus metrics of this worker at /metrics; 0 = off. scrapy work "
+                        "gives each worker the next port", minimum=0, maximum=65535, digest=False)  # fmt: skip
+    host: str = setting("METRICS_HOST", "127.0.0.1", "address that METRICS_PORT listens on; the metrics name no page, but "
+                        "anybody who reaches them can read them", digest=False)  # fmt: skip

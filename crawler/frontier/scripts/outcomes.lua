@@ -1,0 +1,65 @@
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSSPPPPkd tokens example`: its shape, its
+-- parent's (.... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
+-- fault; depth; tokens kept, weighted by their quality; its URL.
+local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
+local STEP = 24  -- a value has moved by so much of its class before its queue is ordered anew
+local anew, exploring = {}, {}  -- what is to be done once all of them are written down
+local bound, every
+local function settings()
+  if not bound then
+    local found = call('HMGET', ST, 'bound', 'explore')
+    bound, every = num(found[1] or 0), num(found[2] or 0)
+  end
+end
+local function later(scope, shape)  -- OTHER: all of the scope
+  anew[scope] = anew[scope] or {}
+  anew[scope][shape] = true
+end
+local function reclassed(scope, name, row, usual)
+  local class, before = class_of(worth(row, usual)), row.class or class_of(usual)
+  if math.abs(class - before) >= STEP then
+    row.class = class
+    later(scope, name)
+  else
+    row.class = before
+  end
+end
+local function credit(row, tokens)
+  if tokens > 0 or row.led_n == 0 then return tokens end
+  return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
+end
+local function learn(scope, text)
+  local shape, parent, kind, depth, tokens, example = match(text, '^(....)(....)(%l)(%d) (%S+) (.*)$')
+  if not shape then return end
+  settings()
+  local key = table_of(scope)
+  local found = call('HMGET', key, WHOLE, shape, parent, OTHER)
+  local sums, name, row, up = sums_of(found[1]), shape, row_of(found[2]), row_of(found[3])
+  if row.new and (found[4] or call('HLEN', key) > SHAPES) then name, row = OTHER, row_of(found[4]) end
+  depth, tokens = num(depth), num(tokens)
+  local usual = usual_worth(sums, depth)
+  row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
+  if row.fetched == 1 then row.example = sub(example, 1, 80) end
+  local fruitless = kind ~= 'k' and kind ~= 'n'
+  if kind == 'k' then row.streak, sums[2] = 0, 0 end
+  if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end
+  local at = 4 + 2 * math.min(depth, DEPTHS - 1)
+  sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
+  local brought = parent ~= shape and not up.new and credit(row, tokens) or 0
+  reclassed(scope, name, row, usual)
+  if brought > 1 then
+    up.led, up.led_n = up.led + brought, up.led_n + 1
+    if kind == 'k' then up.streak = 0 end
+    reclassed(scope, parent, up, usual)
+    call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row), parent, packed(up))
+  else
+    call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row))
+  end
+  if fruitless and bound > 0 and row.streak >= bound then later(scope, name) end
+  if fruitless and bound > 0 and sums[2] >= 2 * bound then later(scope, OTHER) end
+  if every > 0 and sums[1] % every == 0 then exploring[scope] = true end
+end
+local function adapt()
+  for scope, shapes in pairs(anew) do rare().order_anew(scope, shapes) end
+  for scope in pairs(exploring) do rare().explore(scope) end
+end

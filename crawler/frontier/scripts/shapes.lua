@@ -1,0 +1,45 @@
+-- What came of the requests to a scope, by the shape of their URLs (crawler.urls.shape); stands in front of put, lease,
+-- ack and requeue. w:<scope> HASH: shape -> how many requests, kept, too short, duplicates, others; how many in a row brought
+-- nothing; URLs parked; tokens kept; tokens and pages kept behind its links; value when its queue was last ordered;
+-- an example. '.' -> the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth.
+local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one
+local ROW, SUMS = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4f'
+local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_SHAPE = 400, 4, 4, 2  -- prior: tokens a request; and requests it is worth
+local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises
+local HUB = 0.5  -- a page that leads to a kept one is worth this share of it
+local LINKS, OCTAVE, MARK, LEVEL = -2048, 64, 16, 2  -- priority of a link = LINKS + OCTAVE × log2(1 + tokens) - MARK × mark - …
+
+local function table_of(scope) return P .. 'w:' .. scope end
+local function row_of(text)
+  if not text then
+    return {fetched = 0, kept = 0, short = 0, duplicate = 0, other = 0, streak = 0, parked = 0, tokens = 0, led = 0,
+            led_n = 0, example = '', new = true}
+  end
+  local r, at = {}, nil
+  r.fetched, r.kept, r.short, r.duplicate, r.other, r.streak, r.parked, r.tokens, r.led, r.led_n, r.class, at =
+    struct.unpack(ROW, text)
+  r.example = sub(text, at)
+  return r
+end
+local function packed(r)
+  return struct.pack(ROW, r.fetched, r.kept, r.short, r.duplicate, r.other, r.streak, r.parked, r.tokens, r.led, r.led_n,
+                     r.class or 0) .. r.example
+end
+local function sums_of(text)
+  return text and {struct.unpack(SUMS, text)} or {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+end
+-- What a request to a page at this depth brings, as far as the scope is known: its mean, drawn towards the prior; then
+-- the mean of the depth, drawn towards the scope's.
+local function usual_worth(sums, depth)
+  local scope = (SURE_OF_SCOPE * FIRST + sums[3]) / (SURE_OF_SCOPE + sums[1])
+  local at = 4 + 2 * math.min(depth, DEPTHS - 1)
+  return (SURE_OF_DEPTH * scope + sums[at + 1]) / (SURE_OF_DEPTH + sums[at])
+end
+-- The posterior mean of what a request to the shape brings, less what it lost by bringing nothing lately.
+local function worth(row, usual)
+  if row.fetched + row.led_n == 0 then return usual end
+  local own = (SURE_OF_SHAPE * usual + row.tokens) / (SURE_OF_SHAPE + row.fetched)
+  if row.led_n > 0 then own = own + HUB * row.led / row.led_n * math.min(1, row.led_n / math.max(1, row.fetched)) end
+  return own * PATIENCE / (PATIENCE + row.streak)
+end
+local function class_of(tokens) return math.floor(OCTAVE * math.log(1 + tokens) / 0.6931471805599453 + 0.5) end

@@ -1,0 +1,167 @@
+-- The order of a scope's links by what they promise, and barren ground; stands in front of put, lease, ack and requeue.
+-- A member that may be ordered says its shape, its parent's and its mark: `p2:SSSSPPPPm packed-url` (crawler.frontier.packing).
+-- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
+local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
+local function parked_of(scope) return P .. 'z:' .. scope end
+local bound
+local function bound_of()
+  bound = bound or num(call('HGET', ST, 'bound') or 0)
+  return bound
+end
+local function facts_of(member)
+  if byte(member) < 58 then member = match(member, '~(.*)$') or '' end
+  return match(member, '^%l(%d+):(....)(....)(%d)')
+end
+
+local views = {}  -- scope -> what is known of it; only as long as nobody else writes
+local function view_of(scope, members)
+  local view = views[scope]
+  if not view then
+    view = {rows = {}, changed = {}}
+    views[scope] = view
+    view.sums = sums_of(call('HGET', table_of(scope), WHOLE))
+    view.known = view.sums[1] > 0
+  end
+  if not view.known then return view end
+  local names, asked = {}, {}
+  for _, member in ipairs(members) do
+    local _, shape = facts_of(member)
+    if shape and not view.rows[shape] and not asked[shape] then names[#names + 1], asked[shape] = shape, true end
+  end
+  if #names > 0 then
+    names[#names + 1] = OTHER
+    local found = call('HMGET', table_of(scope), unpack(names))
+    local other = found[#names]
+    for i = 1, #names - 1 do
+      if found[i] or not other then view.rows[names[i]] = row_of(found[i]) else view.rows[names[i]] = row_of(other) end
+      view.rows[names[i]].name = (found[i] or not other) and names[i] or OTHER
+    end
+  end
+  return view
+end
+local UNKNOWN = row_of(nil)
+-- Priority of a link of this scope; nil where nothing may order it, false where its kind is parked.
+local function rank(view, member)
+  local depth, shape, _, mark = facts_of(member)
+  if not depth then return nil end
+  local row, limit = view.rows[shape] or UNKNOWN, bound_of()
+  if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
+  depth = num(depth)
+  local class = class_of(worth(row, usual_worth(view.sums, depth)))
+  return math.max(-4096, LINKS + class - MARK * num(mark) - LEVEL * math.min(depth, 32))
+end
+local function set_aside(scope, view, members)
+  for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
+  count('queued', -#members)
+  count('barren', #members)
+  call('HINCRBY', BARREN, scope, #members)
+  local sums = {}
+  for _, member in ipairs(members) do
+    local _, shape = facts_of(member)
+    local name = (view.rows[shape] or UNKNOWN).name or shape
+    sums[name] = (sums[name] or 0) + 1
+  end
+  for name, n in pairs(sums) do
+    local row = row_of(call('HGET', table_of(scope), name))
+    if row.new and name ~= OTHER and call('HLEN', table_of(scope)) > SHAPES then
+      name = OTHER
+      row = row_of(call('HGET', table_of(scope), name))
+    end
+    row.parked = row.parked + n
+    call('HSET', table_of(scope), name, packed(row))
+  end
+end
+
+-- Entries of an overflow ("priority member"; priority v = by value) as scores and members; what is barren goes aside,
+-- unless `all` is to go in.
+local function ordered(scope, entries, all)
+  local members, priorities = {}, {}
+  for k, entry in ipairs(entries) do priorities[k], members[k] = match(entry, '^(%S+) (.*)$') end
+  local view, placed, aside = view_of(scope, members), {}, {}
+  local sequence = #entries > 0 and call('HINCRBY', ST, 'sequence', #entries) - #entries or 0
+  for k, member in ipairs(members) do
+    local priority = num(priorities[k])
+    if not priority then priority = rank(view, member) end
+    if priority == false and not all then
+      aside[#aside + 1] = member
+    else
+      placed[#placed + 1] = sequence + k - (priority or LINKS) * 1099511627776
+      placed[#placed + 1] = member
+    end
+  end
+  if #aside > 0 then set_aside(scope, view, aside) end
+  return placed
+end
+-- The next URLs of an overflow, behind everything that was queued before them with their priority. Returns how many are
+-- left there. What is barren goes aside, up to a hundred times as many as fit; the server answers nobody else meanwhile.
+local function refill(scope, spilled)
+  local rounds, placed = 0, {}
+  while spilled > 0 and #placed == 0 do
+    local entries = call('LPOP', overflow(scope), REFILL) or {}
+    if #entries == 0 then return 0 end
+    rounds, spilled = rounds + 1, spilled - #entries
+    placed = ordered(scope, entries, rounds > 100)
+  end
+  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
+  return spilled
+end
+-- The worst of a queue that has grown too long go to the end of its overflow.
+local function shorten(scope, surplus, spilled)
+  if surplus <= 0 then return spilled end
+  local worst, cold = call('ZPOPMAX', queue(scope), surplus), {}
+  for at = 1, #worst, 2 do
+    local known = facts_of(worst[at])
+    local priority = known and 'v' or integer(-math.floor(num(worst[at + 1]) / 1099511627776))
+    cold[#cold + 1] = priority .. ' ' .. worst[at]
+  end
+  call('RPUSH', overflow(scope), unpack(cold))
+  return spilled + #cold
+end
+-- What is in the queue promises little: some of the overflow may promise more.
+local function sift(scope, spilled)
+  local entries = call('LPOP', overflow(scope), SIFT) or {}
+  if #entries == 0 then return spilled end
+  local had, placed = call('ZCARD', queue(scope)), ordered(scope, entries, false)
+  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
+  return shorten(scope, call('ZCARD', queue(scope)) - math.max(had, 1), spilled - #entries)
+end
+-- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside.
+local function order_anew(scope, wanted)
+  views[scope] = nil
+  local found, members = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES'), {}
+  for at = 1, #found, 2 do members[#members + 1] = found[at] end
+  local view, moved, aside = view_of(scope, members), {}, {}
+  for k, member in ipairs(members) do
+    local _, shape = facts_of(member)
+    if shape and (wanted[OTHER] or wanted[shape]) then
+      local priority = rank(view, member)
+      if priority == false then
+        aside[#aside + 1] = member
+      else
+        moved[#moved + 1] = num(found[2 * k]) % 1099511627776 - priority * 1099511627776
+        moved[#moved + 1] = member
+      end
+    end
+  end
+  if #moved > 0 then call('ZADD', queue(scope), unpack(moved)) end
+  local s = state(scope)
+  if #aside > 0 then
+    call('ZREM', queue(scope), unpack(aside))
+    set_aside(scope, view, aside)
+    if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then s.spilled = refill(scope, s.spilled) end
+  end
+end
+-- Exploration: of the URLs at hand one of the shape that was asked least is next.
+local function explore(scope)
+  views[scope] = nil
+  local s = state(scope)
+  if s.spilled > 0 then s.spilled = sift(scope, s.spilled) end
+  local members = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)
+  local view, best, least = view_of(scope, members), nil, 1 / 0
+  for _, member in ipairs(members) do
+    local _, shape = facts_of(member)
+    local row = shape and (view.rows[shape] or UNKNOWN)
+    if row and row.fetched < least and rank(view, member) then best, least = member, row.fetched end
+  end
+  if best and least < PATIENCE then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
+end

@@ -1,0 +1,110 @@
+"""The text that a page carries as data for its own scripts: JSON-LD `articleBody`, and the state of Next and Nuxt.
+
+Taken where a page shows too little itself, so that no browser is needed. Sources: schema.org (articleBody), Next.js
+(`<script id="__NEXT_DATA__" type="application/json">`).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+from lxml.html import HtmlElement
+
+MAX_JSON = 4 * 2**20
+"""Bytes of one script that are parsed."""
+MAX_NODES = 200_000
+"""Values looked at in one script."""
+MIN_WORDS = 8
+"""Words of a value, from which it is prose and no label."""
+_BODIES = ("articleBody", "reviewBody", "text")
+_SPACES = re.compile(r"[ \t\r\f\v]++")
+_BLOCK = re.compile(
+    r"</?+(?:p|div|br|li|h[1-6]|tr|ul|ol|section|article|blockquote|pre)\b[^<>]{0,2000}+>", re.IGNORECASE
+)
+_TAG = re.compile(r"<[^<>]{0,2000}+>")
+_PROSE = re.compile(r"[.!?。！？…]")
+
+
+class Embedded(NamedTuple):
+    """Text found in data. source: "json-ld" or "state"."""
+
+    text: str
+    source: str
+
+
+def embedded_text(tree: HtmlElement) -> Embedded | None:
+    """The longest text that the page's own data hold; None where they hold none."""
+    described = "\n\n".join(_of_json_ld(tree))
+    if described:
+        return Embedded(described, "json-ld")
+    state = "\n\n".join(_of_state(tree))
+    return Embedded(state, "state") if state else None
+
+
+def prose_of(data: Any) -> list[str]:
+    """Running text among the values of parsed JSON, in order, each once."""
+    found: dict[str, None] = {}
+    for value in _strings(data):
+        text = plain(value)
+        if len(text.split()) >= MIN_WORDS and _PROSE.search(text):
+            found[text] = None
+    return list(found)
+
+
+def parsed(text: str) -> Any:
+    """The JSON in a script; None where it is none, or too much."""
+    if len(text) > MAX_JSON:
+        return None
+    try:
+        return orjson.loads(text.strip())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def plain(value: str) -> str:
+    """A value without markup: block elements end lines."""
+    if "<" in value:
+        value = _TAG.sub("", _BLOCK.sub("\n", value))
+    lines = (_SPACES.sub(" ", line).strip() for line in html.unescape(value).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _of_json_ld(tree: HtmlElement) -> Iterator[str]:
+    for script in tree.iter("script"):
+        if (script.get("type") or "").strip().lower() == "application/ld+json":
+            for node in _dicts(parsed(script.text or "")):
+                body = next((node[name] for name in _BODIES if isinstance(node.get(name), str)), None)
+                if body and len(text := plain(body)) > 0 and len(text.split()) >= MIN_WORDS:
+                    yield text
+                    return
+
+
+def _of_state(tree: HtmlElement) -> Iterator[str]:
+    for script in tree.iter("script"):
+        if script.get("id") in {"__NEXT_DATA__", "__NUXT_DATA__"}:
+            yield from prose_of(parsed(script.text or ""))
+            return
+
+
+def _dicts(data: Any) -> Iterator[dict[str, Any]]:
+    return (node for node in _nodes(data) if isinstance(node, dict))
+
+
+def _strings(data: Any) -> Iterator[str]:
+    return (node for node in _nodes(data) if isinstance(node, str))
+
+
+def _nodes(data: Any) -> Iterator[Any]:
+    """Every value, in the order of the document, without recursion."""
+    stack, left = [data], MAX_NODES
+    while stack and left:
+        node, left = stack.pop(), left - 1
+        yield node
+        if isinstance(node, dict):
+            stack.extend(reversed(node.values()))
+        elif isinstance(node, list):
+            stack.extend(reversed(node))

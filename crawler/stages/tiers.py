@@ -1,0 +1,80 @@
+"""A page that a browser has drawn is judged twice, as it was sent and as it was drawn; the better text wins.
+
+Crawl, replay and batch job do this alike: the archive keeps both. An opt-out in either holds for the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from crawler.document import Document, Drop, DropReason, Rendering
+from crawler.stages.parse.shell import LIMITS
+
+BETTER = 1.2
+"""How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
+_MUTABLE = (
+    *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "redirects"),
+    *("optout_signals", "done", "metas", "rel_links", "links", "timings", "render_signals"),
+)
+
+
+def copy_of(doc: Document, **changes: Any) -> Document:
+    """A document of its own: what a stage writes on one does not show on the other."""
+    own: dict[str, Any] = {name: type(value := getattr(doc, name))(value) for name in _MUTABLE}
+    return replace(doc, **(own | changes))
+
+
+def judged_twice(doc: Document, run: Callable[[Document], Document]) -> Document:
+    """The better of the page as it was sent and as it was drawn, both taken through `run`."""
+    rendering = doc.rendering or Rendering()
+    sent = run(copy_of(doc, rendering=None))
+    facts = dict(rendering.facts)
+    chosen = sent
+    if rendering.dom and not _refused(sent):
+        drawn = run(_drawn(doc, rendering.dom))
+        if not drawn.text_allowed and not _refused(drawn) and drawn.verdict is not None:
+            facts["failed"] = [drawn.verdict.reason.value, drawn.verdict.detail]  # it cannot even be read
+        elif _refused(drawn) or _is_better(drawn, sent):
+            chosen = _as_drawn(drawn, sent)
+        _add_timings(chosen, drawn if chosen is sent else sent)
+    chosen.render_signals["browser"] = facts
+    if "shell" in sent.render_signals:
+        chosen.render_signals["shell"] = sent.render_signals["shell"]
+    failed = facts.get("failed")
+    if failed and has_too_little(chosen):
+        chosen.verdict = Drop("fetch", DropReason.of(failed[0]) or DropReason.BROWSER_CRASHED, str(failed[1])[:512])
+    return chosen
+
+
+def has_too_little(doc: Document) -> bool:
+    """True where the stages found next to no text on a page that they may read."""
+    return doc.text_allowed and doc.word_count < LIMITS.main_words
+
+
+def _refused(doc: Document) -> bool:
+    return doc.verdict is not None and doc.verdict.stage == "optout"
+
+
+def _is_better(drawn: Document, sent: Document) -> bool:
+    if (drawn.verdict is None) != (sent.verdict is None):
+        return drawn.verdict is None
+    return drawn.word_count > BETTER * sent.word_count
+
+
+def _drawn(doc: Document, dom: bytes) -> Document:
+    kind = "text/html; charset=utf-8"
+    return copy_of(doc, rendering=None, html=dom, content_type=kind, charset="utf-8", content_hash="")
+
+
+def _as_drawn(drawn: Document, sent: Document) -> Document:
+    """What the server said about the body it sent says nothing about what scripts draw: no validators."""
+    drawn.method_used, drawn.content_type = "js", sent.content_type
+    drawn.etag = drawn.last_modified = None
+    return drawn
+
+
+def _add_timings(chosen: Document, other: Document) -> None:
+    for stage, seconds in other.timings.items():
+        chosen.timings[stage] = chosen.timings.get(stage, 0.0) + seconds

@@ -1,0 +1,41 @@
+"""The plan says how many workers and stage processes a machine carries."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+CORES_PER_WORKER = 4
+"""Cores that one worker keeps busy. Its Scrapy process takes 8 to 10 ms of CPU a page, the stages about 28
+(docs/benchmarks.md), so that one Scrapy process feeds three stage processes."""
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """workers: processes of `scrapy crawl`; stage_workers: STAGE_WORKERS of each."""
+
+    workers: int
+    stage_workers: int
+
+
+def plan(cores: int, workers: int | None = None, stage_workers: int | None = None) -> Plan:
+    """Share `cores` out; what is given stays as it is. Every worker has at least one stage process."""
+    count = workers or max(1, math.ceil(cores / CORES_PER_WORKER))
+    return Plan(count, stage_workers if stage_workers is not None else max(1, cores // count))
+
+
+def usable_cores(limit: Path = _CGROUP_LIMIT) -> int:
+    """Cores that this process may use: its affinity, and the limit of its container (cgroup v2 `cpu.max`)."""
+    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(free, _container_cores(limit) or free))
+
+
+def _container_cores(limit: Path) -> int | None:
+    try:
+        quota, period = limit.read_text().split()
+        return math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):  # no container, "max", another system
+        return None

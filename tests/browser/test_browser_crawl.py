@@ -1,0 +1,111 @@
+"""A crawl with a real Chromium: pages that scripts draw are read, and nothing else goes through the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.browser.conftest import crawl, drawn, page, prose, replay, script
+from tests.support.loopback_web import Answer, PolicyWeb
+
+
+def test_a_page_that_a_script_draws_is_read_and_an_ordinary_one_is_not_rendered(tmp_path: Path, web: PolicyWeb) -> None:
+    here = web.site("127.0.0.2", {
+        "/": drawn(prose("lighthouse")),
+        "/plain": page(f"<main><p>{prose('harbour')}</p></main><script src=/app.js></script>"),
+        "/app.js": script("document.title = 'never run'"),
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/", f"{here}/plain"])
+    assert done.returncode == 0, done.log[-3000:]
+    lighthouse, harbour = done.kept[f"{here}/"], done.kept[f"{here}/plain"]
+    assert lighthouse["text"].endswith(prose("lighthouse"))
+    assert (lighthouse["method_used"], harbour["method_used"]) == ("js", "fast")
+    assert lighthouse["render_signals"]["shell"]["empty_root"] == "root"
+    assert lighthouse["render_signals"]["browser"]["settled"] is True
+    assert "/app.js" not in web.asked["127.0.0.2"]
+    assert web.asked["127.0.0.2"].count("/") == 1  # the browser draws what was fetched
+
+
+def test_scripts_and_data_are_fetched_by_the_crawler_and_scripts_once_for_all_pages(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    app = """fetch('/data' + location.pathname + '.json').then(a => a.json()).then(d => {
+        document.getElementById('app').innerHTML = '<main><p>' + d.text + '</p></main>'; });"""
+    shell = page(
+        "<div id=app></div><img src=/picture.png><script src=/app.js></script>", "<link rel=stylesheet href=/style.css>"
+    )
+    topics = ("cooper", "glover", "tanner")
+    here = web.site("127.0.0.2", {
+        "/app.js": script(app),
+        **{f"/{name}": shell for name in topics},
+        **{f"/data/{name}.json": Answer(body=f'{{"text": "{prose(name)}"}}'.encode(), content_type="application/json")
+           for name in topics},
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/{name}" for name in topics])
+    assert {record["text"] for record in done.kept.values()} == {prose(name) for name in topics}
+    asked = web.asked["127.0.0.2"]
+    assert asked.count("/app.js") == 1
+    assert [asked.count(f"/data/{name}.json") for name in topics] == [1, 1, 1]
+    assert not {"/picture.png", "/style.css", "/favicon.ico"} & set(asked)
+    refused = [record["render_signals"]["browser"]["refused"] for record in done.kept.values()]
+    assert refused == [{"image": 1}] * 3
+
+
+def test_late_text_is_awaited_where_the_allowlist_names_its_selector_and_a_page_is_scrolled_while_it_grows(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    late = f"setTimeout(() => {{ document.body.innerHTML = '<main id=late><p>{prose('smith')}</p></main>' }}, 2500)"
+    scroll = f"""let n = 0; const more = () => {{ if (n < 3) document.getElementById('root').insertAdjacentHTML(
+        'beforeend', '<p style="height:2000px">' + {[prose(f"miller {n}") for n in range(3)]!r}[n++] + '</p>') }};
+        more(); addEventListener('scroll', more)"""
+    here = web.site("127.0.0.2", {
+        "/late": page(f"<div id=root></div><script>{late}</script>"),
+        "/scroll": page(f"<div id=root></div><script>{scroll}</script>"),
+    })  # fmt: skip
+    allowlist = tmp_path / "allow.yaml"
+    allowlist.write_text(
+        f"- {{domain: '{here.removeprefix('http://')}', tier: A, licence: CC0,"
+        " js_wait_selector: 'main#late, #root p'}\n"
+    )
+    done = crawl(tmp_path / "corpus", web, [f"{here}/late", f"{here}/scroll"], allowlist=allowlist)
+    assert done.kept[f"{here}/late"]["text"] == prose("smith")
+    text = done.kept[f"{here}/scroll"]["text"]
+    assert [prose(f"miller {n}") in text for n in range(3)] == [True] * 3
+
+
+def test_the_archive_holds_both_and_a_replay_without_a_browser_writes_the_same_records(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    here = web.site("127.0.0.2", {
+        "/": drawn(prose("weaver")),
+        "/plain": page(f"<main><p>{prose('potter')}</p></main>"),
+        "/loop": page("<div id=root></div><script>for (;;) {}</script>"),
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/", f"{here}/plain", f"{here}/loop"], BROWSER_CPU_SECONDS=3)
+    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port, BROWSER_CPU_SECONDS=3)
+    assert again.returncode == 0, again.log[-3000:]
+    assert "playwright" not in again.log
+    own = {"warc_file", "worker_id"}
+    for kind in ("kept", "rejected"):
+        first, second = getattr(done, kind), getattr(again, kind)
+        assert sorted(first) == sorted(second)
+        for url, record in first.items():
+            assert {name for name in record if record[name] != second[url][name]} <= own
+    assert sorted(done.kept) == [f"{here}/", f"{here}/plain"]
+    assert done.rejected[f"{here}/loop"]["reason"] == "browser_timeout"
+
+
+def test_the_drawn_page_stands_beside_its_response_for_any_reader(tmp_path: Path, web: PolicyWeb) -> None:
+    here = web.site("127.0.0.2", {"/": drawn(prose("baker"))})
+    crawl(tmp_path / "corpus", web, [f"{here}/"])
+    (archive,) = (tmp_path / "corpus" / "archive").glob("*.warc.gz")
+    with archive.open("rb") as file:
+        records = [(r.rec_type, r.rec_headers, r.content_stream().read()) for r in ArchiveIterator(file)]
+    ((_, response, sent),) = [r for r in records if r[0] == "response"]
+    ((_, resource, dom),) = [r for r in records if r[0] == "resource"]
+    assert resource["WARC-Concurrent-To"] == response["WARC-Record-ID"]
+    assert resource["WARC-Target-URI"] == f"{here}/"
+    assert b"<h1>Drawn</h1></main>" not in sent
+    assert prose("baker") in dom.decode()
+    assert b"<main>" in dom

@@ -1,0 +1,119 @@
+"""The endpoints, asked over HTTP: a worker's during a real crawl, the frontier's beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.places import PROJECT
+from tests.support.serving import DEADLINE, Gate
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+def scraped(address: str) -> dict[str, float]:
+    """Values by name; those of one name with several labels are added."""
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        text = answer.read().decode()
+    found: dict[str, float] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found[sample.name] = found.get(sample.name, 0.0) + sample.value
+    return found
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not (found := condition()):
+        assert time.monotonic() < end, "nothing happened in time"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def half_way(crawl, make_site):
+    """A crawl of 30 pages that stands at its eleventh request, with its port; the gate opens at the end."""
+    site, port = make_site(pages=30), free_port()
+    site.gate = Gate(10)
+    process = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=port)
+    site.gate.wait()
+    yield process, site, port
+    site.gate.open()
+    process.communicate(timeout=DEADLINE)
+
+
+def test_what_a_worker_says_is_what_its_sites_saw(half_way, crawl):
+    process, site, port = half_way
+    seen: dict[str, float] = {}
+
+    def agree() -> bool:
+        seen.update(scraped(f"http://127.0.0.1:{port}/metrics"))
+        return seen["corpus_responses_total"] == len(site.hits) - site.gate.standing
+
+    until(agree)
+    assert seen["corpus_responses_total"] >= 10
+    assert seen["corpus_leases_total"] >= seen["corpus_documents_kept_total"]
+    assert seen["process_resident_memory_bytes"] > 10_000_000
+    site.gate.open()
+    _, err = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0, err
+    with pytest.raises(OSError, match="refused"):
+        scraped(f"http://127.0.0.1:{port}/metrics")
+
+
+def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
+    assert half_way
+    folder = ["-s", f"CORPUS_DIR={crawl.folder}"]
+    call = [sys.executable, "-m", "scrapy", "frontier"]
+    exporter = subprocess.Popen(
+        [*call, "export", "--port", "0", *folder],
+        cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert exporter.stdout is not None
+        address = exporter.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", address), exporter.communicate()
+        seen = scraped(address)
+    finally:
+        exporter.send_signal(signal.SIGTERM)
+        _, err = exporter.communicate(timeout=DEADLINE)
+    assert exporter.returncode == 143
+    assert "Traceback" not in err
+    done = subprocess.run([*call, "status", "--json", *folder], cwd=PROJECT, capture_output=True, text=True, check=True)
+    status = json.loads(done.stdout)
+    assert seen["corpus_frontier_up"] == 1
+    assert seen["corpus_frontier_queued"] == status["counts"]["queued"] > 0
+    assert seen["corpus_frontier_leased"] == status["counts"]["leased"] > 0
+    assert seen["corpus_frontier_done"] == status["counts"]["done"]
+    assert seen["corpus_frontier_fetchable"] == status["fetchable"] > 0
+    assert seen["corpus_frontier_scopes"] == status["hosts"] == 1
+
+
+def test_a_port_that_is_taken_stops_the_crawl_before_its_first_request(crawl, make_site):
+    site = make_site(pages=1)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        done = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=port)
+    assert done.returncode == 1
+    assert f"error: METRICS_PORT={port}: 127.0.0.1:{port} cannot be used (Address already in use)" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert site.hits == []
+
+
+def test_an_address_of_somebody_else_is_refused_by_its_name(crawl, make_site):
+    site = make_site(pages=1)
+    done = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=9400, METRICS_HOST="203.0.113.7")
+    assert done.returncode == 1
+    assert "error: METRICS_PORT=9400: 203.0.113.7:9400 cannot be used" in done.stderr
