@@ -118,6 +118,8 @@ class ExtractionStage:
         if found is None or shown >= self._chain.shown_words or count_words(found[0]) <= shown:
             return text
         doc.method_used, doc.extractor = "embedded", f"embedded-{found[1]}"
+        doc.extraction_confidence = doc.page_type = doc.page_type_score = None  # they spoke of the text that is shown
+        doc.code_languages = []
         return found[0]
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:

@@ -112,6 +112,15 @@ def test_the_record_says_what_the_model_thinks():
     assert doc.code_languages == ["python"]
 
 
+def test_text_from_the_data_of_a_page_has_no_confidence_of_the_text_that_is_shown():
+    doc = Document(url="https://example.org/", html=page("<p>Loading</p>").encode(), content_type="text/html")
+    ParseStage()(doc)
+    doc.embedded, doc.render_signals = (PROSE, "json-ld"), {"shell": {"visible_words": 1}}
+    ExtractionStage(ExtractionConfig(extractor="learned", min_words=0))(doc)
+    assert doc.extractor == "embedded-json-ld"
+    assert (doc.extraction_confidence, doc.page_type, doc.code_languages) == (None, None, [])
+
+
 @pytest.mark.parametrize("extractor", ["trafilatura", "resiliparse"])
 def test_other_extractors_leave_these_fields_empty(extractor):
     doc = run_stage(page(ARTICLE), extractor=extractor)
