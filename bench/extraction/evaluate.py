@@ -1,4 +1,7 @@
-"""Cross-validation by site: every page is measured by a model that has seen no page of its site."""
+"""Cross-validation by site: every page is measured by a model that has seen no page of its site.
+
+Pages without any block of text are not in the figures; a text would be empty there.
+"""
 
 from __future__ import annotations
 
