@@ -183,6 +183,11 @@ class DropReason(StrEnum):
         "",
         Weight.WEAK,
     )
+    CONSENT_WALL = (
+        "consent_wall",
+        "The page shows a request for consent and nothing else: nobody accepts it, and the text is not underneath.",
+        "it asks for consent before it shows its text",
+    )
     # --- language ----------------------------------------------------------------------------------------------------
     LANGUAGE_UNKNOWN = "language_unknown", "Too little text, or no identifier has an answer."
     LANGUAGE_NOT_WANTED = "language_not_wanted", "A language that is not in LANGUAGES."
@@ -424,6 +429,7 @@ class Document(Columns):
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
+    consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0

@@ -57,7 +57,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         settings.set("WORKER_ID", plan.worker_id, priority="project")  # a random one would differ in every record
     if config is not None:
         problems += chain.problems(config)
-        problems += [p for p in _unknown_profiles(config, plan) if p not in problems]
+        problems += [p for p in unknown_profiles(config, plan) if p not in problems]
         problems += _withdrawal_problems(config)
         problems += _metrics_problems(config)
         if isinstance(plan, SeedPlan):
@@ -205,7 +205,7 @@ def misspelt_settings(settings: BaseSettings) -> list[str]:
     return [f"unknown setting {name}; did you mean {match[0]}?" for name, match in near.items() if match]
 
 
-def _unknown_profiles(config: Config, plan: object) -> list[str]:
+def unknown_profiles(config: Config, plan: object) -> list[str]:
     """Profiles that the allowlist asks for and nobody has defined: such pages would be judged by other thresholds."""
     entries = plan.scope.entries if isinstance(plan, SeedPlan) else ()
     wanted = {

@@ -25,6 +25,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
     "crawler.middlewares.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus
     "crawler.middlewares.licence.LicenceMiddleware": 90,  # requests, then: the allowlist still says yes
+    "crawler.browser.room.BrowserRoomMiddleware": 95,  # requests: the browser has room for a page of such a domain
     "crawler.middlewares.guard.GuardMiddleware": 100,  # requests, then: URL, identity; exceptions: refused addresses
     "crawler.middlewares.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,  # connect to last byte

@@ -33,7 +33,7 @@ ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on an
 PUT_AGAIN = "frontier/put_again"  # links put a second time because the server was restarted
 SITEMAPS = "sitemap/files"
 SITEMAPS_UNCHANGED = "sitemap/unchanged"
-UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those given by -a sitemap=
+UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that -a sitemap= or an allowlist names
 LEFT_OUT = {TRAPPED: "trap", CAPPED: "cap", OUTSIDE: "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 
@@ -56,6 +56,7 @@ REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "deca
 BROWSER_SHELLS = "browser/shells"  # pages that looked like one
 BROWSER_USED = "browser/drawn"  # pages that a browser has drawn; followed by /domain: also those where it failed
 BROWSER_FAILED = "browser/failed"
+BROWSER_WAITED = "browser/waited"  # leases given back because too many pages waited for the browser
 BROWSER_MISSED = "browser/missed"  # pages that would have been drawn, had there been a browser
 
 # The stages.

@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 
 MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
+LOSSES = ("frontier", "manifest", "torn manifest")
+"""What may be gone when a crawl goes on: all keys of the server, manifest.json, or the end of it."""
 FLEETS = (3, 3, 3, 4, 4, 5, 6, 8)  # how many workers a run may have
 
 
@@ -19,6 +21,7 @@ class Blow:
     same_name: bool = False  # the replacement takes the dead worker's WORKER_ID
     away: float = 0.0  # seconds until the server is started again
     torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
+    loss: str = ""  # out of LOSSES: every worker is killed, this is lost, and the same number starts again
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,18 @@ class Plan:
     blows: tuple[Blow, ...]
 
 
-def draw(seed: str, expected: int) -> Plan:
-    """The plan of a seed; `expected` requests reach the site when nothing goes wrong."""
+def draw(seed: str, expected: int, *, losses: bool = False) -> Plan:
+    """The plan of a seed; `expected` requests reach the site when nothing goes wrong.
+
+    losses: one of LOSSES happens besides, between the tenth and the ninth tenth of them.
+    """
     rng = random.Random(seed)
     blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
     blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
-    return Plan(rng.choice(FLEETS), int(rng.random() < 0.1), tuple(sorted(blows, key=lambda blow: blow.at)))
+    workers, stage_workers = rng.choice(FLEETS), int(rng.random() < 0.1)
+    if losses:
+        blows.append(Blow(rng.randint(expected // 10, expected * 9 // 10), False, loss=rng.choice(LOSSES)))
+    return Plan(workers, stage_workers, tuple(sorted(blows, key=lambda blow: blow.at)))
 
 
 def _server_blow(rng: random.Random, expected: int) -> Blow:

@@ -1,12 +1,13 @@
 """Is anything lost or doubled when workers and the server die?
 
-`python -m bench.faults.campaign --runs 50 --seed 1 [--peer]`
+`python -m bench.faults.campaign --runs 50 --seed 1 [--losses] [--peer]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
-`scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). `--peer` runs the
-same campaign against scrapy-redis and counts what it lost. Exit code 1 and a kept folder for every run with a
-violation.
+`scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). With `--losses`
+all workers are killed once in each run, and the keys of the server, manifest.json or its second half are gone when as
+many start again; where these refuse, `scrapy dataset repair` is run, as they say. `--peer` runs the same campaign
+against scrapy-redis and counts what it lost. Exit code 1 and a kept folder for every run with a violation.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +66,7 @@ class Outcome:
     seconds: float = 0.0
     worker_kills: int = 0
     server_kills: int = 0
+    losses: list[str] = field(default_factory=list)  # out of `blows.LOSSES`, and "repair" where that was needed
     kept: int = 0
     rejected: int = 0
     surplus: int = 0
@@ -78,13 +81,16 @@ class Campaign:
     def __init__(self, *, hosts: int, plain: int, texts: Texts, folder: Path) -> None:
         self._hosts, self._plain, self._texts, self._folder = hosts_of(hosts), plain, texts, folder
 
-    def run(self, plan_seed: str, *, peer: bool = False, plan: Plan | None = None) -> tuple[Plan, Outcome]:
+    def run(
+        self, plan_seed: str, *, peer: bool = False, plan: Plan | None = None, losses: bool = False
+    ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
         with served(self._hosts) as target, EmbeddedServer(folder / "server") as url:
             site = build({host: target.base(host) for host in self._hosts}, self._plain, self._texts)
             target.sites = site.answers
-            plan = plan or draw(plan_seed, len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts))
+            expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
+            plan = plan or draw(plan_seed, expected, losses=losses)
             run = _Run(folder, url, target, site, plan)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
@@ -108,9 +114,9 @@ class _Run:
     def ours(self) -> Outcome:
         begin = Warm if self.plan.stage_workers == 0 else cold
         with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
-            self._live(fleet, RUN_SECONDS, _found_no_server)
+            self._live(fleet, RUN_SECONDS, self._forgiven)
             for worker in fleet.failed():
-                if not _found_no_server(worker):
+                if not self._forgiven(worker):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
@@ -213,6 +219,9 @@ class _Run:
         if blow.server:
             self._kill_server(blow)
             return
+        if blow.loss:
+            self._lose(blow.loss, fleet)
+            return
         victim = fleet.alive[int(blow.victim * len(fleet.alive))]
         fleet.kill(victim)
         fleet.start(victim.name if blow.same_name else f"w{len(fleet.workers)}")
@@ -230,12 +239,56 @@ class _Run:
         EmbeddedServer(self.folder / "server").ensure()
         self.outcome.server_kills += 1
 
+    def _lose(self, what: str, fleet: Fleet) -> None:
+        """Between two runs: nobody works while it is lost."""
+        for worker in fleet.alive:
+            fleet.kill(worker)
+            self.outcome.worker_kills += 1
+        self.outcome.losses.append(what)
+        if what == "frontier":
+            with contextlib.closing(redis.Redis.from_url(self.url)) as client:
+                client.flushall()
+            self.amnesia.append(time.monotonic())
+        else:
+            lose_manifest(self.folder / "corpus" / "manifest.json", torn=what == "torn manifest")
+        for number in range(self.plan.workers):
+            fleet.start(f"again{number}")
+
+    def _forgiven(self, worker: Worker) -> bool:
+        """A worker that found no server, or that was told what to do about the manifest, once that is done."""
+        if _found_no_server(worker):
+            return True
+        if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "scrapy dataset repair"):
+            return False
+        if "repair" not in self.outcome.losses:
+            self.outcome.losses.append("repair")
+            self._scrapy("dataset", "repair", str(self.folder / "corpus"))
+        return True
+
+    def _scrapy(self, *words: str) -> None:
+        command = [sys.executable, "-m", "scrapy", *words]
+        done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            self._blame(f"scrapy {' '.join(words)} ended with {done.returncode}: {done.stdout} {done.stderr}")
+
     def _blame(self, sentence: str) -> None:
         self.outcome.violations.append(sentence)
 
 
 def _found_no_server(worker: Worker) -> bool:
     return any(line.startswith(NO_SERVER) for line in worker.output.read_text("utf-8", "replace").splitlines())
+
+
+def _said(worker: Worker, what: str) -> bool:
+    return what in worker.output.read_text("utf-8", "replace")
+
+
+def lose_manifest(path: Path, *, torn: bool) -> None:
+    """Delete it, or leave its first half; nothing where no worker has written one yet."""
+    if torn and path.exists():
+        os.truncate(path, path.stat().st_size // 2)
+    else:
+        path.unlink(missing_ok=True)
 
 
 async def _rest_of(url: str) -> list[str]:
@@ -253,10 +306,11 @@ async def _rest_of(url: str) -> list[str]:
 
 def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     """One run on one line."""
-    blows = " ".join(f"{blow.at}{'S' if blow.server else ''}{'T' if blow.torn else ''}" for blow in plan.blows)
+    blows = " ".join(f"{b.at}{'S' * b.server}{'T' * bool(b.torn)}{'L' * bool(b.loss)}" for b in plan.blows)
     what = "found {} lost {} doubled {}" if peer else "kept {} rejected {} surplus {}"
     counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
+    struck += f"; lost: {', '.join(outcome.losses)}" if outcome.losses else ""
     verdict = "" if peer else "  VIOLATED" if outcome.violations else "  ok"
     return f"{name}  {plan.workers} workers, {struck}; {outcome.seconds:.1f} s  {counts}{verdict}"
 
@@ -267,6 +321,7 @@ def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
         ("runs", len(outcomes)),
         ("workers killed", sum(o.worker_kills for o in outcomes)),
         ("server killed", sum(o.server_kills for o in outcomes)),
+        *(("lost: " + what, n) for what, n in sorted(Counter(w for o in outcomes for w in o.losses).items())),
         ("workers that gave up in an outage", sum(o.restarted for o in outcomes)),
         ("median seconds", f"{statistics.median(o.seconds for o in outcomes):.1f}"),
     ]
@@ -298,6 +353,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="one run of the campaign, by its number")
+    parser.add_argument("--losses", action="store_true", help="frontier or manifest is lost once in each run")
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
     options = parser.parse_args()
@@ -306,7 +362,7 @@ def main() -> int:
     campaign = prepare(8, 22, folder)
     outcomes = []
     for number in [options.only] if options.only is not None else range(options.runs):
-        plan, outcome = campaign.run(f"{options.seed}/{number}", peer=options.peer)
+        plan, outcome = campaign.run(f"{options.seed}/{number}", peer=options.peer, losses=options.losses)
         outcomes.append(outcome)
         print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
         for violation in outcome.violations:

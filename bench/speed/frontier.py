@@ -29,10 +29,12 @@ from scrapy_redis.queue import PriorityQueue
 
 from crawler.config import FrontierConfig
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Limits, PutStatus, Wire
+from crawler.frontier.model import Lease, Limits, PutStatus, Wire
+from crawler.frontier.outcome import KEPT, SHORT, packed_outcome
 from crawler.server.embedded import EmbeddedServer
 from crawler.settings import ASYNCIO_EVENT_LOOP
 from crawler.urls.candidate import Candidate
+from crawler.urls.shape import shape_id_of
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
 BIG = 5_000  # candidates of a big batch
@@ -91,8 +93,11 @@ class Web:
     def page(self, depth: int) -> list[Candidate]:
         """The links of one page."""
         (own,) = self.hosts(1)
-        hosts = [own] * OWN + self.hosts(LINKS - OWN)
-        return [Candidate(self.url(host), priority=-depth, depth=depth) for host in hosts]
+        hosts, parent = [own] * OWN + self.hosts(LINKS - OWN), shape_id_of(self.url(own))
+        return [
+            Candidate(self.url(host), priority=-depth, depth=depth, mark=n % 5, parent=parent)
+            for n, host in enumerate(hosts)
+        ]
 
 
 @dataclass(slots=True)
@@ -162,7 +167,7 @@ async def lease_and_ack(
             batch = await frontier.lease(size)
             times.append(time.perf_counter() - began)
             assert len(batch.leases) == size, "the hosts of this web are too few for such a rate"
-            await frontier.settle((lease.token, Wire(lease.granted_at, 0.05)) for lease in batch.leases)
+            await frontier.settle([outcome(lease, n) for n, lease in enumerate(batch.leases)])
             leased += len(batch.leases)
 
     with meter.running():
@@ -176,6 +181,17 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def outcome(lease: Lease, n: int) -> tuple[str, Wire, bytes, bytes]:
+    """Two pages of three are kept; each tells the frontier what it brought."""
+    brought = (SHORT, 0.0) if n % 3 == 0 else (KEPT, 300.0 + 10 * n)
+    return (
+        lease.token,
+        Wire(lease.granted_at, 0.05),
+        b"",
+        packed_outcome(lease, *brought),
+    )
 
 
 async def quiet(server: redis.Redis) -> None:
@@ -223,9 +239,13 @@ async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: 
     clock, web = Clock(), Web(hosts)
     empty: Any = server.info("memory")
     frontier = Frontier(
-        url, "bench", Limits(delay=1.0, shards=shards, lease_seconds=3600.0, max_queued=queued), now=clock
+        url,
+        "bench",
+        Limits(delay=1.0, shards=shards, lease_seconds=3600.0, max_queued=queued, barren=100, explore=0.1),
+        now=clock,
     )
     await frontier.open()
+    await frontier.order_by_value()
     try:
         figures, total = [], 0
         for name, put, share in (("PUT, page by page", put_pages, 0.7), ("PUT, big batches", put_batches, 0.3)):

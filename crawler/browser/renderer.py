@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import logging
 import socket
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+QUEUE = 4
+"""Pages for each place in the browser that may wait for it; further ones of such domains are not fetched yet."""
 CLOSE_SECONDS = 10.0
 """How long the browser may take to close a page or itself, before it is killed."""
 _ARGUMENTS = (
@@ -73,6 +76,8 @@ class Renderer:
         self._watch = Watch(self._config.cpu_seconds, self._config.memory_mb)
         self._names = itertools.count()
         self._since_start = self._active = 0
+        self._asked = 0  # pages that are drawn or wait for it
+        self._page_seconds = 1.0  # what a page takes, of late
         self._idle = asyncio.Event()
         self._browser: Browser | None = None
         self._nowhere: socket.socket | None = None
@@ -84,20 +89,32 @@ class Renderer:
 
         Raises: BrowserMissingError where no browser starts.
         """
-        async with self._room:
-            browser = await self._started()
-            self._active += 1
-            self._idle.clear()
-            run = PageRun(visit, self._limits, self._fetcher)
-            name = f"page-{next(self._names)}"
-            try:
-                return await self._rendered(browser, run, name)
-            finally:
-                await self._leave(browser, name)
-                self._active -= 1
-                self._since_start += 1
-                if not self._active:
-                    self._idle.set()
+        self._asked += 1
+        try:
+            async with self._room:
+                return await self._in_room(visit)
+        finally:
+            self._asked -= 1
+
+    def wait(self) -> float:
+        """Seconds until a further page had its turn; 0 while so few wait that it may as well be fetched now."""
+        full = self._asked >= QUEUE * self._config.concurrency
+        return self._asked * self._page_seconds / self._config.concurrency if full else 0.0
+
+    async def _in_room(self, visit: Visit) -> Rendering:
+        browser = await self._started()
+        self._active += 1
+        self._idle.clear()
+        name, start = f"page-{next(self._names)}", time.monotonic()
+        try:
+            return await self._rendered(browser, PageRun(visit, self._limits, self._fetcher), name)
+        finally:
+            await self._leave(browser, name)
+            self._page_seconds += 0.2 * (time.monotonic() - start - self._page_seconds)
+            self._active -= 1
+            self._since_start += 1
+            if not self._active:
+                self._idle.set()
 
     async def _rendered(self, browser: Browser, run: PageRun, name: str) -> Rendering:
         try:

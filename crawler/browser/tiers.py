@@ -17,6 +17,7 @@ from crawler.stages.parse.shell import looks_like_shell
 from crawler.stages.parse.stage import media_kind
 from crawler.stages.tiers import copy_of, has_too_little
 from crawler.statkeys import BROWSER_FAILED, BROWSER_MISSED, BROWSER_SHELLS, BROWSER_USED
+from crawler.urls.canonicalize import registrable_domain
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from crawler.browser.page import Visit
     from crawler.browser.renderer import Renderer
     from crawler.seeds.allowlist import AllowlistEntry
+
+MAX_WAIT = 30.0
+"""Seconds, then the browser is looked at again. Below FRONTIER_PATIENCE_SECONDS, or the crawl would end meanwhile."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +46,7 @@ class Tiers:
     def __init__(self, crawler: Crawler, pool: Stages, hop: tuple[str, ...], memory: DomainMemory) -> None:
         self._crawler, self._pool, self._hop, self._memory = crawler, pool, hop, memory
         self._config = config_of(crawler).browser
-        self._path = browser_path(self._config) if self._config.mode != "never" else None
+        self._path = browser_path(self._config)  # an entry of the allowlist may ask for it, whatever JS_MODE says
         self._renderer: Renderer | None = None
 
     async def judged(self, doc: Document, response: Response, entry: AllowlistEntry | None) -> Document:
@@ -59,6 +63,14 @@ class Tiers:
                 return done
             return await self._drawn(spare, done, response, entry)
         return await self._directly(doc, response, entry, always=always)
+
+    def wait(self, url: str, entry: AllowlistEntry | None) -> float:
+        """Seconds for which a page that goes to the browser directly had better not be fetched; 0 for all others."""
+        if self._renderer is None:
+            return 0.0
+        mode = (entry.js if entry else "") or self._config.mode
+        direct = mode == "always" or (mode == "auto" and self._memory.is_direct(registrable_domain(url)))
+        return min(self._renderer.wait(), MAX_WAIT) if direct else 0.0
 
     async def _directly(
         self, doc: Document, response: Response, entry: AllowlistEntry | None, *, always: bool
@@ -106,9 +118,8 @@ class Tiers:
         try:
             return await self._renderer.render(self._visit(doc, response, entry))
         except BrowserMissingError as error:
-            logger.error(  # noqa: TRY400  # a sentence for people, not a trace
-                "%s; pages that need a browser are read without one: %s", error, HOW_TO
-            )
+            if self._path is not None:  # else another page has said it
+                logger.error("%s; pages are read without a browser: %s", error, HOW_TO)  # noqa: TRY400  # no trace
             self._path = None
             self._count(BROWSER_MISSED)
             return None

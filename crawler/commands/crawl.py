@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.commands.interrupt import Interrupted, interruptible, leave
+from crawler.commands.interrupt import Interrupted, heard_by, interruptible, leave
 from crawler.commands.spider_names import unknown_spider
 from crawler.commands.strict import Strict
 from crawler.config import LaunchError
@@ -69,8 +69,10 @@ class Command(Strict, ScrapyCrawl):
                 stack.close()
                 leave(error)
             self._settle_in(self.settings)
+            assert self.crawler_process is not None
+            heard = heard_by(self.crawler_process)
             super().run(args, opts)
-            self._judge()
+            self._judge(heard)
 
     @staticmethod
     def _settle_in(settings: BaseSettings) -> None:
@@ -83,11 +85,15 @@ class Command(Strict, ScrapyCrawl):
         gc.set_threshold(GC_THRESHOLD, 10, 10)
         logging.getLogger("scrapy.core").setLevel(settings.get("LOG_LEVEL"))
 
-    def _judge(self) -> None:
+    def _judge(self, heard: list[int]) -> None:
+        """`heard`: signals that came. One that cut the crawl off, or came before it had begun, is the exit code."""
         assert self.crawler_process is not None
         stats = self._made.stats.get_stats() if self._made.stats else {}
         failure = failure_of(stats, self.crawler_process.bootstrap_failed)
-        if failure:
+        if failure and heard and "finish_reason" not in stats:
+            self._complain([f"{Interrupted(heard[0])}: {failure}"])
+            self.exitcode = Interrupted(heard[0]).exitcode
+        elif failure:
             self._complain([failure])
 
     def _complain(self, problems: list[str]) -> None:

@@ -8,6 +8,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
+    best,
     contaminated,
     diff,
     duplicates,
@@ -39,6 +40,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "contaminated": contaminated.OPERATION,
         "index": index.OPERATION,
         "duplicates": duplicates.OPERATION,
+        "best": best.OPERATION,
         "page": page.OPERATION,
     }
 

@@ -6,9 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from scrapy.crawler import CrawlerProcessBase
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -54,6 +57,19 @@ def leave(error: Interrupted) -> NoReturn:
     sys.stderr.write(f"error: {error}\n")
     sys.stderr.flush()
     os._exit(error.exitcode)
+
+
+def heard_by(process: CrawlerProcessBase) -> list[int]:
+    """The signals that ask Scrapy's process to stop, as they come; Scrapy itself tells nobody which they were."""
+    heard: list[int] = []
+    stop: Callable[[int, Any], None] = process._signal_shutdown
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append(number)
+        stop(number, frame)
+
+    process._signal_shutdown = hear  # type: ignore[assignment,method-assign]  # what `start` installs as handler
+    return heard
 
 
 @contextmanager

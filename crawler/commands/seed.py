@@ -9,7 +9,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.frontier.seeding import seed_arguments
+from crawler.config import LaunchError
+from crawler.frontier.seeding import seed_server
+from crawler.launch import unknown_profiles
+from crawler.seeds.arguments import plan_of
+from crawler.urls.tracking import extended_policy
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -37,8 +41,12 @@ class Command(ProjectCommand, ScrapyCommand):
         if args:
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         given = dict(item.partition("=")[::2] for item in opts.arguments)
-        sown, warnings = seed_arguments(self.load(), given)
-        sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
+        config = self.load()
+        plan = plan_of(given, extended_policy(config.frontier.tracking_params))
+        if problems := unknown_profiles(config, plan):
+            raise LaunchError(problems)
+        sys.stderr.writelines(f"warning: {warning}\n" for warning in plan.warnings)
+        sown = seed_server(config, plan)
         sys.stdout.write(f"{sown}\n")
         if sown.refused:
             self.complain(sown.examples)

@@ -290,7 +290,8 @@ def _page_line(record: Record, *, kept: bool) -> PageLine:
 
 
 def _without_text(record: Record) -> Record:
-    return {name: value for name, value in record.items() if name not in TEXT_FIELDS} | dict.fromkeys(_POINTERS)
+    left_out = {*TEXT_FIELDS, "pii_spans"}
+    return {name: value for name, value in record.items() if name not in left_out} | dict.fromkeys(_POINTERS)
 
 
 def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[frozenset[str], list[PageLine]]:

@@ -88,11 +88,13 @@ def rewrite(
     *,
     folders: Sequence[str] = (SHARDS,),
     archive: RewriteArchive | None = None,
+    mixed: bool = False,
 ) -> Rewritten:
     """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
 
     `archive` is asked about every archive. Files without a change stay as they are; where nothing changes at all there
-    is no new version. Replaced files move to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them;
+    is no new version. mixed: an answer may be a record of another file, so every file of `folders` counts as a source
+    of the new ones. Replaced files move to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them;
     where the cause keeps no old ones (a withdrawal) they are removed, and so are the replaced files of every earlier
     version.
 
@@ -101,7 +103,7 @@ def rewrite(
     with ExitStack() as stack:
         job = _begin(place, decide, stack)
         try:
-            job.apply(folders, archive)
+            job.apply(folders, archive, mixed=mixed)
             lineage = job.stand(cause)
         except BaseException:
             job.abandon()
@@ -154,11 +156,12 @@ class _Job:
         self._rejections = 0
         self._sources: list[Entry] = []  # files that a rejection came from
 
-    def apply(self, folders: Sequence[str], archive: RewriteArchive | None) -> None:
+    def apply(self, folders: Sequence[str], archive: RewriteArchive | None, *, mixed: bool = False) -> None:
         """Write what takes the place of each file that changes, and the file of rejections."""
+        together = [entry for entry in self._files if entry["kind"] in folders] if mixed else []
         for number, entry in enumerate(self._files):
             if entry["kind"] in folders:
-                self._file(number, entry)
+                self._file(number, entry, together or [entry])
             elif entry["kind"] == ARCHIVE and archive is not None:
                 self._archive(number, entry, archive)
         if self._rejected is not None:
@@ -196,7 +199,7 @@ class _Job:
         self._ledger.files.clear()
         remove_unlisted(self._place, Ledger(self._place, self.writer))
 
-    def _file(self, number: int, entry: Entry) -> None:
+    def _file(self, number: int, entry: Entry, sources: list[Entry]) -> None:
         """Apply the decision to one file; a new one is written only where something changes."""
         path = entry["path"]
         self._sources.append(entry)
@@ -208,7 +211,7 @@ class _Job:
             self._place.discard_local(new)
             return
         if step["documents"]:
-            self._publish(new, written, makers_of([entry]))
+            self._publish(new, written, makers_of(sources))
         else:
             self._place.discard_local(new)
             step["new"] = None

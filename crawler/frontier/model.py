@@ -50,8 +50,8 @@ class Lease(NamedTuple):
     `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
-    `visit` is what is remembered of the URL's last fetch, None at its first. `parent` and `mark` are the link's
-    (`Candidate`).
+    `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL),
+    `parent` and `mark` are a link's (`Candidate`).
     """
 
     token: str
@@ -69,6 +69,7 @@ class Lease(NamedTuple):
     exhausted: bool = False
     reasons: tuple[str, ...] = ()
     visit: Visit | None = None
+    shape: str = ""
     parent: str = ""
     mark: int | None = None
 

@@ -34,13 +34,13 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
     if kind == KEPT:
         quality = 1.0 if doc.quality_score is None else doc.quality_score
         tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * quality))
-    return packed_outcome(lease.url, lease.parent, lease.depth, kind, tokens)
+    return packed_outcome(lease, kind, tokens)
 
 
-def packed_outcome(url: str, parent: str, depth: int, kind: str, tokens: float) -> bytes:
-    """An outcome as `outcomes.lua` reads it. `parent`: shape of the page that led here, "" for none."""
-    example = url[:MAX_EXAMPLE]
-    return f"{shape_id_of(url)}{parent or NO_PARENT}{kind}{min(depth, 9)} {tokens:.0f} {example}".encode()
+def packed_outcome(lease: Lease, kind: str, tokens: float) -> bytes:
+    """An outcome as `outcomes.lua` reads it."""
+    shape, parent, example = lease.shape or shape_id_of(lease.url), lease.parent or NO_PARENT, lease.url[:MAX_EXAMPLE]
+    return f"{shape}{parent}{kind}{min(lease.depth, 9)} {tokens:.0f} {example}".encode()
 
 
 def kind_of(doc: Document) -> str:

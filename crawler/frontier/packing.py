@@ -1,9 +1,10 @@
 """How a URL is spelled inside the server: short, reversible, opaque to the Lua scripts.
 
-A queue member is `[attempts.holds~]<kind><depth>[:<shape><parent><mark>] <packed url>[ <redirect>]…`: a link says
-its shape, that of the page it stood on (`....` for none), and a digit for where it stood. A packed URL is one letter
-for scheme and form, what stands before the scope in the authority, and the path: `https://www.example.org/a` in the
-scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor tabs, which makes both safe separators.
+A queue member is `[attempts.holds~]<kind><depth> <packed url>[ <packed redirect>]…`. The kind of a link that may be
+ordered by its value is `l`, its shape, the shape of the page it stood on (`...` for none), and a digit for where it
+stood. A packed URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
+`https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
+tabs, which makes both safe separators.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PRIORITY = 2**40
 """The score of a queue member is its sequence number less its priority times this."""
 LEASE_FRONT = 14
 """Where the scope begins in a lease: behind the letter of its state and the 13 digits of its slot."""
-NO_PARENT = "...."
+NO_PARENT, _LINK = "...", "l"
 _KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
 
 
@@ -34,6 +35,7 @@ class Member(NamedTuple):
     redirects: tuple[str, ...]
     attempts: int  # tries that failed or expired
     holds: int
+    shape: str = ""
     parent: str = ""  # shape of the page it was found on
     mark: int | None = None
 
@@ -72,13 +74,13 @@ def pack_parts(
     packed: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = (), facts: str = ""
 ) -> str:
     """`pack` for a URL that is packed already. `facts`: what `link_facts` made, of a link that may be ordered."""
-    head = f"{_KINDS[kind]}{depth}{facts} {packed}"
+    head = f"{facts or _KINDS[kind]}{depth} {packed}"
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
 
 
 def link_facts(shape: str, parent: str, mark: int) -> str:
-    """What the scripts order a link by: its shape, its parent's (both of four letters), and its mark from 0 to 9."""
-    return f":{shape}{parent or NO_PARENT}{mark}"
+    """What the scripts order a link by: its shape, its parent's (both of three letters), and its mark from 0 to 9."""
+    return f"{_LINK}{shape}{parent or NO_PARENT}{mark}"
 
 
 def unpack(member: str, scope: str) -> Member:
@@ -89,21 +91,23 @@ def unpack(member: str, scope: str) -> Member:
         attempts, holds = map(int, tally.split("."))
     head, packed, *chain = member.split(" ")
     redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
-    depth, _, facts = head[1:].partition(":")
-    parent, mark = (facts[4:8].strip("."), int(facts[8])) if facts else ("", None)
-    return Member(_KIND_OF[head[0]], int(depth), unpack_url(packed, scope), redirects, attempts, holds, parent, mark)
+    kind, rest = head[0], head[1:]
+    known: tuple[str, str, int | None] = ("", "", None)
+    if kind == _LINK:
+        kind, rest, known = "p", rest[7:], (rest[:3], rest[3:6].strip("."), int(rest[6]))
+    return Member(_KIND_OF[kind], int(rest), unpack_url(packed, scope), redirects, attempts, holds, *known)
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds, parent, mark = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, shape, parent, mark = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
-        None, parent, mark,
+        None, shape, parent, mark,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,11 +15,10 @@ from crawler.frontier.model import PutStatus
 from crawler.frontier.politeness import ALLOWLIST
 from crawler.frontier.rules import adopt_rules
 from crawler.seeds.allowlist import AllowlistEntry
-from crawler.seeds.arguments import judged, plan_of
+from crawler.seeds.arguments import judged
 from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
 from crawler.seeds.scope import Scope
 from crawler.times import Clock
-from crawler.urls.tracking import extended_policy
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -120,13 +119,12 @@ async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
     return result
 
 
-def seed_arguments(config: Config, arguments: Mapping[str, str]) -> tuple[SeedResult, list[str]]:
-    """All of `scrapy seed`: check, connect (to REDIS_URL, else to the embedded server of CORPUS_DIR), put.
+def seed_server(config: Config, plan: SeedPlan) -> SeedResult:
+    """Put a plan into the frontier at REDIS_URL, else into the embedded one of CORPUS_DIR.
 
-    Returns the result and the warnings of the plan. Raises SeedError, ScopeError, FrontierError.
+    Raises: ScopeError, FrontierError.
     """
-    plan = plan_of(arguments, extended_policy(config.frontier.tracking_params))
-    return asyncio.run(_seed_server(config, plan)), plan.warnings
+    return asyncio.run(_seed_server(config, plan))
 
 
 async def _seed_server(config: Config, plan: SeedPlan) -> SeedResult:

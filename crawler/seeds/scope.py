@@ -131,6 +131,11 @@ class Scope:
             return Admission(False, AdmissionReason.LICENCE_EXPIRED, entry)
         return Admission(True, AdmissionReason.ALLOWLISTED, entry)
 
+    def names_sitemap(self, url: str) -> bool:
+        """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
+        entry = self._by_sitemap.get(url)
+        return entry is not None and self.clock() < entry.expires_at
+
     def refusal_of(self, url: str, kind: str = "page") -> Admission | None:
         """The answer of an allowlist entry that no longer lets in a URL which is queued; None where none objects.
 

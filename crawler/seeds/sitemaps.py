@@ -1,8 +1,9 @@
 """Pages a site lists itself: sitemaps, sitemap indexes, feeds and text lists, read in a worker process.
 
 `parse_sitemap` never raises and never fetches. Formats: https://www.sitemaps.org/protocol.html, RSS 2.0 and 1.0, Atom
-(RFC 4287), one URL a line; each also gzipped. Real files are sloppy, so names are compared without their namespace and
-broken XML is read as far as it goes. Entities a file declares are refused, its DTD is never loaded.
+(RFC 4287), JSON Feed 1.1 (jsonfeed.org), one URL a line; each also gzipped. Real files are sloppy, so names are
+compared without their namespace and broken XML is read as far as it goes. Entities a file declares are refused, its DTD
+is never loaded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 from lxml import etree
 
 from crawler.decompress import unpack
@@ -41,7 +43,7 @@ class SitemapEntry:
 
 @dataclass(slots=True)
 class Sitemap:
-    """What one file says. `kind`: "urlset", "index", "rss", "atom", "text", or "unknown" where it is none of these."""
+    """What one file says. `kind`: "urlset", "index", "rss", "atom", "json", "text", or "unknown": none of these."""
 
     kind: str = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
@@ -62,6 +64,8 @@ def parse_sitemap(body: bytes, url: str, nesting: int = 0) -> Sitemap:
         reader.complain("the file is empty")
     elif head.startswith(("<!doctype html", "<html")):
         reader.complain("an HTML page, expected a sitemap")
+    elif head.startswith("{"):
+        reader.read_json(data.lstrip(b"\xef\xbb\xbf \t\r\n"))
     elif head.startswith("<"):
         reader.read_xml(data if encoding.startswith("utf-16") else data.lstrip(b"\xef\xbb\xbf \t\r\n"))
     else:
@@ -115,6 +119,30 @@ class _Reader:
             if link := line.strip():
                 self._add(link, where=f"line {number}", relative=False)
         self.found.kind = "text" if self.found.entries else "unknown"
+
+    def read_json(self, data: bytes) -> None:
+        """A JSON Feed (https://www.jsonfeed.org/version/1.1/): the pages its items name."""
+        try:
+            feed = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            self.complain(f"broken JSON: {str(error)[:200]}")
+            return
+        items = feed.get("items") if isinstance(feed, dict) else None
+        if not isinstance(items, list) or "jsonfeed.org" not in str(feed.get("version", ""))[:100]:
+            self.complain("expected a JSON Feed, with its version and its items")
+            return
+        self.found.kind = "json"
+        for number, item in enumerate(items, 1):
+            if self.full:
+                break
+            fields = item if isinstance(item, dict) else {}
+            changed = fields.get("date_modified") or fields.get("date_published") or ""
+            link = fields.get("url")
+            self._add(
+                link if isinstance(link, str) else "",
+                lastmod=parse_timestamp(changed) if isinstance(changed, str) else None,
+                where=f"item {number}",
+            )
 
     def read_xml(self, data: bytes) -> None:
         try:

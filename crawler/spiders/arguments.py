@@ -35,6 +35,7 @@ class ReplayPlan:
     part: int = 1
     parts: int = 1
     anonymous: bool = False
+    base: str = ""  # where the relative paths of a list of archives begin
 
     def share(self, archives: list[str]) -> list[str]:
         """Every `parts`-th archive: the same one for the same list, whoever asks and when."""
@@ -46,12 +47,12 @@ class ReplayPlan:
         return "replay" if self.parts == 1 else f"replay-{self.part}of{self.parts}"
 
 
-_REPLAY_ARGUMENTS = ("archive", "part", "anonymous")
+_REPLAY_ARGUMENTS = ("archive", "part", "anonymous", "base")
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
-    """The arguments of `scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`.
+    """The arguments of `scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes] [-a base=URL]`.
 
     Raises: SeedError listing everything that is missing, unknown or unusable.
     """
@@ -69,9 +70,10 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
         problems.append(f"-a anonymous={anonymous}: expected yes or no")
     if problems or found is None:
         raise SeedError(problems)
-    plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), anonymous in {"yes", "true", "1"})
+    nobody, base = anonymous in {"yes", "true", "1"}, str(arguments.get("base", ""))
+    plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), nobody, base)
     try:
-        for name in expand(plan.archive, anonymous=plan.anonymous):
+        for name in expand(plan.archive, anonymous=plan.anonymous, base=plan.base):
             check_name(name)
     except StorageError as error:
         raise SeedError([str(error)]) from error

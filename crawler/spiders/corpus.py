@@ -186,7 +186,8 @@ class CorpusSpider(Spider):
 
     def _tell_unread(self, lease: Lease, why: str) -> None:
         """The crawl was asked for what this sitemap lists, and got nothing: its exit code says so."""
-        if self.named_sitemaps & {lease.url, *lease.redirects} and self.crawler.stats:
+        asked = {lease.url, *lease.redirects}
+        if (self.named_sitemaps & asked or any(map(self.scope.names_sitemap, asked))) and self.crawler.stats:
             told = self.crawler.stats.get_value(UNREAD_SITEMAPS, [])
             self.crawler.stats.set_value(UNREAD_SITEMAPS, [*told, f"{lease.url}: {why}"])
 

@@ -164,7 +164,9 @@ class ReplaySpider(Spider):
                 doc.cancel()
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
-        archives = self.plan.share(await asyncio.to_thread(expand, self.plan.archive, anonymous=self.plan.anonymous))
+        plan = self.plan
+        found = await asyncio.to_thread(expand, plan.archive, anonymous=plan.anonymous, base=plan.base)
+        archives = plan.share(found)
         marks = {name: self.bookmarks.of(name) for name in archives}
         done = await self._resumed(marks)
         await asyncio.to_thread(self._measure, marks)

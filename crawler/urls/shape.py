@@ -44,9 +44,9 @@ def shape_of(url: str) -> str:
 
 
 def shape_id(shape: str) -> str:
-    """Four letters that stand for a shape in the frontier (24 bits: a domain has at most some dozens of shapes)."""
+    """Three letters that stand for a shape in the frontier (18 bits: a domain has at most some dozens of shapes)."""
     n = xxhash.xxh64_intdigest(shape.encode())
-    return _ALPHABET[n & 63] + _ALPHABET[n >> 6 & 63] + _ALPHABET[n >> 12 & 63] + _ALPHABET[n >> 18 & 63]
+    return _ALPHABET[n & 63] + _ALPHABET[n >> 6 & 63] + _ALPHABET[n >> 12 & 63]
 
 
 @lru_cache(65_536)

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from bench.faults import audit, campaign
-from bench.faults.blows import Blow, Plan, draw
+from bench.faults.blows import LOSSES, Blow, Plan, draw
 from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
@@ -176,3 +176,33 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
     assert outcome.violations == []
     assert (outcome.worker_kills, outcome.server_kills) == (2, 1)
     assert outcome.kept == 23
+
+
+def test_a_plan_with_losses_has_one_of_them_and_is_otherwise_the_same() -> None:
+    without, drawn = draw("7/1", 300), draw("7/1", 300, losses=True)
+    lost = [blow for blow in drawn.blows if blow.loss]
+    assert (drawn.workers, drawn.stage_workers) == (without.workers, without.stage_workers)
+    assert [blow for blow in drawn.blows if not blow.loss] == list(without.blows)
+    assert len(lost) == 1
+    assert 30 <= lost[0].at <= 270
+    plans = [draw(f"7/{n}", 300, losses=True) for n in range(40)]
+    assert {blow.loss for plan in plans for blow in plan.blows} == {"", *LOSSES}
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_manifest_is_lost_whole_or_by_half(tmp_path: Path, torn: bool) -> None:
+    path = tmp_path / "manifest.json"
+    campaign.lose_manifest(path, torn=torn)  # none yet
+    path.write_text('{"files": []}')
+    campaign.lose_manifest(path, torn=torn)
+    assert (path.read_text() if path.exists() else None) == ('{"file' if torn else None)
+
+
+@pytest.mark.parametrize("loss", ["frontier", "torn manifest"])
+def test_a_run_that_loses_its_frontier_or_its_manifest_accounts_for_every_url(tmp_path: Path, loss: str) -> None:
+    small = campaign.prepare(2, 6, tmp_path)
+    plan = Plan(workers=2, stage_workers=0, blows=(Blow(14, False, loss=loss),))
+    _, outcome = small.run("loss", plan=plan)
+    assert outcome.violations == []
+    assert outcome.losses[0] == loss
+    assert outcome.kept > 0

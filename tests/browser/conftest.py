@@ -51,7 +51,13 @@ def script(text: str) -> Answer:
 
 
 def crawl(
-    folder: Path, web: PolicyWeb, seeds: list[str], timeout: float = 120, allowlist: Path | None = None, **more: object
+    folder: Path,
+    web: PolicyWeb,
+    seeds: list[str],
+    timeout: float = 120,
+    allowlist: Path | None = None,
+    environment: dict[str, str] | None = None,
+    **more: object,
 ) -> CorpusCrawl:
     """A crawl of exactly these pages, to its end."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +65,7 @@ def crawl(
     file.write_text("\n".join(seeds) + "\n")
     arguments = ["-a", f"seeds={file}", *(["-a", f"allowlist={allowlist}"] if allowlist else [])]
     settings = SETTINGS | {"CORPUS_DIR": folder, "NETWORK_PORTS": web.port} | more
-    found = scrapy("crawl", "corpus", *arguments, settings=settings, timeout=timeout)
+    found = scrapy("crawl", "corpus", *arguments, settings=settings, timeout=timeout, **environment or {})
     return CorpusCrawl(folder, found.stderr, found.returncode)
 
 

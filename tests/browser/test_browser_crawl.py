@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from warcio.archiveiterator import ArchiveIterator
@@ -109,3 +110,23 @@ def test_the_drawn_page_stands_beside_its_response_for_any_reader(tmp_path: Path
     assert b"<h1>Drawn</h1></main>" not in sent
     assert prose("baker") in dom.decode()
     assert b"<main>" in dom
+
+
+def test_pages_that_wait_for_the_browser_do_not_hold_up_the_others(tmp_path: Path, web: PolicyWeb) -> None:
+    """A site of shells, each slow to draw, and a site of ordinary pages: the ordinary ones are through first."""
+    slow = "setTimeout(() => { document.getElementById('root').innerHTML = '<p>' + %r + '</p>' }, 300);"
+    names = [f"{word}{n}" for word in ("cedar", "alder", "maple", "hazel", "rowan") for n in "abcd"]
+    shells = {f"/{name}": page(f"<div id=root></div><script>{slow % prose(name)}</script>") for name in names}
+    plain = {f"/{name}": page(f"<main><p>{prose('plain ' + name)}</p></main>") for name in names}
+    drawn_site, plain_site = web.site("127.0.0.2", shells), web.site("127.0.0.3", plain)
+    seeds = [drawn_site + path for path in shells] + [plain_site + path for path in plain]
+    allowlist = tmp_path / "allow.yaml"
+    allowlist.write_text(f"- {{domain: '{drawn_site.removeprefix('http://')}', tier: A, licence: CC0, js: always}}\n")
+    done = crawl(
+        tmp_path / "corpus", web, seeds, allowlist=allowlist, BROWSER_CONCURRENCY=1, DOWNLOAD_DELAY=0.1, timeout=300
+    )
+    assert set(seeds) <= set(done.kept | done.rejected)
+    assert {record["method_used"] for url, record in done.kept.items() if url.startswith(drawn_site)} == {"js"}
+    assert [web.asked["127.0.0.2"].count(path) for path in shells] == [1] * 20  # none was fetched to be given back
+    manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_bytes())
+    assert manifest["runs"][0]["counters"]["browser/waited"] > 0

@@ -6,6 +6,7 @@ the first test compares them with what `scrapy -h` lists, so that a new one cann
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import socket
@@ -15,10 +16,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from crawler.commands import dataset, frontier
+from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
 
 LIMIT = 60  # seconds: beyond it a command counts as hanging, on the slowest machine
@@ -30,6 +33,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "bench": ([], 2),
     "check": ([], 0),
     "crawl": (["corpus"], 1),
+    "dataset best": (["corpus"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),
     "dataset diff": (["corpus", "other"], 1),
     "dataset duplicates": (["eval", "pairs.jsonl"], 1),
@@ -265,3 +269,58 @@ def test_a_signal_ends_it_while_it_waits_for_the_server(begun, silent_server, na
     code, err = interrupted(process, number)
     assert code == 128 + number
     assert f"interrupted by {number.name}" in err
+
+
+@pytest.fixture
+def server_that_falls_silent(tmp_path) -> Iterator[tuple[str, threading.Event]]:
+    """A real server behind a relay that takes a second round of connections and passes nothing on.
+
+    Its address, and whether somebody has come a second time.
+    """
+    again, held, left = threading.Event(), [], threading.Event()
+
+    def copy(one: socket.socket, two: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := one.recv(65536):
+                two.sendall(data)
+        left.set()
+        with contextlib.suppress(OSError):
+            two.shutdown(socket.SHUT_RDWR)
+
+    with EmbeddedServer(tmp_path / "valkey") as url, socket.socket() as relay:
+        relay.bind(("127.0.0.1", 0))
+        relay.listen(8)
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    came = relay.accept()[0]
+                    held.append(came)
+                    if left.is_set():
+                        again.set()
+                        continue
+                    there = socket.socket(socket.AF_UNIX)
+                    there.connect(urlsplit(url).path)
+                    held.append(there)
+                    for ends in ((came, there), (there, came)):
+                        threading.Thread(target=copy, args=ends, daemon=True).start()
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield f"redis://127.0.0.1:{relay.getsockname()[1]}/0", again
+        relay.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+        for connection in held:
+            connection.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_crawl_whose_scheduler_waits_for_the_server(begun, server_that_falls_silent, number):
+    url, again = server_that_falls_silent
+    process = begun(
+        "crawl", "corpus", "-a", "url=http://127.0.0.1:1/", "-s", f"REDIS_URL={url}", "-s", "PII_PERSON=off"
+    )
+    assert again.wait(LIMIT)
+    code, err = interrupted(process, number)
+    assert code == 128 + number, err
+    assert f"error: interrupted by {number.name}: the crawl was cut off" in err

@@ -193,3 +193,24 @@ def test_a_sitemap_that_was_asked_for_and_cannot_be_read_fails_the_crawl(crawl, 
     assert done.returncode == code, done.stderr
     said = f"error: a sitemap that was asked for could not be read:\n  http://127.0.0.1:{site.port}{path}: {why}"
     assert (said in done.stderr) == (why is not None), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sitemaps", "code"),
+    [(["/list.xml"], 0), (["/gone.xml"], 1), (["/list.xml", "/page.xml"], 1), ([], 0)],
+    ids=["read", "gone", "one of two is a page", "only the usual place was tried"],
+)
+def test_a_sitemap_that_the_allowlist_names_and_cannot_be_read_fails_the_crawl(crawl, tmp_path, sitemaps, code):
+    site = Lists(pages=1)
+    site.start()
+    base = f"http://127.0.0.1:{site.port}"
+    listed = ", ".join(f'"{base}{path}"' for path in sitemaps)
+    named = f"sitemaps: [{listed}]" if sitemaps else "discovery: links"
+    (tmp_path / "allow.yaml").write_text(f'- {{domain: "127.0.0.1:{site.port}", tier: A, licence: CC0-1.0, {named}}}\n')
+    try:
+        done = crawl.run({"allowlist": str(tmp_path / "allow.yaml")}, NETWORK_PORTS=site.port)
+    finally:
+        site.stop()
+    assert done.returncode == code, done.stderr
+    said = f"error: a sitemap that was asked for could not be read:\n  {base}{sitemaps[-1] if sitemaps else ''}: "
+    assert (said in done.stderr) == (code == 1), done.stderr

@@ -110,6 +110,21 @@ def test_what_is_wrong_is_said_and_nothing_is_written(arguments: list[str], mess
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_profile_that_nobody_has_defined_is_refused_before_any_worker_judges_by_it(
+    server: str, crawl: str, tmp_path: Path
+) -> None:
+    entry = "- {domain: a.org, tier: A, licence: CC0-1.0, sitemaps: ['https://a.org/s.xml'], profile: ours}\n"
+    (tmp_path / "allow.yaml").write_text(entry)
+    settings = ["-s", f"REDIS_URL={server}", "-s", f"CRAWL_ID={crawl}"]
+    done = seed("-a", "allowlist=allow.yaml", *settings, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: allowlist, line 1, a.org: there is no quality profile 'ours'; known: ")
+    assert with_frontier(server, crawl, leased) == []
+    (tmp_path / "profiles.yaml").write_text("ours:\n  based_on: prose\n")
+    known = seed("-a", "allowlist=allow.yaml", *settings, "-s", "QUALITY_PROFILES_FILE=profiles.yaml", folder=tmp_path)
+    assert (known.returncode, known.stdout, known.stderr) == (0, "1 added, 0 known before, 0 refused\n", "")
+
+
 def test_a_server_that_does_not_answer_is_an_error_and_no_traceback(tmp_path: Path) -> None:
     done = seed("-a", "url=https://b.org/", "-s", "REDIS_URL=redis://127.0.0.1:1", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")

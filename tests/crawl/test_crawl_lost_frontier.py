@@ -12,7 +12,8 @@ import redis
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
-from crawler.frontier.seeding import seed_arguments
+from crawler.frontier.seeding import seed_server
+from crawler.seeds.arguments import plan_of
 from tests.support.serving import DEADLINE, Gate
 
 
@@ -98,7 +99,7 @@ def test_seeds_that_were_put_into_the_empty_frontier_first_hide_nothing(crawl, m
     kept = crawl.urls()
     with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
         server.flushall()
-    seeded, _ = seed_arguments(from_mapping({"REDIS_URL": redis_url}), {"url": site.url(0)})
+    seeded = seed_server(from_mapping({"REDIS_URL": redis_url}), plan_of({"url": site.url(0)}))
     assert seeded.added == 1
     again = crawl.run({}, **common)
     assert again.returncode == 0, again.stderr

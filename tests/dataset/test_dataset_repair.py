@@ -55,6 +55,14 @@ def test_a_manifest_that_is_gone_or_broken_comes_back_byte_for_byte(corpus, dama
     assert verify(Place(str(corpus.path))).damage == []
 
 
+def test_whoever_meets_a_broken_manifest_is_told_of_the_repair(corpus):
+    (corpus.path / "manifest.json").write_bytes(b'{"format": "crawler-corpus/1", "fi')
+    with pytest.raises(StorageError, match=f"`scrapy dataset repair {corpus.path}` writes it again"):
+        corpus.opened("w1")
+    assert scrapy("repair", corpus.path).returncode == 0
+    corpus.opened("w1").close()
+
+
 def test_a_whole_corpus_is_left_as_it_is(corpus):
     before = {p: p.read_bytes() for p in corpus.path.rglob("*") if p.is_file()}
     found = repair(Place(str(corpus.path)))

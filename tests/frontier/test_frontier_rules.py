@@ -132,8 +132,8 @@ def by_content(folder) -> dict[str, tuple[dict, dict]]:
     one.write_text(json.dumps({"text": "one two three four " * 9}) + "\n")
     two.write_text(json.dumps({"text": "five six seven eight " * 9}) + "\n")
     mine, yours = folder / "mine.yaml", folder / "yours.yaml"
-    mine.write_text("mine:\n  like: prose\n")
-    yours.write_text("mine:\n  like: technical\n")
+    mine.write_text("mine:\n  based_on: prose\n")
+    yours.write_text("mine:\n  based_on: technical\n")
     sets = {"EVAL_SETS": str(one)}
     return {
         "EVAL_SETS": (sets, {"EVAL_SETS": str(two)}),

@@ -34,7 +34,7 @@ async def crawl(frontier: Frontier, page: Callable[[str], tuple[str, float, list
         order.append(lease.url)
         kind, tokens, found = page(lease.url)
         await frontier.put(found)
-        brought = packed_outcome(lease.url, lease.parent, lease.depth, kind, tokens)
+        brought = packed_outcome(lease, kind, tokens)
         await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
     return order
 

@@ -184,7 +184,7 @@ def test_a_dtd_is_never_loaded() -> None:
         (b"\n<HTML lang=en>", "an HTML page, expected a sitemap"),
         (b"<config><a/></config>", "expected urlset, sitemapindex, rss, feed or a list of URLs"),
         (b"Not Found", "line 1: expected an http(s) URL, found 'Not Found'"),
-        (b'{"error": 404}', "line 1: expected an http(s) URL, found '{\"error\": 404}'"),
+        (b'{"error": 404}', "expected a JSON Feed, with its version and its items"),
         (b"PK\x03\x04", "line 1: expected an http(s) URL, found 'PK\\x03\\x04'"),
     ],
 )

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.stages.extraction import metadata
-from crawler.stages.quality import score
+from crawler.stages.quality import score, tokenizers, tokens
+from crawler.stages.quality.rules import gopher_repetition
 from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
 
 EXAMPLES = settings(max_examples=300, deadline=None, derandomize=True)
@@ -44,6 +45,38 @@ def test_the_first_of_the_most_frequent_runs_counts(tokens, n):
     grams = Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
     gram, count = max(grams.items(), key=lambda item: item[1]) if grams else ((), 0)
     assert top_n_gram_chars(tokens, n) == len(" ".join(gram)) * count
+
+
+def test_runs_of_so_many_kinds_of_tokens_that_no_number_holds_them_are_counted_alike(monkeypatch):
+    tokens = [str(i * i % 97) for i in range(400)]
+    expected = [top_n_gram_chars(tokens, n) for n in (2, 3, 4)]
+    monkeypatch.setattr(gopher_repetition, "_MOST", 50_000)
+    assert [top_n_gram_chars(tokens, n) for n in (2, 3, 4)] == expected
+
+
+@EXAMPLES
+@given(st.text("a\n ", max_size=30))
+def test_lines_and_paragraphs_are_what_stands_between_runs_of_line_feeds(text):
+    assert gopher_repetition._lines(text) == re.split(r"\n+", text)
+    assert gopher_repetition._paragraphs(text.strip()) == re.split(r"\n{2,}", text.strip())
+
+
+CHUNKS = ["Mr", "a", "X", "dont", "cannot", "etc", "Straße", "ß", "U", "word", "1", "don't", "'", ":", "no", "\u04c0"]
+
+
+@EXAMPLES
+@given(st.lists(st.sampled_from([*CHUNKS, *".,;:!?) "]), max_size=9).map("".join))
+def test_a_word_with_one_mark_is_split_as_any_other_chunk(text):
+    split = [tokens._split(chunk) for chunk in text.split()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_is_word_and_mark", lambda _: False)
+        assert split == [tokens._split(chunk) for chunk in text.split()]
+
+
+@EXAMPLES
+@given(st.lists(st.sampled_from([*CHUNKS, *".!?)” "]), max_size=16).map("".join))
+def test_sentences_counted_by_chunks_are_those_of_the_tokens(line):
+    assert tokenizers.FAST.sentences(line) == tokenizers.token_sentences(tokens.tokenize(line))
 
 
 PLAIN_CITATION = re.compile(

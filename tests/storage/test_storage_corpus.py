@@ -17,6 +17,7 @@ from crawler.document import DropReason
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.manifest import merged
+from crawler.storage.corpus.recovery import recover
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
@@ -118,6 +119,18 @@ def test_recovery_reports_what_it_finished_and_what_it_cut(folder, kept):
     assert run["ended"] and run["recovered"] == [
         {"path": "shards/crawl-w1-000000.jsonl.zst", "documents": 1, "cut_bytes": 4}
     ]
+
+
+def test_the_lock_of_a_worker_that_was_killed_before_it_wrote_anything_goes_and_that_of_a_live_one_stays(folder):
+    folder.corpus("done").open()
+    dead = folder.path / "manifest.d" / "crawl-dead.lock"
+    dead.write_bytes(b"")
+    live = WriterLock(folder.path / "manifest.d" / "crawl-live.lock")
+    assert live.acquire()
+    recover(Place(str(folder.path)))
+    assert not dead.exists()
+    assert live.path.exists()
+    live.release()
 
 
 def test_a_file_sealed_just_before_the_crash_is_listed_by_the_next_start(folder):

@@ -1,8 +1,8 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSSPPPPkd tokens example`: its shape, its
--- parent's (.... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkd tokens example`: its shape, its
+-- parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
 -- fault; depth; tokens kept, weighted by their quality; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
-local STEP = 24  -- a value has moved by so much of its class before its queue is ordered anew
+local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
 local bound, every
 local function settings()
@@ -29,7 +29,7 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, tokens, example = match(text, '^(....)(....)(%l)(%d) (%S+) (.*)$')
+  local shape, parent, kind, depth, tokens, example = match(text, '^(...)(...)(%l)(%d) (%S+) (.*)$')
   if not shape then return end
   settings()
   local key = table_of(scope)

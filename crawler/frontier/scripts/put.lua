@@ -112,10 +112,13 @@ local function enqueue(scope, list, spilled)
       cold[#cold + 1] = (by_value and 'v' or list[at]) .. ' ' .. member
     end
   end
-  if #hot > 0 then call('ZADD', queue(scope), unpack(hot)) end
   local left = spilled + #cold
   if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
-  left = shorten(scope, surplus, left)
+  if surplus > 0 then
+    left = place(scope, hot, most, left)
+  elseif #hot > 0 then
+    call('ZADD', queue(scope), unpack(hot))
+  end
   if left > spilled then hset(SPILLED, scope, left) end
   if #aside > 0 then set_aside(scope, view, aside) end
   return #hot + #cold > 0

@@ -7,7 +7,7 @@ local ROW, SUMS = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4f'
 local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_SHAPE = 400, 4, 4, 2  -- prior: tokens a request; and requests it is worth
 local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises
 local HUB = 0.5  -- a page that leads to a kept one is worth this share of it
-local LINKS, OCTAVE, MARK, LEVEL = -2048, 64, 16, 2  -- priority of a link = LINKS + OCTAVE × log2(1 + tokens) - MARK × mark - …
+local LINKS, OCTAVE, MARK, LEVEL = -2048, 64, 16, 8  -- priority of a link = LINKS + OCTAVE × log2(1 + tokens) - MARK × mark - …
 
 local function table_of(scope) return P .. 'w:' .. scope end
 local function row_of(text)

@@ -1,5 +1,5 @@
 -- The order of a scope's links by what they promise, and barren ground; stands in front of put, lease, ack and requeue.
--- A member that may be ordered says its shape, its parent's and its mark: `p2:SSSSPPPPm packed-url` (crawler.frontier.packing).
+-- A member that may be ordered says its shape, its parent's, its mark and its depth: `lSSSPPPm2 url` (packing.py).
 -- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
 local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
 local function parked_of(scope) return P .. 'z:' .. scope end
@@ -10,7 +10,8 @@ local function bound_of()
 end
 local function facts_of(member)
   if byte(member) < 58 then member = match(member, '~(.*)$') or '' end
-  return match(member, '^%l(%d+):(....)(....)(%d)')
+  local shape, parent, mark, depth = match(member, '^l(...)(...)(%d)(%d+)')
+  return depth, shape, parent, mark
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
@@ -47,8 +48,10 @@ local function rank(view, member)
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
   depth = num(depth)
-  local class = class_of(worth(row, usual_worth(view.sums, depth)))
-  return math.max(-4096, LINKS + class - MARK * num(mark) - LEVEL * math.min(depth, 32))
+  local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
+  local class = known or class_of(worth(row, usual_worth(view.sums, depth)))
+  local place = MARK * num(mark) * PATIENCE / (PATIENCE + row.fetched)  -- says less the better the shape is known
+  return math.max(-4096, math.floor(LINKS + class - place - LEVEL * math.min(depth, 32)))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
@@ -105,25 +108,36 @@ local function refill(scope, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
--- The worst of a queue that has grown too long go to the end of its overflow.
-local function shorten(scope, surplus, spilled)
-  if surplus <= 0 then return spilled end
-  local worst, cold = call('ZPOPMAX', queue(scope), surplus), {}
-  for at = 1, #worst, 2 do
-    local known = facts_of(worst[at])
-    local priority = known and 'v' or integer(-math.floor(num(worst[at + 1]) / 1099511627776))
-    cold[#cold + 1] = priority .. ' ' .. worst[at]
+-- Scores and members enter a queue that is to hold at most so many; the worst of both go to the end of the overflow. It
+-- is never longer meanwhile: the server would give up its dense encoding for good. Returns how many are in the overflow.
+local function place(scope, placed, limit, spilled)
+  local surplus = #placed == 0 and 0 or math.min(call('ZCARD', queue(scope)) + #placed / 2 - limit, #placed / 2)
+  if surplus > 0 then
+    local worst, pairs_, cold = call('ZPOPMAX', queue(scope), surplus), {}, {}
+    for at = 1, #worst, 2 do pairs_[#pairs_ + 1] = {num(worst[at + 1]), worst[at]} end
+    for at = 1, #placed, 2 do pairs_[#pairs_ + 1] = {placed[at], placed[at + 1]} end
+    table.sort(pairs_, function(a, b) return a[1] < b[1] end)
+    placed = {}
+    for k, pair in ipairs(pairs_) do
+      if k <= #pairs_ - surplus then
+        placed[2 * k - 1], placed[2 * k] = pair[1], pair[2]
+      else
+        local priority = facts_of(pair[2]) and 'v' or integer(-math.floor(pair[1] / 1099511627776))
+        cold[#cold + 1] = priority .. ' ' .. pair[2]
+      end
+    end
+    call('RPUSH', overflow(scope), unpack(cold))
+    spilled = spilled + #cold
   end
-  call('RPUSH', overflow(scope), unpack(cold))
-  return spilled + #cold
+  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
+  return spilled
 end
 -- What is in the queue promises little: some of the overflow may promise more.
 local function sift(scope, spilled)
   local entries = call('LPOP', overflow(scope), SIFT) or {}
   if #entries == 0 then return spilled end
-  local had, placed = call('ZCARD', queue(scope)), ordered(scope, entries, false)
-  if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
-  return shorten(scope, call('ZCARD', queue(scope)) - math.max(had, 1), spilled - #entries)
+  local placed = ordered(scope, entries, false)
+  return place(scope, placed, math.max(call('ZCARD', queue(scope)), REFILL), spilled - #entries)
 end
 -- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside.
 local function order_anew(scope, wanted)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from crawler.document import DropReason
+from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.reasons import ORDER
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
@@ -76,6 +77,8 @@ class Summary:
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
     names_uncovered: dict[str, int] = field(default_factory=dict)  # kept documents no model of names read, by language
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
+    drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
+    not_drawn: int = 0  # pages that would have been drawn, had there been a browser
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
@@ -141,6 +144,8 @@ def summarise(corpus_dir: str) -> Summary:
         versions=runs[-1]["versions"] if runs else {},
         left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
         names_uncovered=_merged(kept, "names_uncovered"),
+        drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
+        not_drawn=missed(runs),
         quarantined=quarantined_of(runs),
     )
 

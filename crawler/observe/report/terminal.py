@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.observe.report import quarantine
+from crawler.observe.report.browser import MISSED
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary, Verdicts
@@ -29,6 +30,8 @@ def show(summary: Summary, console: Console, more: Iterable[tuple[str, Renderabl
     console.print(_headline(summary))
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
+    if summary.not_drawn:
+        console.print(Text(f"{_n(summary.not_drawn)} pages {MISSED}", "yellow"))
     if summary.recrawl is not None:
         console.print(_recrawl(summary.recrawl))
     for title, body in [*_sections(summary), *more]:
@@ -98,6 +101,9 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan")
     if summary.domains or summary.rejected_domains:
         yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary)
+    if summary.drawn:
+        shares = {domain: round(100 * share) for domain, share in summary.drawn.items()}
+        yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green")
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
     if summary.languages:

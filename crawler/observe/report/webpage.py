@@ -102,6 +102,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
+        ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
     ):
         if counts:

@@ -86,7 +86,7 @@ class ExtractionStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Extract the main text of `doc.tree`.
 
-        Drops: no_text, too_short (under EXTRACTION_MIN_WORDS words).
+        Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words).
         """
         tree, doc.tree = doc.tree, None
         if isinstance(tree, str):
@@ -104,6 +104,9 @@ class ExtractionStage:
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
         recount(doc)
         doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
+        if doc.consent_words >= doc.word_count > 0 or (doc.consent_words and not doc.text):
+            doc.text = ""
+            return Drop(self.name, DropReason.CONSENT_WALL, f"{doc.consent_words} words ask for consent")
         if not doc.text:
             doc.extractor = ""
             return Drop(self.name, DropReason.NO_TEXT, f"{len(doc.html)} bytes of {doc.content_type[:60] or 'HTML'}")

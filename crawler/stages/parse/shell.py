@@ -107,22 +107,22 @@ def looks_like_shell(features: Mapping[str, Any], main_words: int, limits: Shell
 def _visible_words(tree: HtmlElement, limits: ShellLimits) -> int | None:
     """Words that a reader sees without scripts; None from the limit on."""
     words = 0
-    for text in _visible_texts(tree, limits.elements):
+    for text in visible_texts(tree, limits.elements):
         words += len(_WORD.findall(text[:10_000]))
         if words >= limits.visible_words:
             return None
     return words
 
 
-def _visible_texts(tree: HtmlElement, most: int) -> Iterator[str]:
-    """Texts outside what is never shown, in page order."""
-    stack = [tree]
+def visible_texts(root: HtmlElement, most: int) -> Iterator[str]:
+    """Texts within an element, outside what is never shown, in page order; `most` elements are looked at."""
+    stack: list[HtmlElement | str] = [root]
     while stack and most:
         element, most = stack.pop(), most - 1
         if isinstance(element, str):
             yield element
             continue
-        if element.tail:
+        if element.tail and element is not root:
             stack.append(element.tail)
         if element.tag not in _UNSEEN:
             stack.extend(reversed(element))

@@ -16,6 +16,7 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.parse.consent import consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import mark_of, regions
 from crawler.stages.parse.prescan import hostile_reason
@@ -83,6 +84,8 @@ class ParseStage:
         doc.tree = tree
         if tree is not None:
             _read_page(doc, tree, self._max_links)
+            if b"ookie" in doc.html or b"onsent" in doc.html:
+                doc.consent_words = consent_words(tree)
             if features := shell_features(tree):
                 doc.render_signals["shell"] = features
                 doc.embedded = embedded_text(tree)

@@ -199,8 +199,8 @@ def choose_profile(signals: Mapping[str, Any]) -> str:
 def measure(page: Page) -> dict[str, float]:
     """All signals of a text by name. Signals that make no sense for the language are left out."""
     text, size = page.text, max(len(page.text), 1)
-    lowered = [word.lower() for word in page.words]
-    total = max(len(page.words), 1)
+    words = [(word.lower(), times) for word, times in page.word_counts.items()]
+    total = max(page.number_of_words, 1)
     lines = page.lines or [""]
     lengths = [len(line) for line in lines]
     present = set(text)
@@ -213,10 +213,10 @@ def measure(page: Page) -> dict[str, float]:
         "sentence_lines": sum(len(line) > 60 or line.rstrip()[-1:] in _ENDS for line in lines) / len(lines),
         "code_lines": sum(len(line) < 400 and _CODE_LINE.search(line) is not None for line in lines) / len(lines),
         "citations_per_100_words": 100 * len(_CITATION.findall(text)) / total,
-        "legal_words_per_100_words": 100 * sum(word in _LEGAL_WORDS for word in lowered) / total,
+        "legal_words_per_100_words": 100 * sum(times for word, times in words if word in _LEGAL_WORDS) / total,
     }
     if not page.unspaced:
-        signals |= _word_signals(page, lowered)
+        signals |= _word_signals(page, words)
     return {name: round(value, 4) for name, value in signals.items()}
 
 
@@ -226,15 +226,16 @@ def _deviation(lengths: list[int]) -> float:
     return math.sqrt(number * sum(length * length for length in lengths) - total * total) / number
 
 
-def _word_signals(page: Page, lowered: list[str]) -> dict[str, float]:
-    head = lowered[:1000]
+def _word_signals(page: Page, words: list[tuple[str, int]]) -> dict[str, float]:
+    total = max(page.number_of_words, 1)
+    head = page.first_words(1000)
     signals = {
-        "mean_word_length": sum(map(len, lowered)) / max(len(lowered), 1),
-        "unique_words": len(set(head)) / max(len(head), 1),
+        "mean_word_length": sum(len(word) * times for word, times in words) / total,
+        "unique_words": len(set(map(str.lower, head))) / max(len(head), 1),
     }
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is not None:
-        signals["stop_words"] = sum(word in stop_words for word in lowered) / max(len(lowered), 1)
+        signals["stop_words"] = sum(times for word, times in words if word in stop_words) / total
     return signals
 
 

@@ -63,7 +63,7 @@ class QualityStage:
         doc.quality_score = round(kind.score(signals, language), 4)
         if kind.reads_form:
             _note(doc, read_legal(doc.title, doc.text, doc.crawled_at))
-        no_content = self._recognisers.judge(doc.title, doc.text, len(page.words))
+        no_content = self._recognisers.judge(doc.title, doc.text, page.number_of_words)
         failure = self._run_rules(doc, page, self._rule_sets[profile])
         if no_content is not None:
             return Drop(self.name, *no_content)

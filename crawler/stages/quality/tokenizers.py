@@ -17,7 +17,7 @@ from typing import Any
 from unicodedata import category
 
 from crawler.stages.quality.punctuation import TERMINAL
-from crawler.stages.quality.tokens import tokenize
+from crawler.stages.quality.tokens import split, tokenize
 from crawler.stages.text.words import UNSPACED, pieces
 
 
@@ -88,7 +88,18 @@ _SENTENCE_ENDS = frozenset(TERMINAL)
 
 
 def _fast_sentences(line: str) -> int:
-    return token_sentences(tokenize(line))
+    """`token_sentences` of the tokens. A chunk of letters alone goes on with a sentence or begins the next."""
+    chunks = line.split()
+    count, ended = 1, False
+    for chunk in chunks:
+        if not ended and chunk.isalpha():
+            continue
+        for token in split(chunk):
+            if token in _SENTENCE_ENDS:
+                ended = True
+            elif ended and not all(category(char)[0] == "P" for char in token):
+                count, ended = count + 1, False
+    return count if chunks else 0
 
 
 def _piece_words(text: str) -> list[str]:

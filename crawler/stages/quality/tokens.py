@@ -12,6 +12,7 @@ word.
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 _PUNCT = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 _QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
@@ -68,16 +69,16 @@ _cache: dict[str, tuple[str, ...]] = {}
 
 def tokenize(text: str) -> list[str]:
     """Tokens in order, no white space among them. Linear in the length of the text."""
-    tokens: list[str] = []
-    for chunk in text.split():
-        if chunk.isalpha() and chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC:
-            tokens.append(chunk)
-            continue
-        parts = _cache.get(chunk)
-        if parts is None:
-            parts = _remember(chunk)
-        tokens.extend(parts)
-    return tokens
+    chunks = text.split()
+    parts = {chunk: split(chunk) for chunk in set(chunks)}
+    return list(chain.from_iterable(map(parts.__getitem__, chunks)))
+
+
+def split(chunk: str) -> tuple[str, ...]:
+    """The tokens of what stands between white space."""
+    if chunk.isalpha() and chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC:
+        return (chunk,)
+    return _cache.get(chunk) or _remember(chunk)
 
 
 def _remember(chunk: str) -> tuple[str, ...]:
@@ -91,6 +92,8 @@ def _remember(chunk: str) -> tuple[str, ...]:
 
 def _split(chunk: str) -> list[str]:
     """One chunk between white space: marks off both ends, then the inside."""
+    if _is_word_and_mark(chunk):
+        return [*_inside(chunk[:-1]), chunk[-1]]
     before: list[str] = []
     after: list[str] = []
     start, end = 0, len(chunk)
@@ -108,6 +111,14 @@ def _split(chunk: str) -> list[str]:
         after.append(suffix)
         end -= len(suffix)
     return [*before, *(_inside(chunk[start:end]) if start < end else ()), *reversed(after)]
+
+
+def _is_word_and_mark(chunk: str) -> bool:
+    """Letters and one mark, the usual chunk, without a search for marks. "Mr." is none, nor is "X."."""
+    mark = chunk[-1]
+    if mark == ".":
+        return "a" <= chunk[-2:-1] <= "z" and chunk[:-1].isalpha() and chunk.lower() not in _WHOLE
+    return mark in ",;:!?)" and chunk[:-1].isalpha()
 
 
 def _is_whole(chunk: str, start: int, end: int) -> bool:

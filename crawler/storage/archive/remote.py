@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 
 import fsspec
 
+from crawler.decompress import unpack
 from crawler.storage.archive.members import Piece, pieces
 from crawler.storage.files.errors import StorageError
 
@@ -21,19 +22,21 @@ ARC = "ARC files are not read; convert them first: warcio recompress IN OUT.warc
 MAX_ASKED = 100
 """More remote archives than these are not asked for their sizes before the start."""
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz")
-_LISTS = (".txt", ".paths", ".lst")
+_LISTS = (".txt", ".paths", ".lst", ".paths.gz")
 _MAX_LIST = 64 * 2**20
+_GZIP = b"\x1f\x8b"
 
 
-def expand(pattern: str, *, anonymous: bool = False) -> list[str]:
-    """The archives behind a path, folder, pattern or URL; or those of a list file (.txt, .paths, .lst).
+def expand(pattern: str, *, anonymous: bool = False, base: str = "") -> list[str]:
+    """The archives behind a path, folder, pattern or URL; or those of a list file (.txt, .paths, .lst, .paths.gz).
 
     Archives on a local disk come in the order in which they were begun, others in that of their names.
     A list holds one path, URL or pattern a line, `#` comments, and keeps its order; whether its archives exist shows
-    when their turn comes. Raises: StorageError where nothing matches or the place cannot be reached.
+    when their turn comes. base: where the relative paths of a list begin, a URL or a folder; without it see `_rooted`.
+    Raises: StorageError where nothing matches or the place cannot be reached.
     """
     if pattern.partition("?")[0].endswith(_LISTS):
-        lines = _listed(pattern, anonymous=anonymous)
+        lines = [_rooted(line, pattern, base) for line in _listed(pattern, anonymous=anonymous)]
         groups = [_expand_one(line, anonymous=anonymous) if _is_pattern(line) else [line] for line in lines]
         return list(dict.fromkeys(name for group in groups for name in group))
     return _expand_one(pattern, anonymous=anonymous)
@@ -77,11 +80,44 @@ def _is_there(fs: Any, path: str) -> bool:
 
 def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:
     with open_archive(path_or_url, anonymous=anonymous) as file:
-        lines = file.read(_MAX_LIST).decode("utf-8", "replace").splitlines()
+        data = file.read(_MAX_LIST)
+    if data.startswith(_GZIP):
+        data = _unpacked(data, path_or_url)
+    lines = data.decode("utf-8", "replace").splitlines()
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not names:
         raise StorageError(f"{path_or_url}: names no archive; expected one path or URL a line")
     return names
+
+
+def _unpacked(data: bytes, path_or_url: str) -> bytes:
+    found = unpack(data, "gzip", _MAX_LIST)
+    if found.error is not None or found.rest.strip(b"\0"):
+        raise StorageError(f"{path_or_url}: the gzip data is damaged or unfinished; fetch the list again")
+    return found.data
+
+
+def _rooted(line: str, listed_in: str, base: str) -> str:
+    """A path of a list as it can be opened.
+
+    Common Crawl's lists (`crawl-data/CC-MAIN-…/wet.paths.gz`) name files from the root of the server that the list
+    itself lies on: where the first folder of the path is one above the list, the path begins where that folder does.
+    Raises: StorageError where a list on a server names a path that begins nowhere.
+    """
+    if "://" in line or line.startswith("/"):
+        return line
+    if base:
+        return f"{base.rstrip('/')}/{line}"
+    top, below, _ = line.partition("/")
+    above, found, _ = listed_in.rpartition(f"/{top}/") if below else ("", "", "")
+    if found:
+        return f"{above}/{line}"
+    if listed_in.startswith(f"{top}/") or "://" not in listed_in:
+        return line
+    raise StorageError(
+        f"{listed_in}: names {line!r}, a relative path; say where such paths begin, for Common Crawl with "
+        "-a base=https://data.commoncrawl.org/"
+    )
 
 
 def open_archive(path_or_url: str, *, anonymous: bool = False) -> IO[bytes]:

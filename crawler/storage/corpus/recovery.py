@@ -40,7 +40,8 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     Raises: StorageError on a failing disk or a damaged sealed file.
     """
     found: list[Recovered] = []
-    for writer in sorted(set(_leftovers(place)) | _unfinished_writers(place) | _writers_without_index(place)):
+    writers = set(_leftovers(place)) | _unfinished_writers(place) | _writers_without_index(place) | _locked(place)
+    for writer in sorted(writers):
         if writer in skip:
             continue
         lock = lock_of(place, writer)
@@ -122,6 +123,12 @@ def _unfinished_writers(place: Place) -> set[str]:
     drafts = {match["writer"] for name in local_names(place, LEDGERS) if (match := _LEDGER.fullmatch(name))}
     names = [name.removesuffix(".json") for name in local_names(place, LEDGERS) if name.endswith(".json")]
     return drafts | {name for name in names if any(run["ended"] is None for run in Ledger(place, name).runs)}
+
+
+def _locked(place: Place) -> set[str]:
+    """Writers with a lock file: one that was killed before it wrote anything has left nothing else."""
+    return {name.removesuffix(".lock") for name in local_names(place, LEDGERS)
+            if name.endswith(".lock") and not name.startswith(".")}  # fmt: skip
 
 
 def _writers_without_index(place: Place) -> set[str]:

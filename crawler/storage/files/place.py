@@ -138,9 +138,10 @@ class Place:
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:
-            raise StorageError(
-                f"{self.path_of(relative)}: not JSON ({error}); restore it or give another folder"
-            ) from None
+            listed = relative == MANIFEST or relative.startswith(f"{LEDGERS}/")
+            way = f"`scrapy dataset repair {self.url}` writes it again from the files" if listed else ""
+            way = way if way and not self.remote else "restore it or give another folder"
+            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {way}") from None
         except OSError as error:
             raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
 

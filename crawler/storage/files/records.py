@@ -26,6 +26,9 @@ TEXT_REASONS: frozenset[DropReason] = frozenset(
 )
 """Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
 
+DUPLICATE_REASONS = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
+"""The last verdicts there are: such a page has passed every stage, and its record can take the kept one's place."""
+
 _NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
 _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -41,6 +44,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
     (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is in `TEXT_REASONS`.
+    A duplicate says with it where the placeholders are (`pii_spans`), so that `scrapy dataset best` may keep it.
     """
     record: Record = {
         "url": doc.url,
@@ -53,6 +57,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
     record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS}
     if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason in TEXT_REASONS:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
+        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason in DUPLICATE_REASONS else {}
     return record
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any, ClassVar, Protocol
 
 from crawler.document import DropReason
@@ -39,9 +41,23 @@ class Page:
         return self.counter.words(self.text)
 
     @cached_property
-    def words(self) -> list[str]:
-        """Tokens with at least one character that is no punctuation."""
-        return [t for t in self.tokens if t.isalnum() or not PUNCTUATION.issuperset(t)]
+    def counts(self) -> Counter[str]:
+        """How often each token stands there, in order of first appearance: each is then judged once."""
+        return Counter(self.tokens)
+
+    @cached_property
+    def word_counts(self) -> dict[str, int]:
+        """The part of `counts` that are words: tokens with at least one character that is no punctuation."""
+        return {t: n for t, n in self.counts.items() if t.isalnum() or not PUNCTUATION.issuperset(t)}
+
+    @cached_property
+    def number_of_words(self) -> int:
+        """How many words stand there."""
+        return sum(self.word_counts.values())
+
+    def first_words(self, number: int) -> list[str]:
+        """The first words, in order."""
+        return list(islice((t for t in self.tokens if t in self.word_counts), number))
 
     @cached_property
     def lines(self) -> list[str]:

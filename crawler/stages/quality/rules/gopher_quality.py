@@ -97,12 +97,13 @@ class GopherQuality:
 
 
 def _lengths(page: Page, found: Findings) -> None:
-    found.measure("gopher_words", len(page.words))
+    found.measure("gopher_words", page.number_of_words)
     if page.short_words:
         for rule in ("gopher_below_avg_threshold", "gopher_above_avg_threshold"):
             found.skipped[rule] = f"words of {page.language} are short"
         return
-    found.measure("gopher_mean_word_length", sum(map(len, page.words)) / max(len(page.words), 1))
+    chars = sum(len(word) * times for word, times in page.word_counts.items())
+    found.measure("gopher_mean_word_length", chars / max(page.number_of_words, 1))
 
 
 def _symbols(page: Page, found: Findings) -> None:
@@ -112,10 +113,10 @@ def _symbols(page: Page, found: Findings) -> None:
 
 
 def _tokens(page: Page, found: Findings) -> None:
-    alphabetic = sum(t.isalpha() or any(map(str.isalpha, t)) for t in page.tokens)
+    alphabetic = sum(times for t, times in page.counts.items() if t.isalpha() or any(map(str.isalpha, t)))
     found.measure("gopher_alphabetic_tokens", alphabetic / max(len(page.tokens), 1))
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is None:
         found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"
         return
-    found.measure("gopher_stop_words", len(stop_words.intersection(page.tokens)))
+    found.measure("gopher_stop_words", len(stop_words & page.counts.keys()))

@@ -1,0 +1,31 @@
+"""What the browser did for a corpus: which share of a domain's pages it drew, and how many it would have drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from crawler.statkeys import BROWSER_MISSED, BROWSER_USED
+from crawler.storage.types import Run
+
+MISSED = "looked as if a script draws their text, and there was no browser: docs/browser.md says how to get one"
+"""What is said of pages that nobody could draw, behind their number."""
+
+
+def drawn_shares(runs: list[Run], judged: Mapping[str, int]) -> dict[str, float]:
+    """Pages that a browser drew, or tried to, as a share (0 to 1) of a domain's pages; most first.
+
+    judged: documents by domain, kept and rejected.
+    """
+    drawn: Counter[str] = Counter()
+    for run in runs:
+        for name, count in run["counters"].items():
+            if name.startswith(f"{BROWSER_USED}/"):
+                drawn[name.removeprefix(f"{BROWSER_USED}/")] += count
+    shares = {domain: min(1.0, round(count / max(judged.get(domain, 0), count), 4)) for domain, count in drawn.items()}
+    return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def missed(runs: list[Run]) -> int:
+    """Pages that would have been drawn, had there been a browser."""
+    return sum(run["counters"].get(BROWSER_MISSED, 0) for run in runs)
