@@ -368,6 +368,10 @@ class Columns:
     simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
+    extraction_confidence: float | None = None  # F1 that the learned extractor expects of its text, 0–1
+    page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
+    page_type_score: float | None = None  # its probability, 0–1
+    code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
     method_used: str = "fast"  # "fast": the page as it was sent; "embedded": data in it; "js": drawn in a browser
     render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False

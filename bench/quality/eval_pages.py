@@ -1,7 +1,7 @@
 """How much of the text of 1,497 labelled pages, by page type, and of documentation packages the extraction finds.
 
 Run: `python -m bench.quality.eval_pages [--data ../shared/data] [--cache FOLDER] [--half 0|1] [--limit N] [--save FILE]
-[--against FILE] [--worst N]`.
+[--against FILE] [--worst N] [--extractor NAME]`.
 
 Labelled pages (`wcxb-dev.jsonl.zst`): F1 of the words as a multiset, precision and recall, mean by page type. The pages
 fall into two halves by a hash of their domain: what is chosen on one is confirmed on the other. Pages with another
@@ -42,6 +42,8 @@ from crawler.stages.parse.stage import ParseStage
 FLOORS = {"labelled": 0.825, "article": 0.935, "packages": 0.935}
 """Mean F1 of all labelled pages and of articles, mean share of packages. May rise; a lower one needs a reason."""
 PACKAGE_PAGES = 150
+EXTRACTORS = ("trafilatura", "resiliparse", "learned")
+"""Values of EXTRACTOR. The learned one was trained on the labelled pages: `bench.extraction evaluate` measures it."""
 _WORD = re.compile(r"\w+")
 _BODIES = (
     './/*[@role="main"]',
@@ -109,7 +111,7 @@ def score(expected: str, found: str) -> tuple[float, float, float]:
 
 def labelled(data: Path, half: int | None) -> Iterator[Page]:
     """Pages of `wcxb-dev.jsonl.zst`, all or one half of the domains."""
-    for entry in _lines(data / "wcxb-dev.jsonl.zst"):
+    for entry in read_lines(data / "wcxb-dev.jsonl.zst"):
         if half is None or half_of(entry["domain"]) == half:
             yield Page(
                 entry["id"],
@@ -123,7 +125,7 @@ def labelled(data: Path, half: int | None) -> Iterator[Page]:
 
 def agreement(data: Path) -> Iterator[Page]:
     """Pages of `readability-pages.jsonl.zst` with the text of Readability.js."""
-    for entry in _lines(data / "readability-pages.jsonl.zst"):
+    for entry in read_lines(data / "readability-pages.jsonl.zst"):
         expected = _text_of(lxml_html.fromstring(entry["expected_html"] or "<p></p>"))
         yield Page(
             entry["id"], "agreement", "readability", f"http://{entry['id']}.test/", entry["html"].encode(), expected
@@ -142,7 +144,8 @@ def packages(cache: Path, pages: int = PACKAGE_PAGES) -> Iterator[Page]:
             yield Page(f"{name}/{relative}", "packages", name, f"http://{name}.test/{relative}", body, _body_text(body))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """JSON objects of a compressed file, one a line; none where there is no file."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -165,8 +168,9 @@ def _text_of(tree: Any) -> str:
 class Extraction:
     """Our two stages, from bytes to text."""
 
-    def __init__(self) -> None:
-        self._parse, self._stage = ParseStage(), ExtractionStage(ExtractionConfig(min_words=0))
+    def __init__(self, extractor: str) -> None:
+        self._parse = ParseStage()
+        self._stage = ExtractionStage(ExtractionConfig(extractor=extractor, min_words=0))
 
     def text_of(self, page: Page) -> Document:
         doc = Document(url=page.url, html=page.html, content_type="text/html", crawled_at="2026-01-01T00:00:00Z")
@@ -175,9 +179,9 @@ class Extraction:
         return doc
 
 
-def measure(pages: Iterable[Page]) -> Iterator[Result]:
+def measure(pages: Iterable[Page], extractor: str = EXTRACTORS[0]) -> Iterator[Result]:
     """Every page through the stages."""
-    extraction = Extraction()
+    extraction = Extraction(extractor)
     for page in pages:
         started = time.process_time()
         doc = extraction.text_of(page)
@@ -243,6 +247,7 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=None, help="only the first N pages of each set")
     parser.add_argument("--save", type=Path, default=None)
     parser.add_argument("--against", type=Path, default=None)
+    parser.add_argument("--extractor", choices=EXTRACTORS, default=EXTRACTORS[0])
     parser.add_argument("--worst", type=int, default=20, help="how many of the pages that lost are listed")
     options = parser.parse_args()
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
@@ -252,7 +257,9 @@ def main() -> int:
     before = read_results(options.against) if options.against else {}
     sets = labelled(options.data, options.half), agreement(options.data), packages(options.cache)
     results = [
-        r for pages in sets for r in measure(p for _, p in zip(range(options.limit or 10**9), pages, strict=False))
+        r
+        for pages in sets
+        for r in measure((p for _, p in zip(range(options.limit or 10**9), pages, strict=False)), options.extractor)
     ]
     if options.save:
         options.save.write_text("".join(json.dumps(asdict(r)) + "\n" for r in results), "utf-8")

@@ -35,6 +35,7 @@ from crawler.stages.parse.stage import ParseStage
 Extract = Callable[[str, bytes], str]
 Page = tuple[str, bytes, dict[str, Any]]
 OURS = "this project (with metadata)"
+LEARNED = "this project, learned (with metadata)"
 DEFAULT = "trafilatura"
 FLOOR_F = 0.942
 """Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it."""
@@ -122,6 +123,7 @@ MODES: dict[str, dict[str, Any]] = {
 }
 CANDIDATES: dict[str, Extract] = {
     OURS: ours("trafilatura"),
+    LEARNED: ours("learned"),
     "this project, resiliparse": ours("resiliparse"),
     **{f"trafilatura{name}": theirs(**options) for name, options in MODES.items()},
     **{f"trafilatura{name}, no comments": theirs(include_comments=False, **o) for name, o in MODES.items()},

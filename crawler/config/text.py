@@ -53,7 +53,15 @@ def _check_segmenters(value: tuple[str, ...]) -> str | None:
 class ExtractionConfig:
     """What is the text of the page?"""
 
-    extractor: str = setting("EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse"))
+    extractor: str = setting(
+        "EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse", "learned")
+    )
+    text_format: str = setting(
+        "TEXT_FORMAT",
+        "text",
+        "layout of the text: text, or markdown (with EXTRACTOR=learned)",
+        choices=("text", "markdown"),
+    )
     min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "a domain whose latest pages give less than this share of the "
                                  "text it used to give is quarantined; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip

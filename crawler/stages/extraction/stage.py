@@ -10,6 +10,8 @@ The chain, every step named in `extractor`:
    sees: half an article is worse than one with some lines too many. It is asked alone on pages of more
    than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
+`EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags.
+
 A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
 `embedded-state`. Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text
 keeps its lines and is named `plain`.
@@ -28,6 +30,8 @@ from trafilatura import bare_extraction
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.faster import install
+from crawler.stages.extraction.learned.extract import extract
+from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.metadata import read_metadata
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import code_chars, prepare
@@ -73,8 +77,11 @@ class ExtractionStage:
     def __init__(self, config: ExtractionConfig, chain: Chain | None = None) -> None:
         self._min_words = config.min_words
         self._extractor = config.extractor
+        self._format = config.text_format
         self._chain = chain or Chain()
         install()
+        if self._extractor == "learned":
+            the_model()  # read before the first page
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Extract the main text of `doc.tree`.
@@ -114,6 +121,8 @@ class ExtractionStage:
         if found is None or shown >= self._chain.shown_words or count_words(found[0]) <= shown:
             return text
         doc.method_used, doc.extractor = "embedded", f"embedded-{found[1]}"
+        doc.extraction_confidence = doc.page_type = doc.page_type_score = None  # they spoke of the text that is shown
+        doc.code_languages = []
         return found[0]
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
@@ -128,10 +137,19 @@ class ExtractionStage:
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         if self._extractor == "resiliparse" or doc.html.count(b"<") > self._chain.most_tags:
             return resiliparse_text(doc), "resiliparse"
+        if self._extractor == "learned":
+            return self._learned_text(doc, tree), "learned"
         prepare(tree)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
         return without_orphans(text, lists), step
+
+    def _learned_text(self, doc: Document, tree: Any) -> str:
+        found = extract(tree, text_format=self._format)
+        doc.extraction_confidence = found.confidence
+        doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
+        doc.code_languages = list(found.languages)
+        return found.text
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         text = trafilatura_text(tree, doc.url, fast=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import re
 from importlib import metadata
@@ -44,6 +45,8 @@ DECIDING = (
 _MODEL = re.compile(r"[a-z]{2}[-_]core[-_](?:web|news|dep)[-_].+", re.IGNORECASE)
 """Names of spaCy's models, each a distribution of its own."""
 _ROOT = Path(__file__).parents[3]
+_EXTRACTION_MODEL = _ROOT / "crawler" / "stages" / "extraction" / "learned" / "model.npz"
+"""Of EXTRACTOR=learned: a file of this project that decides texts, named in the manifest by its hash."""
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
@@ -57,6 +60,7 @@ def versions() -> dict[str, str]:
             found[name.lower()] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
+    found["extraction-model"] = f"1+{hashlib.sha256(_EXTRACTION_MODEL.read_bytes()).hexdigest()[:16]}"
     return found | _models()
 
 

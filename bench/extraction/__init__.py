@@ -1,0 +1,1 @@
+"""The learned extractor's model: how it is trained, measured and described."""

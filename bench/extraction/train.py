@@ -1,0 +1,125 @@
+"""Training makes the model's file from labelled pages: the table of hashes, the forest of blocks, that of page types.
+
+CatBoost grows the trees because its trees are symmetric, which numpy descends for all blocks at once; the crawl itself
+needs no library for them. Deterministic by `SEED`.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.extraction.data import Example
+from bench.extraction.odds import Odds
+from crawler.stages.extraction.learned.extract import page_numbers
+from crawler.stages.extraction.learned.forest import SCALE, Forest
+from crawler.stages.extraction.learned.model import KINDS, Model
+from crawler.stages.extraction.learned.numbers import features
+
+SEED = 1
+MOST_BLOCKS = 150
+"""Blocks of a page that are trained on, drawn by chance: a page of thousands is not worth a hundred others."""
+WEIGHT = {"labelled": 1.0, "packages": 0.3, "agreement": 0.6}
+"""Of a page by its source: packages are three sites with 150 pages each, agreement is another extractor's opinion."""
+BLOCKS = {"iterations": 400, "depth": 6, "learning_rate": 0.1, "border_count": 48, "l2_leaf_reg": 6, "rsm": 0.25}
+TYPES = {"iterations": 80, "depth": 4, "learning_rate": 0.12, "border_count": 32, "l2_leaf_reg": 6}
+
+Matrix = NDArray[np.float32]
+
+
+def matrices(examples: list[Example], odds: Odds) -> list[Matrix]:
+    """Features of every page, with the table as it is without the page's own site."""
+    found = []
+    for one in examples:
+        score = odds.without(one.site)
+        found.append(features(one.walked, score, score, one.title)[0])
+    return found
+
+
+def fit_blocks(examples: list[Example], rows: list[Matrix], threads: int = 2) -> Forest:
+    """The forest that tells how much of a block is main text."""
+    from catboost import CatBoostClassifier
+
+    chance = np.random.default_rng(SEED)
+    parts = [_sampled(one, matrix, chance) for one, matrix in zip(examples, rows, strict=True)]
+    x, y, weight = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    model = CatBoostClassifier(
+        loss_function="CrossEntropy", bootstrap_type="Bernoulli", subsample=0.8, **_common(threads), **BLOCKS
+    )
+    model.fit(x, y, sample_weight=weight)
+    return forest_of(model, 1)
+
+
+def fit_kinds(examples: list[Example], rows: list[Matrix], threads: int = 2) -> Forest:
+    """The forest that tells the page type."""
+    from catboost import CatBoostClassifier
+
+    typed = [(page_numbers(m), KINDS.index(e.page.kind)) for e, m in zip(examples, rows, strict=True) if _has_type(e)]
+    model = CatBoostClassifier(loss_function="MultiClass", **_common(threads), **TYPES)
+    model.fit(np.stack([x for x, _ in typed]), np.array([y for _, y in typed]))
+    return forest_of(model, len(KINDS))
+
+
+def _has_type(example: Example) -> bool:
+    return example.page.group == "labelled"
+
+
+def _common(threads: int) -> dict[str, Any]:
+    return {"random_seed": SEED, "thread_count": threads, "verbose": 0, "allow_writing_files": False}
+
+
+def _sampled(example: Example, matrix: Matrix, chance: Any) -> tuple[Matrix, NDArray[Any], NDArray[Any]]:
+    """Rows, labels and weights of at most MOST_BLOCKS blocks; a page weighs with the root of its blocks' sum."""
+    index = np.arange(len(matrix))
+    if len(index) > MOST_BLOCKS:
+        index = np.sort(chance.choice(len(index), MOST_BLOCKS, replace=False))
+    size = np.array([len(example.walked.texts[i].split()) for i in index])
+    weight = np.log2(1.0 + size)
+    weight *= WEIGHT[example.page.group] / np.sqrt(weight.sum())
+    return matrix[index], np.array(example.labels)[index], weight
+
+
+def forest_of(model: Any, outputs: int) -> Forest:
+    """CatBoost's trees as arrays of one depth, leaves rounded to 1 / SCALE."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        stored = json.loads(path.read_text("utf-8"))
+    trees = stored["oblivious_trees"]
+    depth = max(len(tree["splits"] or ()) for tree in trees)
+    feature = np.zeros((len(trees), depth), np.int16)
+    border = np.full((len(trees), depth), np.inf, np.float32)
+    leaves = np.zeros((len(trees), 1 << depth, outputs), np.int32)
+    for i, tree in enumerate(trees):
+        for level, split in enumerate(tree["splits"] or ()):
+            feature[i, level], border[i, level] = split["float_feature_index"], split["border"]
+        values = np.array(tree["leaf_values"]).reshape(-1, outputs)
+        leaves[i, : len(values)] = np.rint(values * SCALE)
+    bias = np.rint(np.array(stored["scale_and_bias"][1], float).reshape(-1) * SCALE).astype(np.int32)
+    return Forest(feature, border, leaves, bias)
+
+
+def write_model(model: Model, path: Path) -> None:
+    """The file that `read_model` reads: arrays of numbers, byte for byte the same for the same model."""
+    arrays: dict[str, Any] = {"columns": np.int32(model.columns)}
+    for name, forest in (("blocks", model.blocks), ("kinds", model.kinds)):
+        for part in ("feature", "border", "leaves", "bias"):
+            arrays[f"{name}_{part}"] = getattr(forest, part)
+    keys = sorted(model.table)
+    arrays["hashes"] = np.array(keys, np.uint32)
+    arrays["scores"] = np.array([model.table[key] for key in keys], np.int8)
+    np.savez_compressed(path, **arrays)
+
+
+def train(examples: list[Example], threads: int = 2) -> Model:
+    """The model of all examples that are for training."""
+    chosen = [one for one in examples if one.is_for_training]
+    odds = Odds(chosen)
+    rows = matrices(chosen, odds)
+    blocks, kinds = fit_blocks(chosen, rows, threads), fit_kinds(chosen, rows, threads)
+    return Model(blocks, kinds, odds.table, int(rows[0].shape[1]))

@@ -1,0 +1,59 @@
+"""The model is read once a process from a file of numbers beside this module (card: docs/extraction-model.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crawler.stages.extraction.learned.forest import Forest
+
+PATH = Path(__file__).with_name("model.npz")
+KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+"""Page types, in the order of the outputs of `Model.kinds`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What training made: two forests and the table of hashes."""
+
+    blocks: Forest
+    """Log odds that a block belongs to the main text."""
+    kinds: Forest
+    """Log odds of each page type, to be compared with each other."""
+    table: dict[int, int]
+    """Score of a hashed name, word or line (`tables.py`), in sixteenths of log odds."""
+    columns: int
+    """Features that the forest of blocks was trained on."""
+
+    def score(self, key: int) -> int:
+        """Of a hash; 0 for what the training has not seen often enough."""
+        return self.table.get(key, 0)
+
+
+def read_model(path: Path = PATH) -> Model:
+    """The model of a file that `python -m bench.extraction train` wrote; numbers only, nothing in it is run."""
+    with np.load(path, allow_pickle=False) as stored:
+        found: dict[str, Any] = {name: stored[name] for name in stored.files}
+    table = dict(zip(found["hashes"].tolist(), found["scores"].tolist(), strict=True))
+    return Model(_forest(found, "blocks"), _forest(found, "kinds"), table, int(found["columns"]))
+
+
+def _forest(found: dict[str, Any], name: str) -> Forest:
+    return Forest(*(found[f"{name}_{part}"] for part in ("feature", "border", "leaves", "bias")))
+
+
+@cache
+def the_model() -> Model:
+    """The model of this version, read at the first call."""
+    return read_model()
+
+
+@cache
+def model_version() -> str:
+    """What names the model in a manifest: the first 16 hex digits of the file's SHA-256."""
+    return hashlib.sha256(PATH.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,337 @@
+"""Features are what the model reads of a block: numbers on its text, on what stands around it and on its neighbours.
+
+All of them are computed from the walked page and the tables, a column for a feature and a row for a block, as float32:
+the same page gives the same bits on every machine that rounds as IEEE 754 says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawler.stages.extraction.learned.tables import Score, line_hash, name_hashes, word_hashes
+from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
+
+Column = NDArray[np.float32]
+LEVELS = 5
+"""Elements above a block, from its own on, whose sums are features."""
+SHARES = (0.5, 0.75, 0.92)
+"""The smallest element that holds this share of the page's running text."""
+_CLASSES = 8
+_DIGIT, _UPPER, _COMMA, _END, _SPACE, _SIGN, _CJK, _LETTER = range(_CLASSES)
+_LIMIT = 0x3000
+
+
+def _class_table() -> NDArray[np.uint8]:
+    table = np.full(_LIMIT, _LETTER, np.uint8)
+    for code in range(_LIMIT):
+        char = chr(code)
+        if char.isdigit():
+            table[code] = _DIGIT
+        elif char.isupper():
+            table[code] = _UPPER
+        elif char.isspace():
+            table[code] = _SPACE
+        elif char in ",;،":
+            table[code] = _COMMA
+        elif char in ".!?…":
+            table[code] = _END
+        elif not char.isalnum():
+            table[code] = _SIGN
+    return table
+
+
+_TABLE = _class_table()
+
+
+class Numbers:
+    """Arrays of one page that several features share."""
+
+    def __init__(self, page: Walked) -> None:
+        self.page = page
+        self.size = len(page.texts)
+        self.holder = np.array(page.holders, np.int64)
+        self.parent = np.array(page.parents, np.int64)
+        self.start, self.end = np.array(page.starts, np.int64), np.array(page.ends, np.int64)
+        self.depth = np.array(page.depths, np.int64)
+        self.marks = np.array(page.marks, np.int64)
+        self.kind = np.array(page.kinds, np.int64)
+        self.linked = np.array(page.linked, np.float64)
+        self.links = np.array(page.links, np.float64)
+        self.counts = _character_counts(page.texts)
+        self.chars = self.counts.sum(1)
+        self.words = self.counts[:, _SPACE] + 1.0 + self.counts[:, _CJK] / 2.0
+        plain = self.chars - self.linked
+        is_running = (self.chars >= 60) & (plain > self.chars * 0.6) & (self.marks[self.holder] & _ASIDE == 0)
+        self.running = np.where(is_running, plain, 0.0)
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of every element: the sum of a value over the blocks inside."""
+        total = np.concatenate([[0.0], np.cumsum(values)])
+        return np.asarray(total[self.end] - total[self.start])
+
+
+_ASIDE = Mark.NAV | Mark.FOOTER | Mark.HIDDEN | Mark.CONTROL
+
+
+def _character_counts(texts: list[str]) -> NDArray[np.float64]:
+    """How many characters of each class every text has."""
+    if not texts:
+        return np.zeros((0, _CLASSES))
+    joined = "".join(texts)
+    codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
+    classes = np.where(codes < _LIMIT, _TABLE[np.minimum(codes, _LIMIT - 1)], _CJK)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    owner = np.repeat(np.arange(len(texts)), lengths)
+    counts = np.bincount(owner * _CLASSES + classes, minlength=len(texts) * _CLASSES)
+    return counts.reshape(len(texts), _CLASSES).astype(np.float64)
+
+
+def features(page: Walked, names: Score, words: Score, title: str = "") -> tuple[Column, Numbers]:
+    """The matrix of a page, a row a block."""
+    numbers = Numbers(page)
+    columns: dict[str, Any] = {}
+    _of_text(columns, numbers)
+    _of_words(columns, numbers, words, title)
+    _of_elements(columns, numbers, names)
+    _of_page(columns, numbers)
+    _of_headings(columns, numbers)
+    _of_neighbours(columns)
+    return np.stack([np.asarray(c, np.float32) for c in columns.values()], 1), numbers
+
+
+def _of_text(out: dict[str, Any], n: Numbers) -> None:
+    length = np.maximum(n.chars, 1.0)
+    out["chars"] = np.minimum(n.chars, 5_000)
+    out["words"] = np.minimum(n.words, 1_000)
+    out["word_length"] = (length - n.counts[:, _SPACE]) / n.words
+    out["link_share"] = n.linked / length
+    out["links"] = np.minimum(n.links, 50)
+    for name, column in (("digits", _DIGIT), ("upper", _UPPER), ("commas", _COMMA), ("ends", _END), ("signs", _SIGN)):
+        out[name] = n.counts[:, column] / length
+    out["sentence_ends"] = np.minimum(n.counts[:, _END], 40)
+    out["last"] = np.array([_last(text) for text in n.page.texts])
+    out["first"] = np.array([_last(text[:1]) for text in n.page.texts])
+    out["kind"] = n.kind
+    for kind in Kind:
+        out[f"kind_{kind.name}"] = n.kind == kind
+    tags = n.page.tags
+    out["level"] = np.array([int(t[1]) if (t := tags[h])[0] == "h" and t[1:].isdigit() else 0 for h in n.page.holders])
+
+
+def _last(text: str) -> int:
+    char = text[-1]
+    if char in ".!?。！？":
+        return 3
+    if char in ":;,…\"'”’)":
+        return 2
+    return 1 if char.isalpha() else (4 if char.isdigit() else 0)
+
+
+def _of_words(out: dict[str, Any], n: Numbers, score: Score, title: str) -> None:
+    low, high, mean, line, same = ([0.0] * n.size for _ in range(5))
+    wanted = set(title.lower().split())
+    seen: dict[str, int] = {}
+    again = [0] * n.size
+    for i, text in enumerate(n.page.texts):
+        scores = [score(h) for h in word_hashes(text)]
+        if scores:
+            low[i], high[i], mean[i] = min(scores), max(scores), sum(scores) / len(scores)
+        if len(text) <= 60:
+            line[i] = score(line_hash(text))
+        if wanted and len(text) < 300:
+            found = set(text.lower().split())
+            same[i] = len(found & wanted) / len(found | wanted)
+        again[i] = seen.get(text, 0)
+        seen[text] = again[i] + 1
+    out["word_low"], out["word_high"], out["word_mean"], out["line"] = low, high, mean, line
+    out["title"] = same
+    titled = np.array(same) > 0.5
+    out["since_title"] = _distance(titled)
+    out["again"] = np.minimum(np.array(again), 20)
+    out["copies"] = np.minimum(np.array([seen[text] for text in n.page.texts]), 20)
+
+
+def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Blocks since the last flag, at most 60; −1 before the first."""
+    index = np.arange(len(flags))
+    last = np.maximum.accumulate(np.where(flags, index, -1))
+    return np.where(last < 0, -1.0, np.minimum(index - last, 60))
+
+
+def _of_elements(out: dict[str, Any], n: Numbers, names: Score) -> None:
+    own = _name_scores(n.page, names)
+    chars, linked, blocks = n.sums(n.chars), n.sums(n.linked), (n.end - n.start).astype(np.float64)
+    running, ends, words = n.sums(n.running), n.sums(n.counts[:, _END]), n.sums(n.words)
+    links = n.sums(n.links)
+    total, all_running = max(float(n.chars.sum()), 1.0), float(n.running.sum())
+    repeats, repeat_words, repeat_spread = _repetition(n, words)
+    here = n.holder
+    for level in range(LEVELS):
+        size = np.maximum(chars[here], 1.0)
+        out[f"size_{level}"] = chars[here] / total
+        out[f"linked_{level}"] = linked[here] / size
+        out[f"running_{level}"] = running[here] / size
+        out[f"runshare_{level}"] = running[here] / max(all_running, 1.0)
+        out[f"blocks_{level}"] = np.minimum(blocks[here], 500)
+        out[f"ends_{level}"] = ends[here] / size
+        out[f"links_{level}"] = np.minimum(links[here], 500)
+        out[f"meanwords_{level}"] = words[here] / np.maximum(blocks[here], 1.0)
+        out[f"name_{level}"] = own[0][here]
+        out[f"repeat_{level}"] = np.minimum(repeats[here], 100)
+        out[f"inside_{level}"] = (np.arange(n.size) - n.start[here]) / np.maximum(blocks[here], 1.0)
+        here = np.maximum(n.parent[here], 0)
+    out["depth"] = n.depth[n.holder]
+    for name, column in zip(("low", "high", "sum", "mean"), own[1:], strict=True):
+        out[f"names_{name}"] = column[n.holder]
+    out["repeat"], out["repeat_words"], out["repeat_spread"] = (
+        column[n.holder] for column in (np.minimum(repeats.astype(float), 100), repeat_words, repeat_spread)
+    )
+    path_repeat = _path_repeat(n, repeats, repeat_words)
+    out["path_repeat"], out["path_repeat_words"], out["path_repeat_depth"] = (c[n.holder] for c in path_repeat)
+    for mark in Mark:
+        out[f"mark_{mark.name}"] = (n.marks[n.holder] & mark) > 0
+    for share in SHARES:
+        _of_core(out, n, share)
+
+
+def _of_core(out: dict[str, Any], n: Numbers, share: float) -> None:
+    """Where a block stands to the smallest element with most of the page's running text."""
+    chars, linked, running = n.sums(n.chars), n.sums(n.linked), n.sums(n.running)
+    enough = np.flatnonzero(running >= share * max(float(n.running.sum()), 1.0))
+    core = int(enough[np.argmax(n.depth[enough])]) if len(enough) else 0
+    index = np.arange(n.size)
+    before, behind = n.start[core] - index, index - n.end[core] + 1
+    inside = (before <= 0) & (behind <= 0)
+    key = int(share * 100)
+    out[f"core_{key}"] = np.where(inside, 0.0, np.where(before > 0, -np.minimum(before, 99), np.minimum(behind, 99)))
+    out[f"core_depth_{key}"] = np.where(inside, n.depth[n.holder] - n.depth[core], -1)
+    out[f"core_linked_{key}"] = np.full(n.size, linked[core] / max(float(chars[core]), 1.0))
+    out[f"core_size_{key}"] = np.full(n.size, chars[core] / max(float(chars[0]), 1.0))
+
+
+def _name_scores(page: Walked, score: Score) -> list[NDArray[np.float64]]:
+    """Of every element: the sum of its own names; lowest, highest and sum over it and all above; mean of the sums."""
+    memo: dict[tuple[str, str, str], tuple[float, float, float]] = {}
+    own: list[float] = []
+    low: list[float] = []
+    high: list[float] = []
+    total: list[float] = []
+    tags, parents = page.tags, page.parents
+    for i, names in enumerate(page.names):
+        up = parents[i]
+        key = (names, tags[i], tags[up] if up >= 0 else "")
+        found = memo.get(key)
+        if found is None:
+            scores = [score(h) for h in name_hashes(*key)]
+            found = memo[key] = (sum(scores), min(scores), max(scores))
+        own.append(found[0])
+        low.append(found[1] if up < 0 else min(found[1], low[up]))
+        high.append(found[2] if up < 0 else max(found[2], high[up]))
+        total.append(found[0] if up < 0 else found[0] + total[up])
+    depth = np.array(page.depths) + 1.0
+    return [np.array(own), np.array(low), np.array(high), np.array(total), np.array(total) / depth]
+
+
+def _repetition(n: Numbers, words: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Of every element: siblings of the same tag and names, their mean words and how far these differ."""
+    groups: dict[tuple[int, str, str], int] = {}
+    ids = np.array(
+        [
+            groups.setdefault(key, len(groups))
+            for key in zip(
+                n.page.parents, n.page.tags, (names.partition(" ")[0] for names in n.page.names), strict=True
+            )
+        ]
+    )
+    count = np.bincount(ids)
+    total, squares = np.bincount(ids, words), np.bincount(ids, words * words)
+    mean = total / count
+    spread = np.sqrt(np.maximum(squares / count - mean * mean, 0.0)) / np.maximum(mean, 1.0)
+    return count[ids], np.minimum(mean[ids], 2_000), spread[ids]
+
+
+def _path_repeat(n: Numbers, repeats: Any, words: Any) -> tuple[Any, Any, Any]:
+    """The most repeated element above (from three words on): how often, its words, its depth."""
+    best, mean, depth = [0.0] * len(repeats), [0.0] * len(repeats), [-1.0] * len(repeats)
+    for i, (count, size, up) in enumerate(zip(repeats.tolist(), words.tolist(), n.page.parents, strict=True)):
+        if up >= 0:
+            best[i], mean[i], depth[i] = best[up], mean[up], depth[up]
+        if count > best[i] and size >= 3:
+            best[i], mean[i], depth[i] = count, size, n.page.depths[i]
+    return np.minimum(np.array(best), 100), np.array(mean), np.array(depth)
+
+
+def _of_page(out: dict[str, Any], n: Numbers) -> None:
+    index = np.arange(n.size)
+    total = max(float(n.words.sum()), 1.0)
+    out["index"] = np.minimum(index, 1_000)
+    out["place"] = (np.cumsum(n.words) - n.words) / total
+    out["order"] = index / max(n.size, 1)
+    heading = n.kind == Kind.HEADING
+    first = np.array([n.page.tags[h] == "h1" for h in n.page.holders])
+    out["since_h1"], out["since_heading"] = _distance(first), _distance(heading)
+    out["to_heading"] = _distance(heading[::-1])[::-1]
+    marks = n.marks[n.holder]
+    for name, value in (
+        ("page_words", total),
+        ("page_blocks", n.size),
+        ("page_linked", n.linked.sum() / max(float(n.chars.sum()), 1.0)),
+        ("page_running", n.running.sum() / max(float(n.chars.sum()), 1.0)),
+        ("page_articles", n.page.tags.count("article")),
+        ("page_main", float(((marks & Mark.MAIN) > 0).any())),
+        ("page_noscript", n.words[(marks & Mark.NOSCRIPT) > 0].sum() / total),
+        ("page_headings", float(heading.sum())),
+        ("page_tables", n.page.tags.count("tr")),
+        ("page_code", float((n.kind == Kind.CODE).sum())),
+        ("page_comments", n.words[(marks & Mark.COMMENT) > 0].sum() / total),
+        ("page_others", n.words[(marks & Mark.OTHERS) > 0].sum() / total),
+        ("page_text", n.running[(marks & (Mark.COMMENT | Mark.OTHERS)) == 0].sum()),
+        ("page_controls", float((n.kind == Kind.CONTROL).sum())),
+    ):
+        out[name] = np.full(n.size, value)
+
+
+def _of_headings(out: dict[str, Any], n: Numbers) -> None:
+    """What the last heading says about the blocks below it, and how much running text stood before it."""
+    index = np.arange(n.size)
+    last = np.maximum.accumulate(np.where(n.kind == Kind.HEADING, index, -1))
+    for name in ("line", "word_mean", "word_low", "level", "names_mean", "linked_0", "title"):
+        out[f"below_{name}"] = np.where(last < 0, -1.0, np.asarray(out[name], np.float64)[last])
+    before = np.cumsum(n.running) - n.running
+    total = max(float(n.running.sum()), 1.0)
+    out["running_before"], out["running_behind"] = before / total, (total - before - n.running) / total
+    out["before_heading"] = np.where(last < 0, 0.0, before[last] / total)
+    level = np.maximum.accumulate(np.where((n.kind == Kind.HEADING) & (np.asarray(out["level"]) <= 2), index, -1))
+    out["below_2_line"] = np.where(level < 0, -1.0, np.asarray(out["word_mean"], np.float64)[level])
+
+
+_AROUND = ("chars", "link_share", "word_mean", "line", "names_mean", "names_low", "kind", "ends", "running_1")
+
+
+def _of_neighbours(out: dict[str, Any]) -> None:
+    for name in _AROUND:
+        column = np.asarray(out[name], np.float64)
+        for shift in (-3, -2, -1, 1, 2, 3):
+            out[f"{name}{shift:+}"] = _shifted(column, shift)
+    for name in ("chars", "link_share", "word_mean", "names_mean", "line", "ends"):
+        for width in (3, 10):
+            out[f"{name}~{width}"] = _mean_around(np.asarray(out[name], np.float64), width)
+
+
+def _shifted(column: NDArray[np.float64], by: int) -> NDArray[np.float64]:
+    out = np.full(len(column), -1.0)
+    if by < 0:
+        out[-by:] = column[:by]
+    else:
+        out[:-by] = column[by:]
+    return out
+
+
+def _mean_around(column: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    total = np.concatenate([[0.0], np.cumsum(column)])
+    index = np.arange(len(column))
+    low, high = np.maximum(index - width, 0), np.minimum(index + width + 1, len(column))
+    return np.asarray((total[high] - total[low]) / (high - low))

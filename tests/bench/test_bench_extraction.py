@@ -1,0 +1,76 @@
+"""Training the learned extractor: labels by place, tables by site, a file that is the same each time."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from bench.extraction.data import Example, example
+from bench.extraction.evaluate import fold_of
+from bench.extraction.labels import labels
+from bench.extraction.odds import MIN_SITES, Odds
+from bench.extraction.train import forest_of, write_model
+from bench.quality.eval_pages import Page
+from crawler.stages.extraction.learned.model import Model, read_model, the_model
+from crawler.stages.extraction.learned.tables import name_hashes
+
+LONG = "this sentence has more than five words and stands once"
+
+
+def test_a_long_block_is_labelled_by_its_runs_of_words():
+    assert labels([LONG, "another sentence that nobody expects to find in here"], LONG) == [1.0, 0.0]
+
+
+def test_a_short_block_counts_once_and_only_near_its_place():
+    assert sum(labels(["Reply", LONG, "Reply", "Reply"], f"{LONG}\nReply")) == 2.0
+    far = " ".join(["Reply", *(f"w{n}" for n in range(200)), LONG])
+    assert labels([LONG, "Reply"], far) == [1.0, 0.0]
+
+
+def test_an_empty_expectation_labels_nothing():
+    assert labels([LONG, "Reply"], "") == [0.0, 0.0]
+
+
+def site_page(site: str, kept: str) -> Example:
+    html = f"<body><p class=good>{kept}</p><p class=bad>never expected words that are long enough {site}</p></body>"
+    found = example(Page(site, "labelled", "article", "", html.encode(), kept), site)
+    assert found is not None
+    return found
+
+
+def test_the_table_takes_sites_as_voices_and_leaves_out_the_own_one():
+    pages = [site_page(f"s{n}.test", f"{LONG} on the site number {n}") for n in range(MIN_SITES)]
+    odds = Odds(pages)
+    good, bad = (min(set(name_hashes(name, "p", "a")) & set(name_hashes(name, "i", "i"))) for name in ("good", "bad"))
+    assert odds.table[good] > 0 > odds.table[bad]
+    assert odds.without("s0.test")(good) == 0  # too few sites are left
+    assert odds.without("elsewhere.test")(good) == odds.table[good]
+
+
+def test_a_site_is_in_one_fold():
+    assert {fold_of("example.org", 3) for _ in range(5)} == {fold_of("example.org", 3)}
+    assert {fold_of(f"s{n}.test", 3) for n in range(40)} == {0, 1, 2}
+
+
+def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
+    model = the_model()
+    for name in ("a.npz", "b.npz"):
+        write_model(model, tmp_path / name)
+    one, two = ((tmp_path / name).read_bytes() for name in ("a.npz", "b.npz"))
+    assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
+    back = read_model(tmp_path / "a.npz")
+    assert back.table == model.table and (back.blocks.leaves == model.blocks.leaves).all()
+
+
+def test_the_forest_answers_as_the_library_that_grew_it():
+    catboost = pytest.importorskip("catboost", reason="trains the model; not needed to run it")
+    chance = np.random.default_rng(3)
+    x = chance.normal(size=(400, 5)).astype(np.float32)
+    y = (x[:, 0] + x[:, 1] * x[:, 2] > 0).astype(int)
+    model = catboost.CatBoostClassifier(iterations=20, depth=4, random_seed=1, verbose=0, allow_writing_files=False)
+    model.fit(x, y)
+    ours = forest_of(model, 1)(x)[:, 0] / 4096
+    assert np.abs(ours - model.predict(x, prediction_type="RawFormulaVal")).max() < 20 / 4096
+    assert isinstance(the_model(), Model)

@@ -1,0 +1,257 @@
+"""The learned extractor: blocks of every kind of page, the same answer everywhere, an end on hostile pages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from crawler.config import ExtractionConfig
+from crawler.config.config import from_mapping
+from crawler.config.declare import ConfigError
+from crawler.document import Document, Drop
+from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.extract import extract
+from crawler.stages.extraction.learned.forest import CERTAIN, Forest, probability
+from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
+from crawler.stages.extraction.learned.numbers import features
+from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
+from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.parse.stage import ParseStage, parse_html
+from tests.support.places import PROJECT
+
+PROSE = " ".join(
+    f"The {word} paragraph of this page explains at some length, with commas and full stops, what the reader came for."
+    for word in ("first", "second", "third", "fourth")
+)
+NAV = "<nav><ul>" + "".join(f"<li><a href=/{n}>Menu {n}</a></li>" for n in range(12)) + "</ul></nav>"
+FOOTER = "<footer><p>© 2025 A Company. All rights reserved.</p><a href=/privacy>Privacy policy</a></footer>"
+
+
+def page(body: str, title: str = "The title of the page") -> str:
+    return f"<html lang=en><head><title>{title}</title></head><body>{NAV}{body}{FOOTER}</body></html>"
+
+
+def text_of(body: str, **options: str) -> str:
+    return extract(parse_html(page(body)), **options).text
+
+
+ARTICLE = f"""<article><h1>The title of the page</h1><p>{PROSE}</p><h2>A section</h2><p>{PROSE}</p>
+<ul><li>{PROSE}<ul><li>{PROSE}</li></ul></li></ul>
+<table><tr><th>Name</th><th>Value</th></tr><tr><td>alpha</td><td>{PROSE}</td></tr></table>
+<pre><code class="language-python">def f(x):
+    return  x</code></pre><blockquote><p>{PROSE}</p></blockquote><p>{PROSE}</p></article>"""
+
+
+def test_an_article_keeps_its_text_and_loses_menu_and_footer():
+    text = text_of(ARTICLE)
+    assert "The title of the page" in text and text.count("fourth paragraph") >= 5
+    assert "Menu 3" not in text and "Privacy policy" not in text
+
+
+def test_posts_of_a_forum_are_text_although_they_are_called_comments():
+    posts = "".join(f"<div class=post><div class=comment-body><p>Answer {n}. {PROSE}</p></div></div>" for n in range(6))
+    text = text_of(f"<h1>How do I do it?</h1><div class=topic>{posts}</div>")
+    assert all(f"Answer {n}." in text for n in range(6))
+
+
+def test_a_page_that_stands_in_noscript_is_read():
+    posts = "".join(f"<div class='topic-body crawler-post'><p>Post {n}. {PROSE}</p></div>" for n in range(4))
+    text = text_of(f"<noscript><h1>A topic</h1>{posts}</noscript>")
+    assert all(f"Post {n}." in text for n in range(4))
+
+
+def test_sections_of_a_service_page_are_all_text():
+    sections = "".join(f"<section class=elementor-section><h2>Part {n}</h2><p>{PROSE}</p></section>" for n in range(5))
+    text = text_of(f"<h1>Our service</h1>{sections}")
+    assert text.count("fourth paragraph") == 5
+
+
+def test_a_page_without_text_has_none_and_no_type():
+    found = extract(parse_html("<html><body><img src=a></body></html>"))
+    assert (found.text, found.confidence, found.page_type) == ("", 0.0, None)
+
+
+def test_structure_survives_in_plain_text():
+    lines = text_of(ARTICLE).split("\n")
+    assert "Name | Value" in lines
+    assert lines[lines.index("def f(x):") + 1] == "    return  x"
+    assert any(line.startswith("- The first") for line in lines)
+    assert any(line.startswith("  - The first") for line in lines)
+
+
+def test_structure_survives_in_markdown():
+    text = text_of(ARTICLE, text_format="markdown")
+    assert "# The title of the page\n\n" in text and "\n## A section\n" in text
+    assert "```python\ndef f(x):\n    return  x\n```" in text
+    assert "| Name | Value |\n| --- | --- |\n| alpha | " in text
+    assert "\n> The first" in text and "\n- The first" in text and "\n  - The first" in text
+
+
+def test_the_languages_of_code_are_named():
+    assert extract(parse_html(page(ARTICLE))).languages == ("python",)
+
+
+def run_stage(html: str, **config: str | int) -> Document:
+    doc = Document(url="https://example.org/", html=html.encode(), content_type="text/html")
+    assert not isinstance(ParseStage()(doc), Drop)
+    ExtractionStage(ExtractionConfig(min_words=0, **config))(doc)
+    return doc
+
+
+def test_the_record_says_what_the_model_thinks():
+    doc = run_stage(page(ARTICLE), extractor="learned")
+    assert doc.extractor == "learned"
+    assert doc.extraction_confidence is not None and 0.5 < doc.extraction_confidence <= 1.0
+    assert doc.page_type in KINDS and doc.page_type_score is not None and 1 / 7 <= doc.page_type_score <= 1.0
+    assert doc.code_languages == ["python"]
+
+
+def test_text_from_the_data_of_a_page_has_no_confidence_of_the_text_that_is_shown():
+    doc = Document(url="https://example.org/", html=page("<p>Loading</p>").encode(), content_type="text/html")
+    ParseStage()(doc)
+    doc.embedded, doc.render_signals = (PROSE, "json-ld"), {"shell": {"visible_words": 1}}
+    ExtractionStage(ExtractionConfig(extractor="learned", min_words=0))(doc)
+    assert doc.extractor == "embedded-json-ld"
+    assert (doc.extraction_confidence, doc.page_type, doc.code_languages) == (None, None, [])
+
+
+@pytest.mark.parametrize("extractor", ["trafilatura", "resiliparse"])
+def test_other_extractors_leave_these_fields_empty(extractor):
+    doc = run_stage(page(ARTICLE), extractor=extractor)
+    assert doc.extractor.startswith(extractor)
+    assert (doc.extraction_confidence, doc.page_type, doc.page_type_score, doc.code_languages) == (None, None, None, [])
+
+
+def test_the_stage_writes_markdown_where_it_is_asked_for():
+    assert "## A section" in run_stage(page(ARTICLE), extractor="learned", text_format="markdown").text
+    assert "## A section" not in run_stage(page(ARTICLE), extractor="learned").text
+
+
+def test_markdown_without_the_learned_extractor_is_refused_with_a_sentence():
+    with pytest.raises(ConfigError, match="set EXTRACTOR=learned"):
+        from_mapping({"TEXT_FORMAT": "markdown"})
+    assert from_mapping({"TEXT_FORMAT": "markdown", "EXTRACTOR": "learned"}).extraction.text_format == "markdown"
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+def test_the_walk_notes_blocks_with_what_holds_them():
+    walked = walk(parse_html("<body><nav><a href=x>Home</a></nav><h1>One<br>two</h1><p>a <b>b</b><br>c</p></body>"))
+    assert walked.texts == ["Home", "One two", "a b", "c"]
+    assert walked.kinds == [Kind.TEXT, Kind.HEADING, Kind.PARAGRAPH, Kind.PARAGRAPH]
+    assert walked.linked == [4, 0, 0, 0]
+    assert walked.marks[walked.holders[0]] & Mark.NAV and not walked.marks[walked.holders[1]] & Mark.NAV
+
+
+def test_the_tree_is_left_as_it_is():
+    tree = parse_html(page(ARTICLE))
+    before = tree.text_content()
+    extract(tree)
+    assert tree.text_content() == before
+
+
+def test_the_forest_adds_the_leaf_that_the_answers_name():
+    forest = Forest(
+        np.array([[0, 1]], np.int16), np.array([[0.5, 2.0]], np.float32), np.array([[[1], [2], [3], [4]]], np.int32),
+        np.array([10], np.int32),
+    )  # fmt: skip
+    rows = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3.0], [1.0, 3.0]], np.float32)
+    assert forest(rows)[:, 0].tolist() == [11, 12, 13, 14]
+    assert forest(rows[:0]).shape == (0, 1)
+
+
+def test_probabilities_grow_with_the_odds_and_stay_in_their_range():
+    chances = probability(np.arange(-100_000, 100_000, 97))
+    assert (np.diff(chances) >= 0).all() and chances.min() >= 0 and chances.max() <= CERTAIN
+    assert probability(np.array([0]))[0] == CERTAIN // 2
+    table = probability(np.arange(-(8 << 12), (8 << 12) + 1, 16))
+    assert hashlib.sha256(table.astype("<i8").tobytes()).hexdigest()[:16] == "81aba0b7dd0c6a22"
+
+
+def test_the_choice_takes_what_promises_the_best_f1():
+    kept, expected = choose(np.array([4096, 0, 4096]), np.array([9, -9, 9]), np.array([10.0, 10.0, 5.0]))
+    assert kept.tolist() == [True, False, True] and expected == 1.0
+    doubtful, _ = choose(np.array([1600] * 4), np.array([-1] * 4), np.array([10.0] * 4))
+    assert doubtful.all()  # a threshold of one half would take nothing
+
+
+def test_ties_go_to_what_stands_first():
+    kept, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
+    again, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
+    assert kept.tolist() == again.tolist() and kept[0] and kept[1] >= kept[2]
+
+
+# --- the model's file ------------------------------------------------------------------------------------------------
+def test_the_card_names_the_file_that_is_there_and_it_is_small():
+    data = PATH.read_bytes()
+    assert hashlib.sha256(data).hexdigest() in (PROJECT / "docs" / "extraction-model.md").read_text("utf-8")
+    assert len(data) <= 2_000_000
+
+
+def test_the_model_holds_numbers_and_no_text():
+    with np.load(PATH, allow_pickle=False) as stored:
+        assert {stored[name].dtype.kind for name in stored.files} <= {"i", "u", "f"}
+
+
+def test_the_model_fits_the_features():
+    model = read_model()
+    rows, _ = features(walk(parse_html(page(ARTICLE))), model.score, model.score)
+    assert rows.shape[1] == model.columns and rows.dtype == np.float32
+    assert np.isfinite(rows).all()
+
+
+def test_the_model_is_read_once():
+    assert the_model() is the_model()
+
+
+def test_the_text_is_the_same_with_another_hash_seed():
+    script = (
+        "import sys; from crawler.stages.parse.stage import parse_html;"
+        "from crawler.stages.extraction.learned.extract import extract;"
+        "f = extract(parse_html(sys.stdin.read())); print(f)"
+    )
+
+    def run(seed: str) -> bytes:
+        env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(PROJECT)}
+        return subprocess.run(
+            [sys.executable, "-c", script], input=page(ARTICLE).encode(), capture_output=True, check=True, env=env
+        ).stdout
+
+    assert run("1") == run("2")
+
+
+# --- hostile pages ---------------------------------------------------------------------------------------------------
+HOSTILE = {
+    "10,000 small tables": "<table><tr><td>a<td>b</table>" * 10_000,
+    "nested tables": "<table><tr><td>" * 60 + PROSE,
+    "5 MB of paragraphs": "<p>" * 1_700_000,
+    "50,000 paragraphs": "<p>word" * 50_000,
+    "100,000 links": "<a href=x>y</a>" * 100_000,
+    "25,000 links": "<a href=x>y</a>" * 25_000,
+    "a row of 20,000 cells": "<table><tr>" + "<td>cell" * 20_000,
+    "60,000 attributes": "<p " + " ".join(f"a{n}=1" for n in range(60_000)) + f">{PROSE}</p>",
+    "a class of 1 MB": f"<p class='{'related ' * 125_000}'>{PROSE}</p>",
+    "one word of 2 MB": "<p>" + "x" * 2_000_000,
+    "100,000 nested elements": "<div>" * 100_000 + PROSE,
+    "60,000 breaks": "word<br>" * 59_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_page_ends_within_the_limit_of_a_stage(name):
+    doc = Document(url="https://example.org/", html=page(HOSTILE[name]).encode(), content_type="text/html")
+    started = time.process_time()
+    if not isinstance(ParseStage()(doc), Drop):
+        ExtractionStage(ExtractionConfig(extractor="learned", min_words=0))(doc)
+    assert time.process_time() - started < 20  # STAGE_TIMEOUT_SECONDS is 30
+    assert len(doc.text) <= len(doc.html)
+
+
+def test_a_page_has_a_limit_of_blocks():
+    walked = walk(parse_html("<body>" + "<p>word" * (MAX_BLOCKS + 10) + "</body>"))
+    assert len(walked.texts) == MAX_BLOCKS == max(walked.ends)
