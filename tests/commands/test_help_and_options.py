@@ -115,6 +115,9 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
     )
     (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
     (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
+    archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
+    first = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()[0]
+    (tmp_path / "index.cdxj").write_bytes(first)
     done = scrapy(*words)
     assert (done.code, "error" in done.err) == (0, False), done.err
 
@@ -123,6 +126,8 @@ def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_t
     seeded = scrapy(*shlex.split(seed.Command.example), "-a", "url=https://example.org/")
     assert (seeded.code, seeded.out) == (0, "1 added, 0 known before, 0 refused\n"), seeded.err
     for words in examples("frontier"):
+        if words[1] == "export":  # until it is stopped: tests/observe/metrics/test_metrics_endpoint.py
+            continue
         done = scrapy(*words, "-s", "CORPUS_DIR=corpus")
         assert (done.code, done.err) == (0, ""), words
     assert scrapy(*shlex.split(quarantine.Command.example)).code == 0

@@ -37,7 +37,7 @@ def fetch_captures(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: 
 
 OPERATION = Operation(
     "fetch what an archive of others (Common Crawl) has of a site, by its index, into an archive to replay",
-    "captures --index https://index.commoncrawl.org/CC-MAIN-2026-10-index --out site.warc.gz '*.example.org'",
+    "captures --index index.cdxj --base corpus/archive --out site.warc.gz '*.example.org'",
     declare,
     fetch_captures,
 )
