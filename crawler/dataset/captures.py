@@ -23,11 +23,13 @@ import orjson
 
 from crawler import __version__
 from crawler.dataset.exclude import covers
-from crawler.decompress import unpack
+from crawler.decompress import End, unpack
 from crawler.storage.files.errors import StorageError
 
 MAX_RECORD = 64 * 2**20
 """Bytes of one packed record; a longer range is refused."""
+MAX_UNPACKED = 512 * 2**20
+"""Bytes of a record that is unpacked to look whether it is one."""
 MAX_PAGE = 256 * 2**20
 """Bytes of one answer of the index."""
 MAX_PAGES = 10_000
@@ -125,7 +127,9 @@ def record_of(capture: Capture, base: str) -> bytes:
         raise StorageError(
             f"{where}: {len(data)} bytes came; the server gives no ranges, or the index is of other files"
         )
-    plain = unpack(data, "gzip", 0, salvage=True) if data.startswith(_GZIP) else None
+    plain = unpack(data, "gzip", MAX_UNPACKED) if data.startswith(_GZIP) else None
+    if plain is not None and plain.end is End.TOO_LARGE:
+        raise StorageError(f"{where}: more than {MAX_UNPACKED} bytes unpacked")
     if plain is None or plain.error is not None or plain.rest or not plain.data.startswith(b"WARC/"):
         raise StorageError(f"{where}: no WARC record; the index is of other files, or base= is wrong")
     return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import threading
@@ -173,6 +174,14 @@ def test_a_range_that_is_no_whole_record_is_said_and_left_out(archived, change, 
     assert record_of(whole, str(folder.path / "archive")).startswith(b"\x1f\x8b")
     with pytest.raises(StorageError, match=why):
         record_of(Capture(**{**facts, **change}), str(folder.path / "archive"))
+
+
+def test_a_record_that_unpacks_without_measure_is_said_and_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.dataset.captures.MAX_UNPACKED", 10_000)
+    bomb = gzip.compress(b"WARC/1.1\r\n" + bytes(1_000_000))
+    (tmp_path / "bomb.warc.gz").write_bytes(bomb)
+    with pytest.raises(StorageError, match="more than 10000 bytes unpacked"):
+        record_of(Capture("https://example.org/", "bomb.warc.gz", 0, len(bomb)), str(tmp_path))
 
 
 def test_an_index_that_is_none_is_refused_with_its_line(tmp_path):
