@@ -95,6 +95,7 @@ def test_a_verdict_that_says_nothing_about_the_page_leaves_its_document(crawled,
 def test_which_verdicts_are_final():
     weak = {reason.value for reason in DropReason if not reason.is_final and not reason.is_hold}
     assert weak == {
+        *("browser_crashed", "browser_timeout", "needs_browser"),
         "unchanged", "download_failed", "http_error", "too_many_redirects",
         "stage_timeout", "stage_crashed", "stage_error",
     }  # fmt: skip

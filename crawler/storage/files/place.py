@@ -139,8 +139,9 @@ class Place:
             return None
         except orjson.JSONDecodeError as error:
             listed = relative == MANIFEST or relative.startswith(f"{LEDGERS}/")
-            way = f"`scrapy dataset repair {self.url}` writes it again from the files" if listed else ""
-            way = way if way and not self.remote else "restore it or give another folder"
+            ours = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS))
+            way = f"`scrapy dataset repair {self.url}` writes it again from the files" if listed and ours else ""
+            way = way or "restore it or give another folder"
             raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {way}") from None
         except OSError as error:
             raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
