@@ -19,6 +19,9 @@ FATAL = "outcome/fatal"  # the sentence a crawl died of
 # The wire, counted by Scrapy.
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
+RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status
+DOWNLOAD_ERRORS = "downloader/exception_type_count"  # followed by /class
+LOG_LINES = "log_count"  # followed by /level
 
 # The frontier, as this worker saw it.
 SEEDS = "frontier/seeds"

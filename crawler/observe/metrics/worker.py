@@ -52,9 +52,9 @@ class Family:
 _SECONDS = statkeys.stage_seconds("\0").partition("\0")
 _DOCUMENTS = statkeys.stage_documents("\0").partition("\0")
 FAMILIES = (
-    Family("responses", "Answers of sites, by HTTP status", "downloader/response_status_count", ("status",)),
+    Family("responses", "Answers of sites, by HTTP status", statkeys.RESPONSE_STATUS, ("status",)),
     Family("response_bytes", "Bytes received, as sent", statkeys.RESPONSE_BYTES),
-    Family("download_errors", "Requests without answer, by exception", "downloader/exception_type_count", ("error",)),
+    Family("download_errors", "Requests without answer, by exception", statkeys.DOWNLOAD_ERRORS, ("error",)),
     Family("documents_kept", "Documents written into shards", statkeys.KEPT),
     Family("documents_rejected", "Documents with a verdict against them", statkeys.REJECTED, ("stage", "reason")),
     Family("documents_unreached", "Of the rejected: the host gave nothing to judge", statkeys.UNREACHED),
@@ -66,7 +66,7 @@ FAMILIES = (
     Family("leases_lost", "Leases that expired before their outcome", statkeys.LOST),
     Family("leases_orphaned", "Leases that nobody in the worker worked on any more", statkeys.ORPHANED),
     Family("frontier_puts", "Links and seeds put into the frontier, by answer", statkeys.PUT, ("status",)),
-    Family("log_messages", "Lines of the log, by level", "log_count", ("level",)),
+    Family("log_messages", "Lines of the log, by level", statkeys.LOG_LINES, ("level",)),
 )
 
 
