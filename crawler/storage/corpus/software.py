@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
 
 from crawler import __version__
@@ -45,7 +45,7 @@ DECIDING = (
 _MODEL = re.compile(r"[a-z]{2}[-_]core[-_](?:web|news|dep)[-_].+", re.IGNORECASE)
 """Names of spaCy's models, each a distribution of its own."""
 _ROOT = Path(__file__).parents[3]
-_EXTRACTION_MODEL = _ROOT / "crawler" / "stages" / "extraction" / "learned" / "model.npz"
+_EXTRACTION_MODEL = resources.files("crawler").joinpath("stages", "extraction", "learned", "model.npz")
 """Of EXTRACTOR=learned: a file of this project that decides texts, named in the manifest by its hash."""
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 

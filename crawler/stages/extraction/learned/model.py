@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +37,12 @@ class Model:
         return self.table.get(key, 0)
 
 
-def read_model(path: Path = PATH) -> Model:
-    """The model of a file that `python -m bench.extraction train` wrote; numbers only, nothing in it is run."""
-    with np.load(path, allow_pickle=False) as stored:
+def read_model(path: Path | None = None) -> Model:
+    """The model of a file that `python -m bench.extraction train` wrote (None: the project's own).
+
+    Numbers only, nothing in it is run.
+    """
+    with np.load(BytesIO(path.read_bytes() if path else _own()), allow_pickle=False) as stored:
         found: dict[str, Any] = {name: stored[name] for name in stored.files}
     table = dict(zip(found["hashes"].tolist(), found["scores"].tolist(), strict=True))
     return Model(_forest(found, "blocks"), _forest(found, "kinds"), table, int(found["columns"]))
@@ -45,6 +50,11 @@ def read_model(path: Path = PATH) -> Model:
 
 def _forest(found: dict[str, Any], name: str) -> Forest:
     return Forest(*(found[f"{name}_{part}"] for part in ("feature", "border", "leaves", "bias")))
+
+
+def _own() -> bytes:
+    """The project's own file, also where the project is a zip file (a batch job on Spark)."""
+    return resources.files(__package__).joinpath(PATH.name).read_bytes()
 
 
 @cache
@@ -56,4 +66,4 @@ def the_model() -> Model:
 @cache
 def model_version() -> str:
     """What names the model in a manifest: the first 16 hex digits of the file's SHA-256."""
-    return hashlib.sha256(PATH.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(_own()).hexdigest()[:16]
