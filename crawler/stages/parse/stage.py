@@ -19,6 +19,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse.consent import consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import mark_of, regions
+from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.shell import shell_features
 from crawler.stages.text.charset import decode
@@ -29,20 +30,6 @@ MAX_STATEMENTS = 500
 MAX_HEAD_CHARS = 1_000
 """Characters of title and description."""
 
-HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-TEXT_TYPES = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/x-rst"})
-
-_MAGIC = (
-    b"%PDF-",
-    b"\x89PNG",
-    b"GIF8",
-    b"\xff\xd8\xff",
-    b"PK\x03\x04",
-    b"\x1f\x8b",
-    b"\x28\xb5\x2f\xfd",
-    b"\x7fELF",
-    b"BZh",
-)
 _CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\f")
 _FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
 _DOCTYPE = re.compile(rb"<\s?!\s?doctype[^>]*+>", re.IGNORECASE)
@@ -90,23 +77,6 @@ class ParseStage:
                 doc.render_signals["shell"] = features
                 doc.embedded = embedded_text(tree)
         return doc
-
-
-def media_kind(content_type: str, body: bytes) -> str | None:
-    """Tell "html", "text" or None (nothing the stages read) by the declared type, else by the first bytes."""
-    if body.startswith(_MAGIC):
-        return None
-    media_type = content_type.split(";", 1)[0].strip().lower()
-    if media_type in HTML_TYPES:
-        return "html"
-    if media_type in TEXT_TYPES:
-        return "text"
-    if media_type not in {"", "application/octet-stream", "unknown/unknown"}:
-        return None
-    start = body[:1024].lower()
-    if b"<html" in start or b"<!doctype html" in start or b"<head" in start or b"<body" in start:
-        return "html"
-    return None if b"\0" in start or not start.strip() else "text"
 
 
 def parse_html(text: str) -> HtmlElement | str | None:

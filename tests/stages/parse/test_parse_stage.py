@@ -13,8 +13,9 @@ from trafilatura.utils import load_html
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse import prescan
+from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
-from crawler.stages.parse.stage import ParseStage, media_kind, parse_html
+from crawler.stages.parse.stage import ParseStage, parse_html
 from crawler.stages.text.charset import decode
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
