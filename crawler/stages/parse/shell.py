@@ -49,6 +49,11 @@ _FRAMEWORK_FILES = (
     ("preact", "preact"),
 )
 _ASKS_FOR_SCRIPTS = re.compile(r"java\s?script", re.IGNORECASE)
+_ON_DEMAND = re.compile(
+    r"search|result|modal|dialog|popup|toast|tooltip|banner|cookie|consent|button|bar|menu|nav|header|footer",
+    re.IGNORECASE,
+)
+"""In the id of a container: what is drawn there on demand or beside the text is no text of the page (a search page)."""
 _WORD = re.compile(r"\w[\w'’-]*+")
 
 
@@ -149,7 +154,7 @@ def _empty_root(tree: HtmlElement) -> str | None:
         if name and (name in ROOTS or first is None) and not _has_content(element):
             if name in ROOTS:
                 return str(name)
-            first = str(name)[:40]
+            first = None if _ON_DEMAND.search(name) else str(name)[:40]
     return first
 
 

@@ -51,6 +51,14 @@ def test_a_page_that_shows_enough_words_has_no_features_whatever_its_scripts() -
     assert features(f"<body>{shell}<p>{'word ' * 150}</p>") == {}
 
 
+def test_a_search_page_is_no_shell_although_its_results_are_drawn_by_a_script() -> None:
+    page = "<p>Look for</p><div id={}></div><noscript>enable JavaScript</noscript><script src=/s.js></script>"
+    assert looks_like_shell(features(page.format("content")), 5)
+    assert not looks_like_shell(features(page.format("search-results")), 5)
+    found = features("<div id=search-results></div><div id=root></div><script src=/a.js></script>")
+    assert found["empty_root"] == "root"
+
+
 def test_a_page_without_scripts_is_no_shell_however_short() -> None:
     assert features("<body><div id=root></div><noscript>enable JavaScript</noscript>") == {}
     assert features('<body><div id=root></div><script type="application/ld+json">{}</script>') == {}
