@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
@@ -39,6 +40,16 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def crawler_commons(shared_data: Path) -> Path:
     return shared_data / "crawler-commons"
+
+
+@pytest.fixture(autouse=True)
+def loggers_are_on() -> None:
+    """Libraries switch loggers off for the whole process (Scrapy's dictConfig does): no test inherits that."""
+    logging.disable(logging.NOTSET)
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if isinstance(logger, logging.Logger) and name.startswith("crawler"):
+            logger.disabled, logger.propagate = False, True
+            logger.setLevel(logging.NOTSET)
 
 
 # --- a server and a frontier ---------------------------------------------------------------------------------------
