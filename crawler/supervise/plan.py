@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CORES_PER_WORKER = 4
-"""Cores that one worker keeps busy. Its Scrapy process takes 8 to 10 ms of CPU a page, the stages about 28
-(docs/benchmarks.md), so that one Scrapy process feeds three stage processes."""
+"""Cores that one worker keeps busy: with links only it takes a fifth of the CPU a page that it takes with all stages
+(`python -m bench.speed.links` beside `make bench` in docs/benchmarks.md), so one Scrapy process feeds four stage
+processes. Computed, not measured on a machine with so many cores."""
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 
 

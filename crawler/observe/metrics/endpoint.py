@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, start_http_server
 from prometheus_client.registry import Collector
 
+MOST_PORT = 65_535
+
 
 class EndpointError(OSError):
     """The address cannot be used; the message says which setting to change."""
@@ -20,11 +22,15 @@ def check_address(host: str, port: int, name: str = "METRICS_PORT") -> None:
 
     name: the setting or option that gave the port.
     """
+    if not 0 <= port <= MOST_PORT:
+        raise EndpointError(f"{name}={port}: expected a number up to {MOST_PORT}")
     try:
-        with socket.create_server((host, port)):
+        family, *_, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        with socket.create_server((str(address[0]), port), family=family):
             pass
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else error
+        by_resolver = isinstance(error, socket.gaierror)  # it numbers its errors otherwise
+        why = error.strerror if by_resolver else os.strerror(error.errno or 0)
         raise EndpointError(
             f"{name}={port}: {host}:{port} cannot be used ({why}); choose another port or address"
         ) from None

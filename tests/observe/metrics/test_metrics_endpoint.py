@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawler.observe.metrics.endpoint import EndpointError, check_address
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 
@@ -117,3 +118,18 @@ def test_an_address_of_somebody_else_is_refused_by_its_name(crawl, make_site):
     done = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=9400, METRICS_HOST="203.0.113.7")
     assert done.returncode == 1
     assert "error: METRICS_PORT=9400: 203.0.113.7:9400 cannot be used" in done.stderr
+
+
+def test_an_address_that_is_none_is_told_and_not_traced():
+    with pytest.raises(EndpointError, match="--port=70000: expected a number up to 65535"):
+        check_address("127.0.0.1", 70_000, "--port")
+    with pytest.raises(EndpointError, match=r"nosuch\.invalid:0 cannot be used \((?!Unknown)"):
+        check_address("nosuch.invalid", 0)
+
+
+def test_an_address_of_ipv6_is_one():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    check_address("::1", 0)
