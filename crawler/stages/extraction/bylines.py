@@ -33,10 +33,14 @@ _CUES = (
 """Every attribute value that trafilatura's author expressions accept contains one of them."""
 
 
-def find_author(tree: Any, html: bytes) -> str | None:
-    """The by-line that trafilatura finds in `tree`, or None. `html` are the bytes that the tree was made from."""
-    cues = tuple(cue for cue in _CUES if cue.encode() in html)
-    if not cues:
+_VALUES = XPath("//@*", smart_strings=False)
+
+
+def find_author(tree: Any) -> str | None:
+    """The by-line that trafilatura finds in `tree`, or None."""
+    values = "\n".join(_VALUES(tree))
+    cues = tuple(cue for cue in _CUES if cue in values)
+    if not cues and tree.find(".//author") is None:
         return None
     places = _places(cues)(tree)
     if not places:
@@ -48,5 +52,5 @@ def find_author(tree: Any, html: bytes) -> str | None:
 @cache
 def _places(cues: tuple[str, ...]) -> XPath:
     """Elements with a cue in an attribute that is no address, and `<author>`. One expression for each set of cues."""
-    says = " or ".join(f'contains(., "{cue}")' for cue in cues)
+    says = " or ".join(f'contains(., "{cue}")' for cue in cues) or "false()"
     return XPath(f"//@*[({says}) and name() != 'href' and name() != 'src']/..|//author")

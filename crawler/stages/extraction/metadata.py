@@ -34,9 +34,7 @@ class Metadata:
     """SPDX identifier of a Creative Commons licence."""
 
 
-def read_metadata(
-    tree: Any, html: bytes, url: str, max_date: str | None = None, *, search_author: bool = True
-) -> Metadata:
+def read_metadata(tree: Any, url: str, max_date: str | None = None, *, search_author: bool = True) -> Metadata:
     """Read title, description, author, date and licence off the parsed page.
 
     `search_author` looks for a by-line in the page where the metadata name no author (`bylines.py`).
@@ -49,7 +47,7 @@ def read_metadata(
     if found.author and " " not in found.author:
         found.author = None
     found = _attempt(extract_meta_json, tree, found) or found
-    author = found.author or (_attempt(find_author, tree, html) if search_author else None)
+    author = found.author or (_attempt(find_author, tree) if search_author else None)
     return Metadata(
         title=_short(found.title or _attempt(extract_title, tree)),
         description=_short(found.description),
