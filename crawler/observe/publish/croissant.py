@@ -12,6 +12,7 @@ from typing import Any
 from crawler.document import RECORD_FIELDS, Document
 from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.provenance import Provenance
+from crawler.storage.files.parquet import is_parquet
 from crawler.storage.files.place import SHARDS
 from crawler.storage.types import Entry
 
@@ -111,7 +112,7 @@ def _file(entry: Entry) -> dict[str, Any]:
         "description": f"{entry['documents']:,} documents",
         "contentUrl": entry["path"],
         "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": "application/jsonlines",
+        "encodingFormat": "application/vnd.apache.parquet" if is_parquet(entry["path"]) else "application/jsonlines",
         "sha256": entry["sha256"],
     }
 
