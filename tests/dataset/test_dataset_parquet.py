@@ -146,7 +146,9 @@ def test_load_dataset_reads_the_corpus_by_its_card_without_a_network(made, tmp_p
     ]
     assert loaded.features["author"] == datasets.Value("string")
     if shard_format == "jsonl.zst":
-        assert [dict(r) for r in loaded] == corpus.records()
+        # its JSON reader takes a time for one, and the string it makes of it again is written in another way
+        times = [r | {"crawled_at": r["crawled_at"].replace("T", " ").removesuffix("Z")} for r in corpus.records()]
+        assert [dict(r) for r in loaded] == times
 
 
 def test_damage_in_a_file_that_is_read_names_the_file(corpus):
