@@ -34,6 +34,8 @@ LOST = "frontier/lost"  # leases that had expired before their outcome
 STALE = "frontier/stale"  # outcomes of leases that were somebody else's by then
 ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on any more
 PUT_AGAIN = "frontier/put_again"  # links put a second time because the server was restarted
+PARAMETERS = "frontier/parameters"  # query parameters that change no page, at the end of a run
+PARAMETER = "frontier/parameter"  # followed by /scope/name: pairs of URLs that brought the same page
 SITEMAPS = "sitemap/files"
 SITEMAPS_UNCHANGED = "sitemap/unchanged"
 UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that -a sitemap= or an allowlist names

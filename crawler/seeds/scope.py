@@ -19,7 +19,8 @@ from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
-FORMAT = 1
+FORMAT, OLDER = 2, 1
+"""The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
 
 
 class AdmissionReason(StrEnum):
@@ -228,9 +229,17 @@ class Scope:
             raise ScopeError(
                 f"the stored scope cannot be read ({type(error).__name__}): seed the crawl again"
             ) from None
-        if written_by != FORMAT:
+        if written_by not in (FORMAT, OLDER):
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
         return cls(**hosts, entries=entries, clock=clock, policy=policy)
+
+    @staticmethod
+    def is_older(text: str | bytes) -> bool:
+        """True where a version before this one wrote the stored scope."""
+        try:
+            return bool(json.loads(text)["format"] == OLDER)
+        except (ValueError, TypeError, KeyError):
+            return False
 
     def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""

@@ -28,6 +28,7 @@ from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.scheduler.turned_away import SamePage
 from crawler.seeds.arguments import judged
 from crawler.seeds.plan import SeedPlan, sitemap_candidates
 from crawler.seeds.scope import AdmissionReason
@@ -207,6 +208,8 @@ class CorpusSpider(Spider):
         if lease.visit is not None:
             recall(doc, lease.visit)
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
+        if isinstance(failure.value, SamePage):
+            await self._put(self._admitted([failure.value.candidate], "link"), lease)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
