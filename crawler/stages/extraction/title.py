@@ -37,7 +37,8 @@ def _leads_away(headline: Any, url: str) -> bool:
     link = headline.find(".//a[@href]")
     if link is None or _text(link) != _text(headline):
         return False
-    return urljoin(url, link.get("href").strip()).partition("#")[0] != url.partition("#")[0]
+    target: str = urljoin(url, link.get("href").strip())
+    return target.partition("#")[0] != url.partition("#")[0]
 
 
 def _text(element: Any) -> str:
