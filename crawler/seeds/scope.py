@@ -21,6 +21,8 @@ from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 Via = Literal["seed", "link", "sitemap", "redirect"]
 FORMAT, OLDER = 2, 1
 """The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
+USUAL_SITEMAP = "/sitemap.xml"
+"""Where the sitemap of a domain is looked for whose allowlist entry names none."""
 
 
 class AdmissionReason(StrEnum):
@@ -136,6 +138,13 @@ class Scope:
         """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
         entry = self._by_sitemap.get(url)
         return entry is not None and self.clock() < entry.expires_at
+
+    def guesses_sitemap(self, url: str) -> bool:
+        """True where the URL is the usual place, tried because the entry of its domain wants lists and names none."""
+        entry = self.entry_of(url)
+        if entry is None or entry.sitemaps or entry.discovery != "sitemap" or self.clock() >= entry.expires_at:
+            return False
+        return url.partition("://")[2] == f"{entry.domain}{USUAL_SITEMAP}"
 
     def refusal_of(self, url: str, kind: str = "page") -> Admission | None:
         """The answer of an allowlist entry that no longer lets in a URL which is queued; None where none objects.
