@@ -68,6 +68,8 @@ class ServerClient:
 
     `epoch` grows when another server process answers than before: after a crash the last second of what the one before
     had answered may be lost. (Not on a cluster, whose clients connect in their own way.)
+
+    `answered_at` is when the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class ServerClient:
     ) -> None:
         self.url = url
         self.epochs = Epochs()
+        self.answered_at = 0.0
         self._name, self._revive, self._sleep = name, revive, sleep
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
@@ -166,6 +169,7 @@ class ServerClient:
                 if self._revive is not None:
                     await self._revive()
             else:
+                self.answered_at = time.monotonic()
                 if since:
                     log.warning("%s is back after %.1f s", self._name, time.monotonic() - since)
                 return answer
