@@ -41,7 +41,7 @@ _OUTAGE = (
 _OUTAGE_CODES = ("MISCONF", "OOM", "LOADING", "NOREPLICAS", "BUSY ", "MASTERDOWN")
 """A full disk (MISCONF) or full memory stops writing for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0  # seconds between two attempts while the server is away
-_LOADING_SECONDS = 120.0  # for a server that reads its file
+LOADING_SECONDS = 120.0  # for a server that reads its file
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 _ANSWER_SECONDS = 30.0
 KEEPS_EVERYTHING = "noeviction"
@@ -98,7 +98,7 @@ class ServerClient:
 
     async def await_loaded(self) -> None:
         """Return when the server has read its file. Raises: RedisError, OSError where it does not answer."""
-        deadline = time.monotonic() + _LOADING_SECONDS
+        deadline = time.monotonic() + LOADING_SECONDS
         while True:
             try:
                 await self.redis.ping()

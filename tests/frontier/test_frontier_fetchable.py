@@ -13,7 +13,8 @@ QUEUED = {"deep": 100, "small": 10, "third": 100}
 
 
 async def fill(frontier: Frontier) -> None:
-    await frontier.put([Candidate(f"https://{host}.example/{n}") for host, count in QUEUED.items() for n in range(count)])
+    for host, count in QUEUED.items():
+        await frontier.put([Candidate(f"https://{host}.example/{n}") for n in range(count)])
 
 
 async def fetchable(frontier: Frontier) -> int:

@@ -99,5 +99,5 @@ def _server_class(host: str) -> type[_Server]:
 class _SilentHandler(WSGIRequestHandler):
     timeout = 30.0  # seconds; who connects and says nothing does not keep a thread
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name in the standard library
+    def log_message(self, format: str, *args: object) -> None:  # the name in the standard library
         """A scrape every few seconds is no news."""
