@@ -68,9 +68,9 @@ def _rows(file: Path) -> Iterator[Record]:
     for row in parquet.read_table(file).to_pylist():
         for name in ("language_signals", "quality_signals", "render_signals"):
             row[name] = json.loads(row[name] or "null")
-        row |= json.loads(row.pop("extra") or "{}")
+        extra = json.loads(row.pop("extra") or "{}")
         left_out = {"title", "description", "author", "text"} if row["text"] is None else set()
-        yield {name: value for name, value in row.items() if name not in left_out}
+        yield {name: value for name, value in row.items() if name not in left_out} | extra
 
 
 def _open(file: Path) -> IO[str]:

@@ -15,6 +15,7 @@ from crawler.commands.operations import (
     duplicates,
     exclude,
     expire,
+    export,
     index,
     page,
     repair,
@@ -33,6 +34,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "verify": verify.OPERATION,
         "repair": repair.OPERATION,
         "select": select.OPERATION,
+        "export": export.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
         "exclude": exclude.OPERATION,
@@ -48,4 +50,6 @@ class Command(OperationsCommand, ScrapyCommand):
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus, compose a subset, withdraw domains, find repetitions and evaluation sets, show a page"
+        return (
+            "Check a corpus, compose a subset, export it, withdraw domains, find repetitions and test sets, show a page"
+        )

@@ -40,6 +40,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset duplicates": (["eval", "pairs.jsonl"], 1),
     "dataset exclude": (EXCLUDE[2:], 1),
     "dataset expire": (["--older-than", "1", "corpus"], 1),
+    "dataset export": (["--to", "jsonl.gz", "--out", "release", "corpus"], 1),
     "dataset index": (["texts.jsonl"], 1),
     "dataset page": (PAGE[2:], 1),
     "dataset repair": (["corpus"], 1),

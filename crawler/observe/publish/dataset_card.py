@@ -37,12 +37,15 @@ def shards_of(found: Provenance) -> Files:
     return Files([f"{SHARDS}/*.{name}" for name in formats], features)
 
 
-def card(found: Provenance, files: Files | None = None) -> str:
-    """The card as Markdown; equal corpora give equal text. files: of an export; else the shards of the corpus."""
+def card(found: Provenance, files: Files | None = None, *, documents: int | None = None) -> str:
+    """The card as Markdown; equal corpora give equal text. files: of an export; else the shards of the corpus.
+
+    documents: in the export; where they are fewer than in the corpus, the figures of the corpus are said to be those.
+    """
     front = yaml.safe_dump(
         front_matter(found, files or shards_of(found)), sort_keys=False, allow_unicode=True, default_flow_style=False
     )
-    return f"---\n{front}---\n\n" + "\n".join(_body(found)).rstrip("\n") + "\n"
+    return f"---\n{front}---\n\n" + "\n".join([*_note(found, documents), *_body(found)]).rstrip("\n") + "\n"
 
 
 def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
@@ -59,6 +62,13 @@ def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
         "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": files.data_files}]}],
         **({"dataset_info": {"features": files.features}} if files.features else {}),
     }
+
+
+def _note(found: Provenance, documents: int | None) -> list[str]:
+    if documents is None or documents == found.summary.kept:
+        return []
+    held = f"This export holds {documents:,} of the {found.summary.kept:,} documents of the corpus below"
+    return [f"{held}: the latest of each page, and none that was withdrawn.", ""]
 
 
 def _size(count: int) -> str:

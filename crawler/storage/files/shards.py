@@ -170,7 +170,7 @@ def _sealing(final: Path, target: IO[bytes]) -> Iterator[Callable[[bytes, Record
         yield lambda line, record: rows.add(record, len(line))
         rows.close()
     else:
-        with _compressor(final.name, target) as out:
+        with compressor(final.name, target) as out:
             yield lambda line, record: out.write(line)  # noqa: ARG005
 
 
@@ -187,7 +187,7 @@ def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
 
 
 @contextmanager
-def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
+def compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
     """A writer whose output is one frame (zstd), one member without time or name (gzip), or the bytes themselves."""
     if name.endswith(".zst"):
         with zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).stream_writer(
