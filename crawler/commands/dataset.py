@@ -18,6 +18,7 @@ from crawler.commands.operations import (
     export,
     index,
     page,
+    query,
     repair,
     select,
     substrings,
@@ -44,6 +45,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "index": index.OPERATION,
         "duplicates": duplicates.OPERATION,
         "best": best.OPERATION,
+        "query": query.OPERATION,
         "page": page.OPERATION,
         "captures": captures.OPERATION,
     }

@@ -44,9 +44,8 @@ class Format:
 
 @contextmanager
 def _parquet(target: IO[bytes], _: str) -> Iterator[Add]:
-    rows = ParquetRows(target, rejected=False)
-    yield lambda record, line, number: rows.add(record, len(line))  # noqa: ARG005
-    rows.close()
+    with ParquetRows(target, rejected=False) as rows:
+        yield lambda record, line, number: rows.add(record, len(line))  # noqa: ARG005
 
 
 @contextmanager

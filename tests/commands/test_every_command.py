@@ -43,6 +43,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset export": (["--to", "jsonl.gz", "--out", "release", "corpus"], 1),
     "dataset index": (["texts.jsonl"], 1),
     "dataset page": (PAGE[2:], 1),
+    "dataset query": (["corpus", "SELECT 1"], 1),
     "dataset repair": (["corpus"], 1),
     "dataset select": (["--out", "subset", "corpus"], 1),
     "dataset substrings": (["corpus"], 1),

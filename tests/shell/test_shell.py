@@ -60,7 +60,7 @@ def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
 
 def test_what_parquet_and_sql_need_on_top_is_required_apart() -> None:
     assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb"}
-    assert imports("crawler") >= {"pyarrow"}
+    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb"}
 
 
 def test_what_the_view_in_the_browser_needs_on_top_is_required_apart() -> None:

@@ -1,6 +1,7 @@
 """Records in Parquet: one schema out of one declaration, and every record comes back as it was."""
 
 import dataclasses
+import gc
 import io
 import typing
 
@@ -15,6 +16,7 @@ from crawler.storage.files.columns import EXTRA, REJECTED_FIELDS, SCHEMA_VERSION
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.parquet import read_json_lines, read_rows, write_lines
 from crawler.storage.files.records import encode, record_of, rejection_of
+from crawler.storage.files.shards import write_sealed
 from tests.support.places import PROJECT
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is optional")
@@ -132,3 +134,14 @@ def test_a_parquet_file_of_somebody_else_is_no_shard():
     pq.write_table(pa.table({"url": ["x"]}), file)
     with pytest.raises(StorageError, match="no shard of this project"):
         list(read_rows(file))
+
+
+def test_a_shard_that_cannot_be_finished_leaves_nothing_and_the_writer_lets_go_of_its_file(tmp_path):
+    def lines():
+        yield encode(record_of(page()))
+        raise StorageError("the journal is damaged")
+
+    with pytest.raises(StorageError, match="journal is damaged"):
+        write_sealed(tmp_path / "c-w-000000.parquet", lines())
+    gc.collect()  # the writer's finaliser has nothing to complain of: warnings are errors
+    assert list(tmp_path.iterdir()) == []

@@ -6,9 +6,10 @@ bytes of a file depend on its records (and on the version of pyarrow, which each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import orjson
 
@@ -26,11 +27,22 @@ SUFFIX = ".parquet"
 
 
 class ParquetRows:
-    """Writes records to one open file. `close()` writes the footer: without it the file is not Parquet."""
+    """Writes records to one open file, in a `with` block: its end writes the footer that makes the file Parquet.
 
-    def __init__(self, target: IO[bytes], *, rejected: bool, without: Iterable[str] = ()) -> None:
+    After an exception the file is of no use; the writer lets go of it before it is closed.
+    """
+
+    def __init__(
+        self,
+        target: IO[bytes],
+        *,
+        rejected: bool,
+        without: Iterable[str] = (),
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
         self._pa = arrow()
-        self._schema = arrow_schema(rejected=rejected, without=without)
+        schema = arrow_schema(rejected=rejected, without=without)
+        self._schema = schema.with_metadata({**schema.metadata, **(metadata or {})})
         self._names = [name for name in self._schema.names if name != EXTRA]
         self._without = frozenset(without)
         self._writer = self._pa.parquet.ParquetWriter(
@@ -57,18 +69,26 @@ class ParquetRows:
             self._writer.write_table(table, row_group_size=len(self._rows))
         self._rows, self._bytes = [], 0
 
-    def close(self) -> None:
-        """Write what is left and the footer."""
-        self._flush()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+                self._writer.close()
+        finally:
+            if self._writer.is_open:  # else its finaliser writes to a closed file
+                with suppress(Exception):
+                    self._writer.close()
+                self._writer.is_open = False
 
 
 def write_lines(target: IO[bytes], lines: Iterable[bytes], *, rejected: bool) -> None:
     """Write JSON lines as one Parquet file. Raises: StorageError, and OSError of a failing disk."""
-    rows = ParquetRows(target, rejected=rejected)
-    for line in lines:
-        rows.add(orjson.loads(line), len(line))
-    rows.close()
+    with ParquetRows(target, rejected=rejected) as rows:
+        for line in lines:
+            rows.add(orjson.loads(line), len(line))
 
 
 def read_rows(file: IO[bytes]) -> Iterator[Record]:

@@ -166,9 +166,8 @@ def read_lines(source: Path | IO[bytes], name: str = "") -> Iterator[bytes]:
 def _sealing(final: Path, target: IO[bytes]) -> Iterator[Callable[[bytes, Record], object]]:
     """A function that takes a line with its record; what was taken is in `target` where the block ends well."""
     if is_parquet(final.name):
-        rows = ParquetRows(target, rejected=final.parent.name == REJECTED)
-        yield lambda line, record: rows.add(record, len(line))
-        rows.close()
+        with ParquetRows(target, rejected=final.parent.name == REJECTED) as rows:
+            yield lambda line, record: rows.add(record, len(line))
     else:
         with compressor(final.name, target) as out:
             yield lambda line, record: out.write(line)  # noqa: ARG005
