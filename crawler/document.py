@@ -295,16 +295,32 @@ class Signal:
 
 
 @dataclass(slots=True)
+class Capture:
+    """JSON that a page in the browser has fetched for its own content, and that the allowlist names (`js_capture`).
+
+    body: free of content coding. signals: every opt-out statement about its URL, of robots.txt, files and headers.
+    exchange: as the archive stores it; stays in the process that fetched it.
+    """
+
+    url: str
+    body: bytes
+    signals: list[Signal] = field(default_factory=list)
+    exchange: Exchange | None = None
+
+
+@dataclass(slots=True)
 class Rendering:
     """What a browser made of a page.
 
     dom: the document as it stood in the end, HTML in UTF-8; empty where there is none.
     facts: how it went, JSON values: `requests`, `refused` by reason, `scrolls`, `settled`, `moved_to` (where a script
-    wanted to lead), `failed` (reason and detail where nothing came of it).
+    wanted to lead), `captured` (how many), `failed` (reason and detail where nothing came of it).
+    captures: JSON that the page has fetched, in the order in which it came.
     """
 
     dom: bytes = b""
     facts: dict[str, Any] = field(default_factory=dict)
+    captures: list[Capture] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -372,7 +388,9 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
-    method_used: str = "fast"  # "fast": the page as it was sent; "embedded": data in it; "js": drawn in a browser
+    method_used: str = (
+        "fast"  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": data it fetched
+    )
     render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False
     pii_span_count: int = 0
@@ -431,6 +449,7 @@ class Document(Columns):
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
+    captured: str = ""  # running text of the JSON that the page fetched in the browser
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body

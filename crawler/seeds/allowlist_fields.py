@@ -142,6 +142,7 @@ LISTS: dict[str, Callable[[str], str]] = {
     "sitemaps": _sitemap,
     "include": _pattern,
     "exclude": _pattern,
+    "js_capture": _pattern,
     "tracking": _parameter,
 }
 """Keys with a list of values."""

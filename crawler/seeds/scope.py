@@ -257,7 +257,7 @@ class Scope:
 
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
-_LISTS = ("sitemaps", "include", "exclude", "tracking")
+_LISTS = ("sitemaps", "include", "exclude", "tracking", "js_capture")
 _NUMBERS: dict[str, tuple[type, ...]] = {
     "delay": (int, float),
     "max_pages": (int,),
