@@ -389,7 +389,7 @@ class Columns:
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
     method_used: str = (
-        "fast"  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": data it fetched
+        "fast"  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
     )
     render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False
@@ -432,6 +432,7 @@ class Document(Columns):
 
     depth: int = 0
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
+    fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
     past_text: bytes = b""  # the same, also after that text was released

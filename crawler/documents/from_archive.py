@@ -10,7 +10,7 @@ from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load, load_browser, load_history, load_profile, load_verdict
+from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
@@ -45,7 +45,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
     doc.license_reviewer, doc.license_reviewed = response.license_reviewer, response.license_reviewed
-    doc.profile = load_profile(response.evidence)
+    doc.profile, doc.fields = load_profile(response.evidence), load_fields(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     if (facts := load_browser(response.evidence)) is not None:

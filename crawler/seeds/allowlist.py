@@ -126,7 +126,7 @@ class _Reader:
 
     def read(self, data: bytes) -> list[AllowlistEntry]:
         try:
-            root = _compose(data.decode("utf-8-sig"))
+            root = compose(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
             self.problems.append(f"{self.name}:{line}: expected UTF-8: save the file in that encoding")
@@ -226,7 +226,7 @@ class _Reader:
         self.problems.append(f"{self.name}:{node.start_mark.line + 1}: {text}")
 
 
-def _compose(text: str) -> yaml.Node | None:
+def compose(text: str) -> yaml.Node | None:
     """The nodes of the one document. Depth is checked on the event stream first: composing recurses, in C too."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):

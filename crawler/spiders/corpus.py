@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class CorpusSpider(Spider):
-    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=…]`."""
+    """`scrapy crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
 
     name = "corpus"
     config: Config
@@ -175,7 +175,8 @@ class CorpusSpider(Spider):
         await self._settle_sitemap(doc, lease)
 
     async def _read_sitemap(self, response: Response, lease: Lease) -> None:
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
+        source = self.scope.source_of_list(lease.url)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")

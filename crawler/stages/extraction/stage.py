@@ -96,7 +96,8 @@ class ExtractionStage:
         elif tree is None:
             text = ""
         else:
-            self._fill_metadata(doc, tree)
+            if not doc.fields:  # a record says them itself
+                self._fill_metadata(doc, tree)
             marked = code_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
             text = self._or_captured(doc, self._or_embedded(doc, text))
