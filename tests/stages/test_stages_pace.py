@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.stages.extraction import metadata
 from crawler.stages.quality import score, tokenizers, tokens
 from crawler.stages.quality.rules import gopher_repetition
 from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
@@ -99,21 +98,3 @@ def test_citations_and_addresses_are_found_where_the_plain_expressions_find_them
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=60))
 def test_the_deviation_of_line_lengths_is_that_of_the_population(lengths):
     assert score._deviation(lengths) == pytest.approx(pstdev(lengths), abs=1e-9)
-
-
-SIGNS = (
-    b"author Author byl username screenname writer zuozhe bianji xiaobian channel-name submitted-by posted-by "
-    b"journalist BBL"
-).split()
-
-
-@pytest.mark.parametrize("word", SIGNS)
-def test_every_sign_of_an_author_has_one_of_the_words_that_are_looked_for_first(word):
-    html = b'<p class="x-' + word.upper() + b'">A. Writer</p>'
-    assert metadata._AUTHOR_SIGN.search(html)
-    assert any(known in html.lower() for known in metadata._AUTHOR_WORDS)
-
-
-def test_a_page_without_any_of_these_words_is_not_searched_for_a_sign(monkeypatch):
-    monkeypatch.setattr(metadata, "_AUTHOR_SIGN", None)
-    assert metadata._author(None, b'<p class="lead">text</p>') is None

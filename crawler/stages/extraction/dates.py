@@ -14,6 +14,8 @@ from typing import Any
 
 from htmldate import find_date
 
+from crawler.stages.extraction.excerpt import excerpt_of
+
 logger = logging.getLogger(__name__)
 
 _FORMAT = "%Y-%m-%d"
@@ -56,12 +58,17 @@ def _readers() -> ModuleType | None:
 
 
 def _of_elements(tree: Any, options: Any, readers: ModuleType) -> str | None:
-    """Of the page without comments, related articles and the like; a page without any place is not copied for it."""
-    if tree.find(".//time") is None and not readers.date_candidates(tree, False):
-        return None
-    searched = readers.discard_unwanted(readers.clean_html(deepcopy(tree), readers.CLEANING_LIST))
+    """Of the page without comments, related articles and the like: those places are copied that could name a date."""
+    found = None
+    if places := readers.date_candidates(tree, False):
+        found = readers.examine_elements(readers.date_candidates(_without_code(places, readers), False), options)
+    if found is None and (times := list(tree.iter("time"))):
+        found = readers.examine_time_elements(_without_code(times, readers), options)
+    return str(found) if found else None
+
+
+def _without_code(places: list[Any], readers: ModuleType) -> Any:
+    searched = readers.discard_unwanted(readers.clean_html(excerpt_of(places), readers.CLEANING_LIST))
     for code in list(searched.iter("pre", "code")):
         code.drop_tree()
-    found = readers.examine_elements(readers.date_candidates(searched, False), options)
-    found = found or readers.examine_time_elements(searched, options)
-    return str(found) if found else None
+    return searched

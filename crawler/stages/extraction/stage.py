@@ -136,7 +136,7 @@ class ExtractionStage:
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
         search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
-        found = read_metadata(tree, doc.html, doc.url, doc.crawled_at[:10] or None, search_author=search_author)
+        found = read_metadata(tree, doc.url, doc.crawled_at[:10] or None, search_author=search_author)
         doc.title = found.title or doc.title
         doc.description = found.description or doc.description
         doc.author = found.author or doc.author

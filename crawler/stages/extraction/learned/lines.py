@@ -78,10 +78,11 @@ def _around(page: Walked, holder: int, tag: str) -> int:
 
 
 def _is_simple(page: Walked, row: int) -> bool:
-    """True for a row of values: no more blocks than cells, and more than one."""
+    """True for a row of values: each block in a cell of its own, and fewer than 100."""
     start, end = page.starts[row], page.ends[row]
-    cells = {_cell(page, holder, row) for holder in page.holders[start:end]}
-    return 1 < end - start <= len(cells) and len(cells) < 100
+    if not 1 < end - start < 100:
+        return False
+    return len({_cell(page, holder, row) for holder in page.holders[start:end]}) == end - start
 
 
 def _cell(page: Walked, holder: int, row: int) -> int:
