@@ -55,6 +55,7 @@ class AllowlistEntry:
     js_capture: tuple[str, ...] = ()  # patterns of JSON that its pages fetch in the browser for their own content
     js_timeout: float | None = None  # seconds a page may take in the browser; None = BROWSER_TIMEOUT_SECONDS
     discovery: str = "sitemap"
+    feeds: int | None = None  # that its pages name and each worker reads, of one host; None = FRONTIER_FEEDS
     profile: str = "auto"  # of the quality rules; auto = QUALITY_PROFILE decides
     tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
     line: int = field(default=0, compare=False, repr=False)  # in the file, for messages; not stored

@@ -141,6 +141,11 @@ class Scope:
             return any(url == source.first_list for source in self.sources)
         return self.clock() < entry.expires_at
 
+    def most_feeds(self, url: str, default: int) -> int:
+        """How many feeds of the URL's host are read: as its allowlist entry says, else `default`."""
+        entry = self.entry_of(url)
+        return default if entry is None or entry.feeds is None else entry.feeds
+
     def source_of_list(self, url: str) -> ApiSource | None:
         """The source of JSON that this sitemap file is a list of; None for a sitemap."""
         return next((source for source in self.sources if source.is_list(url)), None)
@@ -279,6 +284,7 @@ _NUMBERS: dict[str, tuple[type, ...]] = {
     "delay": (int, float),
     "max_pages": (int,),
     "priority": (int,),
+    "feeds": (int,),
     "ttl_days": (int, float),
     "js_timeout": (int, float),
 }

@@ -17,7 +17,7 @@ BETTER = 1.2
 """How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
 _MUTABLE = (
     *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "redirects"),
-    *("optout_signals", "done", "metas", "rel_links", "links", "timings", "render_signals"),
+    *("optout_signals", "done", "metas", "rel_links", "links", "feeds", "timings", "render_signals"),
 )
 
 

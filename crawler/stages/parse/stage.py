@@ -28,6 +28,9 @@ from crawler.urls.rel_canonical import from_links
 
 MAX_STATEMENTS = 500
 """<meta> and <link> elements read from one page."""
+MAX_FEEDS = 10
+"""Feeds that one page names."""
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 MAX_HEAD_CHARS = 1_000
 """Characters of title and description."""
 
@@ -144,6 +147,8 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     base = _base_url(doc.url, tree)
     doc.metas = _metas(tree)
     doc.rel_links = _rel_links(tree, base)
+    feeds = (href for rel, kind, href in doc.rel_links if kind in _FEEDS and "alternate" in rel.split())
+    doc.feeds = list(dict.fromkeys(feeds))[:MAX_FEEDS]
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     links = _links(tree, base, max_links)
