@@ -105,7 +105,7 @@ def _members(place: Place, name: str, is_withdrawn: Callable[[str], bool]) -> li
 
 
 def _with_captures(members: list[_Member]) -> list[_Member]:
-    """What a withdrawn page fetched in the browser has URLs of its own: it goes with the page, with what is beside it."""
+    """JSON that a withdrawn page fetched has a URL of its own: it goes with the page, and so does what is beside it."""
     gone = {member.record_id for member in members if member.withdrawn and member.response}
     gone |= {member.record_id for member in members if member.response and member.page_id in gone}
     return [replace(member, withdrawn=member.withdrawn or {member.record_id, member.page_id} & gone != set())
