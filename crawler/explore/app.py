@@ -13,10 +13,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawler.config import Config
-from crawler.explore import corpus_page, document_page, documents_page
+from crawler.explore import corpus_page, document_page, documents_page, judge, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.filters import FilterError
-from crawler.explore.guard import Guard
+from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
 from crawler.storage.files.errors import StorageError
 
@@ -28,7 +28,7 @@ class Visit:
     catalogue: Catalogue
     number: int
     pairs: list[tuple[str, str]]
-    """Names and values of the query."""
+    """Names and values of the query, or of the form."""
     config: Config
     """The settings of who looks: the thresholds that values are shown against."""
     key: int
@@ -40,9 +40,15 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/", corpus_page.corpus),
     ("/documents", documents_page.documents),
     ("/documents/{key:int}", document_page.document),
+    ("/what-if", what_if.what_if),
+    ("/judge", judge.judge),
     ("/archived/{key:int}", document_page.archived),
 )
 """Below the number of a corpus: address and the function that shows it."""
+
+
+FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
+"""The same for what a form sends: the only addresses that write anything."""
 
 
 def application(catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = ()) -> Guard:
@@ -50,6 +56,10 @@ def application(catalogues: Sequence[Catalogue], config: Config, token: str, hos
     routes = [Route("/", lambda _: RedirectResponse("/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
     routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
+    routes += [
+        Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
+        for path, take in FORMS
+    ]
     problems: dict[Any, Any] = {
         FilterError: _problem(400, catalogues),
         StorageError: _problem(500, catalogues),
@@ -76,7 +86,8 @@ def _visit(request: Request, catalogues: Sequence[Catalogue], config: Config) ->
     number, key = request.path_params["number"], request.path_params.get("key", 0)
     if number >= len(catalogues) or key.bit_length() > 62:
         raise HTTPException(404)
-    return Visit(catalogues[number], number, request.query_params.multi_items(), config, key)
+    pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
+    return Visit(catalogues[number], number, pairs, config, key)
 
 
 def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dict[str, Any]:

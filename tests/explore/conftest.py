@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -76,8 +77,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     with ExitStack() as stack:
 
         def start(*folders: Path | str, enter: bool = True, **settings: object) -> Desk:
-            scratch = tmp_path / "catalogues"
-            scratch.mkdir(exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(dir=tmp_path))
             catalogues = [Catalogue(Place(str(f)), scratch / f"{n}.duckdb") for n, f in enumerate(folders)]
             listening = bound("127.0.0.1", 0)
             desk = Desk(listening.getsockname()[1], catalogues)
