@@ -42,6 +42,8 @@ _HARMLESS = frozenset(
 _BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "pre", "blockquote", "dt", "dd", "figcaption",
            "div", "section", "article", "main", "summary", "caption")  # fmt: skip
 _WORD = re.compile(r"\w+")
+_ASKS = re.compile(r"url|import|image|src|\\\\", re.IGNORECASE)
+"""What a style would ask for a file with; the policy of the frame refuses it anyway."""
 _HEAD = (
     '<!doctype html><html><head><meta charset="utf-8"><title>Archived page</title><style>'
     "html{background:#fff;color:#1d2430;font:15px/1.5 system-ui,sans-serif}body{margin:1rem;overflow-wrap:anywhere}"
@@ -93,7 +95,7 @@ def mark(tree: HtmlElement, shingles: Shingles) -> None:
 
 def is_kept(passage: str, shingles: Shingles) -> bool:
     """True where the passage stands in the text of the shingles, redactions and small changes aside."""
-    words = _WORD.findall(passage.casefold())
+    words = _WORD.findall(passage[:MAX_TEXT].casefold())
     if len(words) < _SHINGLE:
         return len("".join(words)) >= _SHORT and tuple(words) in shingles
     runs = [tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)]
@@ -107,6 +109,10 @@ def _disarm(tree: HtmlElement) -> None:
             continue
         for name in set(element.attrib) - _HARMLESS:
             del element.attrib[name]
+        if _ASKS.search(element.get("style", "")):
+            del element.attrib["style"]
+        if element.tag == "style" and _ASKS.search(element.text or ""):
+            element.text = ""
 
 
 def _lines(text: str, shingles: Shingles) -> Iterator[str]:

@@ -27,6 +27,8 @@ HOSTILE = (
     "<iframe src=//evil.example></iframe><form action=//evil.example><input name=a><button>Go</button></form>"
     "<a href='javascript:alert(1)' ping=//evil.example>more</a><svg><script>alert(1)</script></svg>"
     "<object data=//evil.example></object><video src=//evil.example/v></video><style>p{color:red}</style>"
+    "<style>@import '//evil.example'; p{background:URL(//evil.example)}</style>"
+    '<p style="background:u\\\\72l(//evil.example)">styled</p>'
     "<math><mtext><script>alert(2)</script></mtext></math></body></html>"
 )
 
