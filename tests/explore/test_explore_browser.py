@@ -152,7 +152,7 @@ def test_every_page_is_whole_quiet_and_usable_by_everybody_at_any_width(watched:
 def test_a_click_on_a_bar_lists_its_documents_and_a_click_on_one_shows_it_beside_its_page(watched: Watched) -> None:
     page = watched.page
     page.goto(f"{watched.base}/0/")
-    page.locator("svg.histogram a").last.click()
+    page.get_by_role("region", name="Quality score").locator("svg a").last.click()
     expect(page).to_have_url(re.compile(r"/0/documents\?where="))
     page.locator(".documents tbody a").first.click()
     expect(page.locator(".text")).to_be_visible()
