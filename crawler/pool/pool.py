@@ -27,6 +27,7 @@ from crawler.stages.chain import READING, STAGES, modules
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawler.seeds.api import ApiSource
     from crawler.seeds.sitemaps import Sitemap
 
 logger = logging.getLogger(__name__)
@@ -93,14 +94,14 @@ class StagePool:
         done.exchange = doc.exchange
         return done
 
-    async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
-        """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
+    async def sitemap(self, body: bytes, url: str, nesting: int = 0, source: ApiSource | None = None) -> Sitemap:
+        """Parse a sitemap file in a worker; `nesting` is how many files led to it; `source`: it is a list of this one.
 
         Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
         where the processes cannot be started.
         """
         await self.ready()
-        return await self._call(worker.run_sitemap, body, url, nesting)
+        return await self._call(worker.run_sitemap, body, url, nesting, source)
 
     def start_loading(self) -> None:
         """Have the fork server import the stages and their libraries, while this process does something else.
