@@ -94,6 +94,7 @@ WORKER_OWN: Mapping[str, str] = {
     "PROGRESS_FD": "how `scrapy work` hears of this worker",
     "METRICS_PORT": "where this worker's counters are served",
     "METRICS_HOST": "where this worker's counters are served",
+    "LOG_JSON": "how the log of this worker reads",
     "CRAWL_RULES": "says what to do where the others differ",
     "FRONTIER_LEASE_SECONDS": "a lease carries its own end, and its worker renews it in time",
     "FRONTIER_IDLE_SECONDS": "when this worker ends; the others go on, and nothing is lost",
