@@ -25,6 +25,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from bench.web.held_sites import HELD
 from bench.web.value_sites import SITES, Page, Site
 from crawler.config import FrontierConfig
 from crawler.document import Document, Drop
@@ -262,13 +263,15 @@ def table(results: list[Result]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.speed.value", description=__doc__)
-    parser.add_argument("--site", action="append", choices=[site.name for site in SITES])
+    parser.add_argument("--site", action="append", choices=[site.name for site in (*SITES, *HELD)])
+    parser.add_argument("--held", action="store_true", help="the sites that no constant was chosen on")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         server = stack.enter_context(EmbeddedServer(Path(folder)))
-        results = [measure(site, server) for site in SITES if not options.site or site.name in options.site]
+        named = [site for site in (*SITES, *HELD) if site.name in (options.site or ())]
+        results = [measure(site, server) for site in named or (HELD if options.held else SITES)]
     if options.json:
         rows = [{name: getattr(r, name) for name in (*Result.__slots__, "ratio")} for r in results]
         print(json.dumps(rows, indent=1))
