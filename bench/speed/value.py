@@ -173,8 +173,9 @@ async def learning(web: Web, server: str) -> Crawl:
         while leases := (await frontier.lease(1)).leases:
             (lease,) = leases
             kind, tokens = crawl.take(lease.url, web.truth(lease.url))
-            parent, depth = shape_id_of(lease.url), lease.depth + 1
-            await frontier.put([Candidate(u, -depth, depth, mark=m, parent=parent) for u, m in web.links(lease.url)])
+            parent, depth, run = shape_id_of(lease.url), lease.depth + 1, lease.run + 1
+            links = [Candidate(u, -depth, depth, mark=m, parent=parent, run=run) for u, m in web.links(lease.url)]
+            await frontier.put(links)
             brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
         crawl.parked = (await frontier.counts()).barren

@@ -45,7 +45,8 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
 def packed_outcome(lease: Lease, kind: str, tokens: float, said: str = NO_EVIDENCE) -> bytes:
     """An outcome as `outcomes.lua` reads it. `said`: `evidence` of `crawler.urls.parameters`."""
     shape, parent, example = lease.shape or shape_id_of(lease.url), lease.parent or NO_PARENT, lease.url[:MAX_EXAMPLE]
-    return f"{shape}{parent}{kind}{min(lease.depth, 9)} {tokens:.0f} {said} {example}".encode()
+    mark = "-" if lease.mark is None else lease.mark
+    return f"{shape}{parent}{kind}{min(lease.depth, 9)}{mark} {tokens:.0f} {said} {example}".encode()
 
 
 def _evidence(lease: Lease, doc: Document, kind: str) -> str:
