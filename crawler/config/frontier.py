@@ -45,6 +45,8 @@ class FrontierConfig:
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
                                                "domain: example.org:foo,bar,example.net:baz",
                                                check=check_tracking)  # fmt: skip
+    feeds: int = setting("FRONTIER_FEEDS", 0, "feeds (RSS, Atom, JSON) of one host that its pages name and each worker "
+                         "reads, where the allowlist says nothing else; 0 = none", minimum=0)  # fmt: skip
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
     max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)

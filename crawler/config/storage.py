@@ -46,6 +46,9 @@ class StorageConfig:
                                    digest=False)  # fmt: skip
     shard_max_documents: int = setting("SHARD_MAX_DOCUMENTS", 0, "records a shard, where SHARD_MAX_BYTES does not end it "
                                        "first; 0 = any number", minimum=0, digest=False)  # fmt: skip
+    shard_max_age_seconds: float = setting("SHARD_MAX_AGE_SECONDS", 0.0, "age of the oldest record that is in no sealed "
+                                           "file, from which shards and archives are sealed, and uploaded where "
+                                           "CORPUS_DIR is a URL; 0 = by size alone", minimum=0.0, digest=False)  # fmt: skip
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
                                 choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)

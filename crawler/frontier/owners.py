@@ -111,6 +111,7 @@ WORKER_OWN: Mapping[str, str] = {
     "BROWSER_PROBE_SECONDS": "how soon a domain is tried without the browser again",
     "SHARD_MAX_BYTES": _SIZE,
     "SHARD_MAX_DOCUMENTS": _SIZE,
+    "SHARD_MAX_AGE_SECONDS": _SIZE,
     "ARCHIVE_MAX_BYTES": _SIZE,
     "ARCHIVE_TTL_DAYS": _EXPIRE,
     "DOCUMENT_TTL_DAYS": _EXPIRE,

@@ -7,6 +7,7 @@ disk work happen in the thread and never hold up the reactor.
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 import time
@@ -25,8 +26,12 @@ from crawler.storage.files.records import Record
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
+
 MAX_BATCH = 256
 """Waiting records that trigger a commit before `commit_seconds` are over."""
+REST_SECONDS = 1.0
+"""How often a writer without work looks whether something has become too old to stay unsealed."""
 
 
 @dataclass(slots=True)
@@ -49,8 +54,16 @@ class Sink:
     runs in the event loop whenever a record has got its place in the order of the writer thread.
     """
 
-    def __init__(self, corpus: Corpus, *, commit_seconds: float = 0.2, max_batch: int = MAX_BATCH) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        *,
+        commit_seconds: float = 0.2,
+        max_batch: int = MAX_BATCH,
+        rest_seconds: float | None = None,
+    ) -> None:
         self.corpus = corpus
+        self._rest_seconds = rest_seconds
         self.failed: StorageError | None = None
         self.on_failure: list[Callable[[StorageError], None]] = []
         self.on_taken: list[Callable[[], None]] = []
@@ -141,9 +154,9 @@ class Sink:
         deadline = 0.0
         while True:
             try:
-                job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()) if waiting else None)
+                job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()) if waiting else self._rest_seconds)
             except queue.Empty:
-                self._commit(waiting)
+                self._commit(waiting) if waiting else self._rest()
                 continue
             if job.last:
                 self._commit(waiting)
@@ -154,6 +167,12 @@ class Sink:
                 waiting.append(job)
             if len(waiting) >= self._max_batch:
                 self._commit(waiting)
+
+    def _rest(self) -> None:
+        try:
+            self.corpus.rest()
+        except StorageError as error:  # the corpus refuses whatever comes next, and whoever brings it is told
+            logger.error("%s", error)  # noqa: TRY400  # a sentence for people, no traceback
 
     def _perform(self, job: _Job) -> bool:
         """Run a job. True where its answer has to wait for the commit."""
@@ -202,4 +221,6 @@ class Sink:
 def sink_of(crawler: Crawler) -> Sink:
     """The one sink of a crawler, made on first use from its configuration and not yet open."""
     config = config_of(crawler)
-    return Sink(Corpus(config), commit_seconds=config.storage.commit_seconds)
+    storage = config.storage
+    rest = REST_SECONDS if storage.shard_max_age_seconds else None
+    return Sink(Corpus(config), commit_seconds=storage.commit_seconds, rest_seconds=rest)

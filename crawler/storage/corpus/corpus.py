@@ -30,6 +30,8 @@ from crawler.times import rfc3339
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
+REMOTE_MERGE_SECONDS = 60.0
+"""How often a running worker merges the manifest of a remote corpus: it reads the ledgers of all workers each time."""
 LOCK_PATIENCE_SECONDS = 5.0
 """How long another worker may take to seal what our killed predecessor of the same name left."""
 
@@ -57,7 +59,8 @@ class Corpus:
         self.kind: RunKind = "crawl"  # set it before `open`
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
-        self._checkpoint = 0.0
+        self._checkpoint = self._merged = 0.0
+        self._unsealed_since: float | None = None  # the first record after everything was sealed
 
     def open(self) -> list[Recovered]:
         """Claim the folder, recover what dead writers left, and take this writer's lock.
@@ -100,6 +103,7 @@ class Corpus:
         """Append an exchange to the archive; durable after the next `commit()`."""
         self._check()
         with self._failing():
+            self._begin()
             location = self._archive.write(exchange)
         self._counters["archived"] += 1
         return location
@@ -108,6 +112,7 @@ class Corpus:
         """Append a visit that brought nothing new to the archive; durable after the next `commit()`."""
         self._check()
         with self._failing():
+            self._begin()
             location = self._archive.write_revisit(exchange, referred)
         self._counters["revisits"] += 1
         return location
@@ -116,6 +121,7 @@ class Corpus:
         """Append a visit that found a page gone to the archive; durable after the next `commit()`."""
         self._check()
         with self._failing():
+            self._begin()
             location = self._archive.write_tombstone(url, moment, content)
         self._counters["tombstones"] += 1
         return location
@@ -125,6 +131,7 @@ class Corpus:
         self._check()
         line = encode(record)
         with self._failing():
+            self._begin()
             self._kept.add(line)
         self._counters["kept"] += 1
 
@@ -133,6 +140,7 @@ class Corpus:
         self._check()
         line = encode(record)
         with self._failing():
+            self._begin()
             self._rejected.add(line)
         self._counters["rejected"] += 1
 
@@ -155,15 +163,20 @@ class Corpus:
                 call()
             if self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
                 self._save()
+            self._seal_old()
+
+    def rest(self) -> None:
+        """Seal what is older than SHARD_MAX_AGE_SECONDS while no record comes; everything taken is committed."""
+        if self._failed is None:
+            with self._failing():
+                self._seal_old()
 
     def close(self) -> None:
         """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
-                    self._archive.seal()
-                    self._kept.seal()
-                    self._rejected.seal()
+                    self._seal_all()
                     for call in self.after_commit:
                         call()
                     self._note_sources()
@@ -174,6 +187,21 @@ class Corpus:
             for writer in (self._archive, self._kept, self._rejected):
                 writer.abandon()
             self._lock.release()
+
+    def _begin(self) -> None:
+        if self._unsealed_since is None:
+            self._unsealed_since = self._clock()
+
+    def _seal_old(self) -> None:
+        limit, since = self._config.storage.shard_max_age_seconds, self._unsealed_since
+        if limit and since is not None and self._clock() - since >= limit:
+            self._seal_all()
+
+    def _seal_all(self) -> None:
+        self._archive.seal()
+        self._kept.seal()
+        self._rejected.seal()
+        self._unsealed_since = None
 
     def _note_sources(self) -> None:
         """Put the hashes of the archives that a replay read into its run."""
@@ -196,7 +224,9 @@ class Corpus:
             self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
-        merge(self.place)
+        if not self.place.remote or self._clock() - self._merged >= REMOTE_MERGE_SECONDS:
+            merge(self.place)
+            self._merged = self._clock()
         for name in with_index(relative):
             self.place.forget_local(name)
 

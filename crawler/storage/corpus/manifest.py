@@ -124,8 +124,35 @@ def makers_of(entries: Iterable[Entry | LedgerEntry]) -> list[Made]:
     return found
 
 
+MERGE_TRIES = 20
+"""Merges of a remote corpus in which ledgers changed meanwhile: so many workers are at it that one of them is last."""
+
+
 def merge(place: Place) -> Manifest:
-    """Write `manifest.json` from all ledgers and return it."""
+    """Write `manifest.json` from all ledgers and return it. Whoever merges last has seen every ledger saved before.
+
+    A local folder has a lock. An object store has none: there the ledgers are looked at again after the manifest was
+    written, and where one has changed since they were read, all is done again.
+    """
+    return _merge_remote(place) if place.remote else _merge_local(place)
+
+
+def _merge_remote(place: Place) -> Manifest:
+    for _ in range(MERGE_TRIES):
+        before = _ledger_states(place)
+        manifest = merged(place.load_all(LEDGERS, sorted(before)))
+        place.save_json(MANIFEST, manifest)
+        if _ledger_states(place) == before:
+            break
+    return manifest
+
+
+def _ledger_states(place: Place) -> dict[str, str]:
+    states = place.states(LEDGERS)
+    return {name: state for name, state in states.items() if name.endswith(".json") and not name.startswith(".")}
+
+
+def _merge_local(place: Place) -> Manifest:
     lock = WriterLock(place.root / LEDGERS / ".merge.lock")
     lock.acquire(wait=True)
     try:

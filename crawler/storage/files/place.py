@@ -6,7 +6,9 @@ and `publish` moves each finished file to the URL. Reading (`open`, `listing`) g
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +16,18 @@ from typing import IO, Any, cast
 
 import fsspec
 import orjson
+from fsspec.utils import tokenize
 
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import replace_file
 from crawler.storage.types import Manifest
 
+logger = logging.getLogger(__name__)
+
+UPLOAD_PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds before each further try of an upload, on top of what the client of the store tries by itself."""
+DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "abfs": "azure", "abfss": "azure"}
+"""Which extra requirements file has the driver of a URL scheme."""
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
@@ -46,7 +55,12 @@ class Place:
             self.root = Path(corpus_dir)
         try:
             self._fs, self._base = fsspec.core.url_to_fs(corpus_dir)
-        except (ValueError, ImportError, OSError) as error:
+        except ImportError as error:
+            scheme = corpus_dir.partition("://")[0]
+            extra = DRIVERS.get(scheme)
+            way = f"run `pip install -r requirements-{extra}.txt`" if extra else "install its driver"
+            raise StorageError(f"CORPUS_DIR={corpus_dir!r}: the driver of {scheme}:// is missing: {way}") from error
+        except (ValueError, OSError) as error:
             raise StorageError(f"CORPUS_DIR={corpus_dir!r}: {error}; expected a path or an fsspec URL") from error
 
     # --- becoming ours -----------------------------------------------------------------------------------------------
@@ -146,6 +160,20 @@ class Place:
         except OSError as error:
             raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
 
+    def states(self, folder: str) -> dict[str, str]:
+        """What tells one content of each file in a remote folder from another, by name (entity tag, time, size)."""
+        with self._errors("list"):
+            self._fs.invalidate_cache()
+            infos = self._fs.ls(self._full(folder), detail=True)
+        return {str(info["name"]).rpartition("/")[2]: tokenize(info) for info in infos if info["type"] == "file"}
+
+    def load_all(self, folder: str, names: list[str]) -> list[Any]:
+        """Contents of JSON files of a remote folder, fetched side by side; without those that have gone meanwhile."""
+        paths = {self._full(f"{folder}/{name}"): name for name in names}
+        with self._errors("read"):
+            found = self._fs.cat(list(paths), on_error="omit") if paths else {}
+            return [orjson.loads(content) for _, content in sorted(found.items())]
+
     # --- writing -----------------------------------------------------------------------------------------------------
     def save_json(self, relative: str, content: Any) -> None:
         """Write a JSON file atomically, sorted and indented, so that equal content has equal bytes."""
@@ -167,12 +195,24 @@ class Place:
             return
         local = self.root / relative
         with self._errors("upload to"):
-            target = self._full(relative)
-            self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
-            self._fs.put_file(str(local), target)
-            self._fs.invalidate_cache()
-            if (size := self._fs.size(target)) != local.stat().st_size:
-                raise OSError(f"{target} has {size} bytes after the upload instead of {local.stat().st_size}")
+            for seconds in UPLOAD_PAUSES:
+                try:
+                    self._upload(local, self._full(relative))
+                except (FileNotFoundError, PermissionError):
+                    raise
+                except Exception as error:  # client libraries of object stores raise errors of their own
+                    logger.warning("upload to %s failed (%s): again in %g s", self.url, error, seconds)
+                    time.sleep(seconds)
+                else:
+                    return
+            self._upload(local, self._full(relative))
+
+    def _upload(self, local: Path, target: str) -> None:
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        self._fs.put_file(str(local), target)
+        self._fs.invalidate_cache()
+        if (size := self._fs.size(target)) != local.stat().st_size:
+            raise OSError(f"{target} has {size} bytes after the upload instead of {local.stat().st_size}")
 
     def forget_local(self, relative: str) -> None:
         """Remove the spool's copy of a published file."""
