@@ -26,7 +26,7 @@ OTHER_SHAPES, WHOLE_SCOPE = "*", "."
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
 _SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
 _DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR}
+_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR, DropReason.GONE}
 NO_EVIDENCE = "-"
 _NEUTRAL = frozenset({DropReason.REDIRECTED, DropReason.NETWORK_FORBIDDEN, DropReason.LICENCE_EXPIRED})
 
