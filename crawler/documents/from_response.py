@@ -31,7 +31,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.depth, grant.profile
     doc.fields = scope.fields_of(url)
-    doc.lease_token, doc.redirects = lease.token, list(lease.redirects)
+    doc.lease_token, doc.redirects, doc.learned_params = lease.token, list(lease.redirects), list(lease.learned)
     evidence = request.meta.get("evidence")
     if evidence is not None:
         doc.robots_status = evidence.robots_status

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
@@ -20,6 +19,7 @@ from pebble import ProcessExpired, ProcessPool
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pool import cpu_limit, worker
+from crawler.pool.cores import usable_cores
 from crawler.pool.forkserver import QuietContext
 from crawler.runtime import config_of, per_crawler
 from crawler.stages.chain import READING, STAGES, modules
@@ -60,7 +60,7 @@ class StagePool:
         patience: float = cpu_limit.PATIENCE,
     ) -> None:
         wanted = config.crawl.stage_workers if workers is None else workers
-        self.workers = (os.cpu_count() or 1) if wanted < 0 else wanted
+        self.workers = usable_cores() if wanted < 0 else wanted
         self.timeout = config.crawl.stage_timeout_seconds
         self._patience = patience * self.timeout
         self._config = config

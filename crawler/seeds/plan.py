@@ -17,7 +17,7 @@ from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowlist
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import ApiError, read_api
-from crawler.seeds.scope import Scope
+from crawler.seeds.scope import USUAL_SITEMAP, Scope
 from crawler.seeds.seed_file import SeedError, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
@@ -255,7 +255,7 @@ def _entry_candidates(entry: AllowlistEntry) -> Iterator[Candidate]:
         starts = dict.fromkeys(patterns.literal_start(pattern) for pattern in entry.include or ("/",))
         yield from (_page(root + start) for start in starts if not entry.allows_path(start))
     elif not entry.sitemaps:
-        yield _sitemap(f"{root}/sitemap.xml")
+        yield _sitemap(f"{root}{USUAL_SITEMAP}")
 
 
 def root_url(domain: str) -> str:

@@ -21,7 +21,10 @@ from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
-FORMAT = 1
+FORMAT, OLDER = 2, 1
+"""The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
+USUAL_SITEMAP = "/sitemap.xml"
+"""Where the sitemap of a domain is looked for whose allowlist entry names none."""
 
 
 class AdmissionReason(StrEnum):
@@ -154,6 +157,13 @@ class Scope:
         """Where the fields of this record of a source stand, as paths; empty for a page."""
         return next((dict(source.fields) for source in self.sources if source.is_record(url)), {})
 
+    def guesses_sitemap(self, url: str) -> bool:
+        """True where the URL is the usual place, tried because the entry of its domain wants lists and names none."""
+        entry = self.entry_of(url)
+        if entry is None or entry.sitemaps or entry.discovery != "sitemap" or self.clock() >= entry.expires_at:
+            return False
+        return url.partition("://")[2] == f"{entry.domain}{USUAL_SITEMAP}"
+
     def refusal_of(self, url: str, kind: str = "page") -> Admission | None:
         """The answer of an allowlist entry that no longer lets in a URL which is queued; None where none objects.
 
@@ -250,9 +260,17 @@ class Scope:
             raise ScopeError(
                 f"the stored scope cannot be read ({type(error).__name__}): seed the crawl again"
             ) from None
-        if written_by != FORMAT:
+        if written_by not in (FORMAT, OLDER):
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
         return cls(**hosts, entries=entries, sources=sources, clock=clock, policy=policy)
+
+    @staticmethod
+    def is_older(text: str | bytes) -> bool:
+        """True where a version before this one wrote the stored scope."""
+        try:
+            return bool(json.loads(text)["format"] == OLDER)
+        except (ValueError, TypeError, KeyError):
+            return False
 
     def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""

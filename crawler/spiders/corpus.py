@@ -28,16 +28,17 @@ from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.scheduler.turned_away import SamePage
 from crawler.seeds.arguments import judged
 from crawler.seeds.feeds import Feeds
 from crawler.seeds.plan import SeedPlan, sitemap_candidates
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of
+from crawler.spiders.unread import UnreadSitemaps
 from crawler.stages.tiers import has_too_little
-from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED, UNREAD_SITEMAPS
+from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED
 from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
-from crawler.urls.canonicalize import canonicalize
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
@@ -66,7 +67,7 @@ class CorpusSpider(Spider):
     moves: Moves
     feeds: Feeds
     decay: DecayLimits
-    named_sitemaps: frozenset[str]  # by -a sitemap=: somebody waits for what they list
+    unread: UnreadSitemaps
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -77,8 +78,7 @@ class CorpusSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs, extended_policy(spider.config.frontier.tracking_params))
-        given = str(kwargs.get("sitemap") or "").split(",")
-        spider.named_sitemaps = frozenset(url for item in given if (url := canonicalize(item.strip())))
+        spider.unread = UnreadSitemaps(str(kwargs.get("sitemap") or ""), lambda: spider.scope, crawler)
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         spider.feeds = Feeds()
@@ -192,16 +192,9 @@ class CorpusSpider(Spider):
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
         if sitemap.problems and not (sitemap.entries or sitemap.nested):
-            self._tell_unread(lease, sitemap.problems[0])
+            self.unread.unreadable(lease, sitemap.problems[0])
         await self._put(found, lease)
         await self.frontier.hasten(found)
-
-    def _tell_unread(self, lease: Lease, why: str) -> None:
-        """The crawl was asked for what this sitemap lists, and got nothing: its exit code says so."""
-        asked = {lease.url, *lease.redirects}
-        if (self.named_sitemaps & asked or any(map(self.scope.names_sitemap, asked))) and self.crawler.stats:
-            told = self.crawler.stats.get_value(UNREAD_SITEMAPS, [])
-            self.crawler.stats.set_value(UNREAD_SITEMAPS, [*told, f"{lease.url}: {why}"])
 
     async def _settle_sitemap(self, doc: Document, lease: Lease) -> None:
         self._count(SITEMAPS if doc.verdict is None else SITEMAPS_UNCHANGED)
@@ -219,6 +212,8 @@ class CorpusSpider(Spider):
         if lease.visit is not None:
             recall(doc, lease.visit)
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
+        if isinstance(failure.value, SamePage):
+            await self._put(self._admitted([failure.value.candidate], "link"), lease)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
@@ -230,7 +225,7 @@ class CorpusSpider(Spider):
             await self._settle_sitemap(doc, lease)
             return
         if lease.kind == "sitemap" and target is None:
-            self._tell_unread(lease, f"{doc.verdict.reason}, {doc.verdict.detail}")
+            self.unread.refused(lease, doc.verdict.reason, doc.verdict.detail)
         tell_history(doc, lease.visit)
         yield doc
 
@@ -258,6 +253,7 @@ class CorpusSpider(Spider):
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
             named = [url for line in urls if (url := self.canonical(line)) is not None]
+            self.unread.robots_names(authority, named)
             found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put(self._admitted(found, "sitemap"))
 
