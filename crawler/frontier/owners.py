@@ -108,6 +108,7 @@ WORKER_OWN: Mapping[str, str] = {
     "BROWSER_SANDBOX": "what this worker's machine or container allows; a page is the same inside and outside",
     "BROWSER_CONCURRENCY": "what one machine can do at a time; a site feels only the crawl's limits for each domain",
     "BROWSER_RECYCLE_PAGES": "how much memory one browser may gather",
+    "BROWSER_IDLE_SECONDS": "how long a browser without work keeps its memory",
     "BROWSER_DIRECT_AFTER": "how soon a domain skips the fast fetch; its text is the browser's either way",
     "BROWSER_PROBE_SECONDS": "how soon a domain is tried without the browser again",
     "SHARD_MAX_BYTES": _SIZE,
