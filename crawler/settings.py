@@ -20,7 +20,10 @@ DOWNLOADER = "crawler.downloader.open.OpenDownloader"
 
 # May we? Requests pass from the lowest number to the highest, responses and exceptions the other way. The add-on
 # refuses to start where a component of `crawler/middlewares/defaults.py` is missing, disabled or out of order.
-ADDONS = {"crawler.middlewares.addon.GuardAddon": 0}
+ADDONS = {
+    "crawler.observe.live.json_log.JsonLogAddon": -1,  # the log as JSON lines, where LOG_JSON is set
+    "crawler.middlewares.addon.GuardAddon": 0,
+}
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
     "crawler.middlewares.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus

@@ -28,6 +28,13 @@ if ! command -v chromium >/dev/null 2>&1; then
         echo "setup-debian: no chromium; the tests of pages that need a browser will be skipped" >&2
     fi
 fi
+if ! command -v promtool >/dev/null 2>&1; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing prometheus"
+    else
+        echo "setup-debian: no prometheus; the tests of alerts and dashboard will be skipped" >&2
+    fi
+fi
 # jemalloc only makes the embedded Valkey quicker: nothing fails without it.
 if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
     jemalloc="apt-get install -y -qq --no-install-recommends libjemalloc2"

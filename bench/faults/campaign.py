@@ -1,14 +1,15 @@
 """Is anything lost or doubled when workers and the server die?
 
-`python -m bench.faults.campaign --runs 50 --seed 1 [--losses] [--peer] [--format parquet]`
+`python -m bench.faults.campaign --runs 50 --seed 1 [--losses] [--browser] [--peer] [--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
 `scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). With `--losses`
 all workers are killed once in each run, and the keys of the server, manifest.json or its second half are gone when as
-many start again; where these refuse, `scrapy dataset repair` is run, as they say. `--peer` runs the same campaign
-against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a kept
-folder for every run with a violation.
+many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--browser` a script draws
+every fourth ordinary page, at most three workers have a browser each, and no process of a browser may outlive the
+worker that was killed. `--peer` runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses
+the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a violation.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import psutil
 import redis
 
 from bench.faults import audit
@@ -38,6 +40,7 @@ from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import Target, served
+from crawler.browser.watch import MARK
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
 from crawler.server.embedded import EmbeddedServer
@@ -51,6 +54,8 @@ LEAST_GAP = (
 )  # stages run inside the reactor here, and the machine is full: bench.faults.politeness is the strict one
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
+SHELLS = 4  # with --browser: every fourth ordinary page
+BROWSERS = 3  # workers with one each
 NO_SERVER = (
     "error: no Redis or Valkey answers",
     "error: the duplicate index does not answer",
@@ -72,6 +77,8 @@ class Outcome:
     kept: int = 0
     rejected: int = 0
     surplus: int = 0
+    drawn: int = 0  # records of pages that a browser drew
+    browsers: int = 0  # workers that had a browser when they were killed
     least_gap: float = 0.0
     restarted: int = 0  # workers that ended on their own and were started again
     violations: list[str] = field(default_factory=list)
@@ -85,16 +92,24 @@ class Campaign:
         self._hosts, self._plain, self._texts, self._folder = hosts_of(hosts), plain, texts, folder
 
     def run(
-        self, plan_seed: str, *, peer: bool = False, plan: Plan | None = None, losses: bool = False
+        self,
+        plan_seed: str,
+        *,
+        peer: bool = False,
+        plan: Plan | None = None,
+        losses: bool = False,
+        browser: bool = False,
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
         with served(self._hosts) as target, EmbeddedServer(folder / "server") as url:
-            site = build({host: target.base(host) for host in self._hosts}, self._plain, self._texts)
+            bases = {host: target.base(host) for host in self._hosts}
+            site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0)
             target.sites = site.answers
             expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
             plan = plan or draw(plan_seed, expected, losses=losses)
-            run = _Run(folder, url, target, site, plan, self._format)
+            plan = replace(plan, workers=min(plan.workers, BROWSERS)) if browser else plan
+            run = _Run(folder, url, target, site, plan, self._format, browser=browser)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
                 (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
@@ -113,17 +128,21 @@ class _Run:
     shard_format: str
     outcome: Outcome = field(default_factory=Outcome)
     amnesia: list[float] = field(default_factory=list)  # `time.monotonic()` of restarts with a torn file
+    browser: bool = False
+    browsers: set[psutil.Process] = field(default_factory=set)  # of workers, just before they were killed
 
     # --- ours --------------------------------------------------------------------------------------------------------
     def ours(self) -> Outcome:
-        begin = Warm if self.plan.stage_workers == 0 else cold
+        begin = Warm if self.plan.stage_workers == 0 and not self.browser else cold
         with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
-            self._live(fleet, RUN_SECONDS, self._forgiven)
+            self._live(fleet, RUN_SECONDS * (4 if self.browser else 1), self._forgiven)
             for worker in fleet.failed():
                 if not self._forgiven(worker):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
+            if left := outlived(self.browsers):
+                self._blame(f"browser processes {left} outlive their workers")
         corpus = self.folder / "corpus"
         if not self.outcome.violations:
             self._verify(corpus)
@@ -148,6 +167,8 @@ class _Run:
             STAGE_WORKERS=self.plan.stage_workers,
             PROGRESS="off",
             LOG_LEVEL="INFO",
+            JS_MODE="auto" if self.browser else "never",
+            BROWSER_CONCURRENCY=1,
             **JUDGING,
         )
 
@@ -162,6 +183,9 @@ class _Run:
 
     def _audit(self, corpus: Path) -> None:
         records = read_corpus(corpus)
+        self.outcome.drawn = sum(record["method_used"] == "js" for record in records.kept)
+        if self.browser and not self.outcome.drawn:
+            self._blame("no page was drawn: is there a Chromium?")
         visits = self.target.log()
         self.outcome.kept, self.outcome.rejected = len(records.kept), len(records.rejected)
         self.outcome.least_gap = min(map(audit.smallest_gap, audit.by_host(visits).values()))
@@ -228,9 +252,17 @@ class _Run:
             self._lose(blow.loss, fleet)
             return
         victim = fleet.alive[int(blow.victim * len(fleet.alive))]
+        self._note_browsers(victim)
         fleet.kill(victim)
         fleet.start(victim.name if blow.same_name else f"w{len(fleet.workers)}")
         self.outcome.worker_kills += 1
+
+    def _note_browsers(self, worker: Worker) -> None:
+        """Browsers have sessions of their own: who survives is found by what the worker had started."""
+        if self.browser:
+            found = browsers_below(worker.process.pid)
+            self.browsers |= found
+            self.outcome.browsers += bool(found)
 
     def _kill_server(self, blow: Blow) -> None:
         with contextlib.closing(redis.Redis.from_url(self.url)) as client:
@@ -247,6 +279,7 @@ class _Run:
     def _lose(self, what: str, fleet: Fleet) -> None:
         """Between two runs: nobody works while it is lost."""
         for worker in fleet.alive:
+            self._note_browsers(worker)
             fleet.kill(worker)
             self.outcome.worker_kills += 1
         self.outcome.losses.append(what)
@@ -278,6 +311,32 @@ class _Run:
 
     def _blame(self, sentence: str) -> None:
         self.outcome.violations.append(sentence)
+
+
+def browsers_below(pid: int) -> set[psutil.Process]:
+    """Every process of the browsers that this one has started; none where it has ended."""
+    found: set[psutil.Process] = set()
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if any(part.startswith(MARK) for part in child.cmdline()):
+                    found |= {child, *child.children(recursive=True)}
+    return found
+
+
+def outlived(processes: set[psutil.Process], seconds: float = 20.0) -> list[int]:
+    """Those that still run after so long; a zombie runs no more."""
+    deadline = time.monotonic() + seconds
+    while (left := [p.pid for p in processes if _runs(p)]) and time.monotonic() < deadline:
+        time.sleep(0.05)  # polled: they are not our children
+    return left
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _found_no_server(worker: Worker) -> bool:
@@ -315,6 +374,7 @@ def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     what = "found {} lost {} doubled {}" if peer else "kept {} rejected {} surplus {}"
     counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
+    struck += f", {outcome.browsers} of them with a browser ({outcome.drawn} pages drawn)" if outcome.drawn else ""
     struck += f"; lost: {', '.join(outcome.losses)}" if outcome.losses else ""
     verdict = "" if peer else "  VIOLATED" if outcome.violations else "  ok"
     return f"{name}  {plan.workers} workers, {struck}; {outcome.seconds:.1f} s  {counts}{verdict}"
@@ -326,6 +386,12 @@ def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
         ("runs", len(outcomes)),
         ("workers killed", sum(o.worker_kills for o in outcomes)),
         ("server killed", sum(o.server_kills for o in outcomes)),
+        *(
+            [("workers killed with a browser", sum(o.browsers for o in outcomes))]
+            if any(o.drawn for o in outcomes)
+            else []
+        ),
+        *([("pages drawn in a browser", sum(o.drawn for o in outcomes))] if any(o.drawn for o in outcomes) else []),
         *(("lost: " + what, n) for what, n in sorted(Counter(w for o in outcomes for w in o.losses).items())),
         ("workers that gave up in an outage", sum(o.restarted for o in outcomes)),
         ("median seconds", f"{statistics.median(o.seconds for o in outcomes):.1f}"),
@@ -359,6 +425,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="one run of the campaign, by its number")
     parser.add_argument("--losses", action="store_true", help="frontier or manifest is lost once in each run")
+    parser.add_argument("--browser", action="store_true", help="a script draws every fourth ordinary page")
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
@@ -368,7 +435,9 @@ def main() -> int:
     campaign = prepare(8, 22, folder, options.format)
     outcomes = []
     for number in [options.only] if options.only is not None else range(options.runs):
-        plan, outcome = campaign.run(f"{options.seed}/{number}", peer=options.peer, losses=options.losses)
+        plan, outcome = campaign.run(
+            f"{options.seed}/{number}", peer=options.peer, losses=options.losses, browser=options.browser
+        )
         outcomes.append(outcome)
         print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
         for violation in outcome.violations:

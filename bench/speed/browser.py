@@ -1,19 +1,26 @@
-"""What pages in the browser cost: `python -m bench.speed.browser [PAGES] [FAST]` (default 500 and 0).
+"""What pages in the browser cost: `python -m bench.speed.browser [PAGES] [FAST] [--mixed] [--peer]` (default 500, 0).
 
 Serves PAGES shells on 16 loopback addresses, each drawn by a script that all of an address share and by data of its
 own, and FAST ordinary pages on 16 others; crawls them once, and prints pages a second, CPU and the memory of the
 browser after each quarter of its pages. `CRAWLER_JS_MODE=never` in the environment: the same crawl without a browser.
+
+`--mixed` crawls the FAST pages alone first: `fast_seconds` of both is the time from the first request to the last one
+for an ordinary page, so that one sees whether pages in the browser hold up the others. `--peer` lets Crawlee draw the
+same PAGES afterwards (`bench/speed/browser_peer.py`), with as many pages at a time and the same Chromium, from an
+environment of its own: `python -m venv bench/.cache/crawlee && bench/.cache/crawlee/bin/pip install
+'crawlee[playwright]'`. `found` counts pages whose own text is in the result.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,10 +31,17 @@ import psutil
 
 from bench.places import PROJECT
 from bench.web.prose import prose
+from bench.web.realweb import CACHE
+from crawler.browser.find import browser_path
 from crawler.browser.watch import MARK
+from crawler.config.browser import BrowserConfig
 from crawler.storage.files.shards import read_lines
 
 SITES = 16
+PLACES = 2
+"""Pages in the browser at a time, ours (BROWSER_CONCURRENCY) and the peer's."""
+PEER_PYTHON = CACHE / "crawlee" / "bin" / "python"
+PEER_SCRIPT = PROJECT / "bench" / "speed" / "browser_peer.py"
 SHELL = b"<!doctype html><title>Shell</title><body><div id=app></div><script src=/app.js></script>"
 APP = b"""fetch('/data' + location.pathname).then(a => a.json()).then(d => { document.title = d.title;
 document.getElementById('app').innerHTML = '<main><h1>' + d.title + '</h1>'
@@ -38,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        self.server.asked.append((time.monotonic(), self.path))  # type: ignore[attr-defined]
         kind, body = _answer(self.path)
         self.send_response(200 if body else 404)
         self.send_header("Content-Type", kind)
@@ -93,11 +108,14 @@ class Watched:
 
 
 @contextmanager
-def _served() -> Iterator[int]:
-    server = ThreadingHTTPServer(("0.0.0.0", 0), _Handler)  # every address of loopback
+def _served() -> Iterator[tuple[int, list[tuple[float, str]]]]:
+    """The port on every address of loopback, and when each path was asked for."""
+    server = ThreadingHTTPServer(("0.0.0.0", 0), _Handler)
+    asked: list[tuple[float, str]] = []
+    server.asked = asked  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield server.server_port
+        yield server.server_port, asked
     finally:
         server.shutdown()
         server.server_close()
@@ -105,31 +123,75 @@ def _served() -> Iterator[int]:
 
 def run(pages: int, fast: int, folder: Path) -> dict[str, Any]:
     """One crawl; what it kept, and what it cost."""
-    with _served() as port:
-        seeds = [f"http://127.0.1.{n % SITES + 1}:{port}/page-{n}" for n in range(pages)]
-        seeds += [f"http://127.0.2.{n % SITES + 1}:{port}/fast-{n}" for n in range(fast)]
-        file = folder / "seeds.txt"
-        file.write_text("\n".join(seeds) + "\n")
+    with _served() as (port, asked):
+        file = _seeds(pages, fast, port, folder)
         settings = {
             "CORPUS_DIR": folder / "corpus", "NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": port, "DOWNLOAD_DELAY": 0,
             "CONCURRENT_REQUESTS_PER_DOMAIN": 4, "FRONTIER_LATENCY_FACTOR": 0, "FRONTIER_IDLE_SECONDS": 0.5,
-            "PII_PERSON": "off", "PROGRESS": "off",
+            "PII_PERSON": "off", "PROGRESS": "off", "BROWSER_CONCURRENCY": PLACES,
         }  # fmt: skip
         command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={file}"]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        start, watched = time.monotonic(), Watched()
-        process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL)
-        while process.poll() is None:
-            watched.look(psutil.Process(process.pid))
-            time.sleep(0.25)
-        seconds = time.monotonic() - start
+        seconds, watched = _watched(command)
     records = [json.loads(line) for path in (folder / "corpus" / "shards").glob("*") for line in read_lines(path)]
     drawn = sum(record["method_used"] == "js" for record in records)
+    texts = {record["url"].rpartition("/")[2]: record["text"] for record in records}
     return {
         "pages": pages,
         "fast": fast,
         "kept": len(records),
         "drawn": drawn,
+        "found": _found(texts, pages),
+        "fast_seconds": _until_last_fast(asked),
+        **_costs(seconds, drawn, watched),
+    }
+
+
+def run_peer(pages: int, folder: Path) -> dict[str, Any]:
+    """The same pages by Crawlee. Raises: SystemExit where it or a Chromium is missing."""
+    browser = browser_path(BrowserConfig())
+    if not PEER_PYTHON.exists() or browser is None:
+        raise SystemExit(f"error: --peer needs {PEER_PYTHON} with crawlee[playwright] and a Chromium; see --help")
+    output = folder / "peer.jsonl"
+    with _served() as (port, _):
+        file = _seeds(pages, 0, port, folder)
+        seconds, watched = _watched([str(PEER_PYTHON), str(PEER_SCRIPT), str(file), str(output), browser, str(PLACES)])
+    lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()] if output.exists() else []
+    texts = {line["url"].rpartition("/")[2]: line["text"] for line in lines}
+    found = _found(texts, pages)
+    return {"peer": "crawlee", "pages": pages, "found": found, **_costs(seconds, found, watched)}
+
+
+def _seeds(pages: int, fast: int, port: int, folder: Path) -> Path:
+    seeds = [f"http://127.0.1.{n % SITES + 1}:{port}/page-{n}" for n in range(pages)]
+    seeds += [f"http://127.0.2.{n % SITES + 1}:{port}/fast-{n}" for n in range(fast)]
+    file = folder / "seeds.txt"
+    file.write_text("\n".join(seeds) + "\n")
+    return file
+
+
+def _watched(command: list[str]) -> tuple[float, Watched]:
+    """Run a command to its end: seconds by the clock, and what its processes used."""
+    start, watched = time.monotonic(), Watched()
+    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        watched.look(psutil.Process(process.pid))
+        time.sleep(0.25)
+    return time.monotonic() - start, watched
+
+
+def _found(texts: dict[str, str], pages: int) -> int:
+    """Pages in whose text each line of their own stands."""
+    return sum(all(line in texts.get(f"page-{n}", "") for line in prose(f"/data/page-{n}")) for n in range(pages))
+
+
+def _until_last_fast(asked: list[tuple[float, str]]) -> float | None:
+    fast = [moment for moment, path in asked if path.startswith("/fast-")]
+    return round(max(fast) - asked[0][0], 1) if fast else None
+
+
+def _costs(seconds: float, drawn: int, watched: Watched) -> dict[str, Any]:
+    return {
         "seconds": round(seconds, 1),
         "drawn_per_second": round(drawn / seconds, 2),
         "browser_cpu_ms_a_page": round(1000 * sum(watched.browser_cpu.values()) / max(drawn, 1)),
@@ -140,11 +202,28 @@ def run(pages: int, fast: int, folder: Path) -> dict[str, Any]:
 
 def main() -> int:
     """Print the figures as JSON. 1 where pages were not drawn."""
-    pages, fast = (int(sys.argv[n]) if len(sys.argv) > n else default for n, default in ((1, 500), (2, 0)))
+    parser = argparse.ArgumentParser(prog="python -m bench.speed.browser", description=__doc__)
+    parser.add_argument("pages", type=int, nargs="?", default=500)
+    parser.add_argument("fast", type=int, nargs="?", default=0)
+    parser.add_argument("--mixed", action="store_true", help="the FAST pages alone first")
+    parser.add_argument("--peer", action="store_true", help="then Crawlee on the same PAGES")
+    options = parser.parse_args()
+    if options.mixed and not options.fast:
+        parser.error("--mixed needs FAST pages")
+    results: list[dict[str, Any]] = []
+    if options.mixed:
+        results.append(_in_a_folder(lambda folder: run(0, options.fast, folder)))
+    results.append(ours := _in_a_folder(lambda folder: run(options.pages, options.fast, folder)))
+    if options.peer:
+        results.append(_in_a_folder(lambda folder: run_peer(options.pages, folder)))
+    for result in results:
+        print(json.dumps(result, indent=2))
+    return 0 if ours["drawn"] >= 0.95 * options.pages else 1
+
+
+def _in_a_folder(what: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        found = run(pages, fast, Path(folder))
-    print(json.dumps(found, indent=2))
-    return 0 if found["drawn"] >= 0.95 * pages else 1
+        return what(Path(folder))
 
 
 if __name__ == "__main__":

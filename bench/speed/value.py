@@ -25,6 +25,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from bench.web.held_sites import HELD
 from bench.web.value_sites import SITES, Page, Site
 from crawler.config import FrontierConfig
 from crawler.document import Document, Drop
@@ -172,8 +173,9 @@ async def learning(web: Web, server: str) -> Crawl:
         while leases := (await frontier.lease(1)).leases:
             (lease,) = leases
             kind, tokens = crawl.take(lease.url, web.truth(lease.url))
-            parent, depth = shape_id_of(lease.url), lease.depth + 1
-            await frontier.put([Candidate(u, -depth, depth, mark=m, parent=parent) for u, m in web.links(lease.url)])
+            parent, depth, run = shape_id_of(lease.url), lease.depth + 1, lease.run + 1
+            links = [Candidate(u, -depth, depth, mark=m, parent=parent, run=run) for u, m in web.links(lease.url)]
+            await frontier.put(links)
             brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
         crawl.parked = (await frontier.counts()).barren
@@ -262,13 +264,15 @@ def table(results: list[Result]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.speed.value", description=__doc__)
-    parser.add_argument("--site", action="append", choices=[site.name for site in SITES])
+    parser.add_argument("--site", action="append", choices=[site.name for site in (*SITES, *HELD)])
+    parser.add_argument("--held", action="store_true", help="the sites that no constant was chosen on")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         server = stack.enter_context(EmbeddedServer(Path(folder)))
-        results = [measure(site, server) for site in SITES if not options.site or site.name in options.site]
+        named = [site for site in (*SITES, *HELD) if site.name in (options.site or ())]
+        results = [measure(site, server) for site in named or (HELD if options.held else SITES)]
     if options.json:
         rows = [{name: getattr(r, name) for name in (*Result.__slots__, "ratio")} for r in results]
         print(json.dumps(rows, indent=1))

@@ -6,6 +6,7 @@ nearly the same as another, so that a verdict never depends on who came first, e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -88,14 +89,25 @@ def page_html(title: str, text: Iterable[str], links: Iterable[str] = (), meta: 
     return f"{head}<body><main><h1>Page {escape(title)}</h1>{body}</main><nav>{nav}</nav></body></html>".encode()
 
 
+def shell_html(title: str, text: Iterable[str], links: Iterable[str] = ()) -> bytes:
+    """The same page as a shell: a script draws its text and its links."""
+    drawn = page_html(title, text, links).decode().partition("<body>")[2].partition("</body>")[0]
+    code = json.dumps(drawn).replace("</", "<\\/")
+    shell = f"<div id=root></div><script>document.getElementById('root').innerHTML = {code}</script>"
+    return f'<html lang="en"><head><title>Page {escape(title)}</title></head><body>{shell}</body></html>'.encode()
+
+
 def texts_needed(hosts: int, plain: int) -> int:
     """How many texts `build` takes."""
     return hosts * (plain + len(_Builder.KEPT_PATHS)) + hosts // 2
 
 
-def build(bases: Mapping[str, str], plain: int, texts: Texts) -> KnownSite:
-    """The site on these hosts (host → base URL), with `plain` ordinary pages a host besides the special ones."""
-    return _Builder(list(bases), bases, plain, iter(texts)).build()
+def build(bases: Mapping[str, str], plain: int, texts: Texts, *, shells: int = 0) -> KnownSite:
+    """The site on these hosts (host → base URL), with `plain` ordinary pages a host besides the special ones.
+
+    shells: every so manieth ordinary page is drawn by a script; 0: none.
+    """
+    return _Builder(list(bases), bases, plain, iter(texts), shells=shells).build()
 
 
 @dataclass
@@ -110,6 +122,7 @@ class _Builder:
     fates: dict[str, str] = field(default_factory=dict)
     mirrors: list[frozenset[str]] = field(default_factory=list)
     forbidden: set[str] = field(default_factory=set)
+    shells: int = 0
 
     KEPT_PATHS = ("/slow", "/unready", "/broken", "/moved-here", "/from-next-door")
 
@@ -135,7 +148,8 @@ class _Builder:
             links = [f"/p/{child}" for child in (2 * i + 1, 2 * i + 2) if child < self.plain]
             links += [path for n, path in enumerate(special) if n % self.plain == i]
             links += [self.bases[other] + f"/p/{i}" for other in self.hosts[:2] if other != host]
-            self._keep(host, f"/p/{i}", Answer(page_html(f"{host} {i}", next(self.texts), links)))
+            make = shell_html if self.shells and i % self.shells == 1 else page_html
+            self._keep(host, f"/p/{i}", Answer(make(f"{host} {i}", next(self.texts), links)))
 
     def _troubled_pages(self, host: str) -> None:
         self._keep(host, "/slow", Answer(self._text("/slow"), seconds=0.4))

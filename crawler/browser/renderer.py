@@ -83,6 +83,7 @@ class Renderer:
         self._browser: Browser | None = None
         self._nowhere: socket.socket | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._resting: asyncio.Task[None] | None = None
         crawler.signals.connect(self.close, signals.spider_closed)
 
     async def render(self, visit: Visit) -> Rendering:
@@ -91,11 +92,15 @@ class Renderer:
         Raises: BrowserMissingError where no browser starts.
         """
         self._asked += 1
+        if self._resting is not None:
+            self._resting.cancel()
         try:
             async with self._room:
                 return await self._in_room(visit)
         finally:
             self._asked -= 1
+            if not self._asked and self._config.idle_seconds:
+                self._resting = asyncio.ensure_future(self._rest())
 
     def wait(self) -> float:
         """Seconds until a further page had its turn; 0 while so few wait that it may as well be fetched now."""
@@ -195,6 +200,14 @@ class Renderer:
         if self._browser is not None:
             await self._within(self._browser.close_browser())
 
+    async def _rest(self) -> None:
+        """Close the browser after a while in which no page comes; who comes later starts it again."""
+        await asyncio.sleep(self._config.idle_seconds)
+        async with self._starting:
+            if not self._asked and self._browser is not None and self._is_running():
+                self._since_start = 0
+                await self._within(self._browser.close_browser())
+
     async def _leave(self, browser: Browser, name: str) -> None:
         await self._within(browser.close_context(name))
 
@@ -215,8 +228,9 @@ class Renderer:
     async def close(self) -> None:
         """End the browser, and whatever is left of it."""
         browser, self._browser = self._browser, None
-        if self._watching is not None:
-            self._watching.cancel()
+        for task in (self._watching, self._resting):
+            if task is not None:
+                task.cancel()
         if browser is not None:
             await self._within(browser.close())
             await asyncio.to_thread(self._watch.kill)

@@ -34,6 +34,9 @@ class BrowserConfig:
                                minimum=0, maximum=1000)  # fmt: skip
     recycle_pages: int = setting("BROWSER_RECYCLE_PAGES", 200, "the browser is started anew after so many pages",
                                  minimum=1, digest=False)  # fmt: skip
+    idle_seconds: float = setting("BROWSER_IDLE_SECONDS", 60.0, "the browser is closed when no page has needed it for so "
+                                  "long, and starts again with the next; 0 = never", minimum=0.0,
+                                  digest=False)  # fmt: skip
     direct_after: int = setting("BROWSER_DIRECT_AFTER", 3, "a domain whose pages had to be rendered so often in a row "
                                 "goes to the browser directly", minimum=1, digest=False)  # fmt: skip
     probe_seconds: float = setting("BROWSER_PROBE_SECONDS", 86_400.0, "after this such a domain has to show again that "

@@ -72,7 +72,7 @@ class FrontierConfig:
     barren_pages: int = setting("FRONTIER_BARREN_PAGES", 100, "pages of one shape in a row that bring nothing new until its "
                                 "links are parked; twice as many of one domain park all of its links; 0 = never", minimum=0,
                                 digest=False)  # fmt: skip
-    explore: float = setting("FRONTIER_EXPLORE", 0.1, "share of a domain's requests that go to the shape of URLs asked "
+    explore: float = setting("FRONTIER_EXPLORE", 0.05, "share of a domain's requests that go to the shape of URLs asked "
                              "least, whatever it has brought", minimum=0.0, maximum=0.5, digest=False)  # fmt: skip
     quality_weight: float = setting("FRONTIER_QUALITY_WEIGHT", 0.5, "how much a kept token counts by the quality_score of "
                                     "its page: 0 = all alike, 1 = in proportion", minimum=0.0, maximum=1.0,

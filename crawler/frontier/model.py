@@ -50,8 +50,8 @@ class Lease(NamedTuple):
     `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
-    `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL),
-    `parent`, `mark` and `learned` are a link's (`Candidate`). `same_as`: it waited while its parameters were learned to
+    `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL), `parent`,
+    `mark`, `learned` and `run` are a link's (`Candidate`). `same_as`: it waited while its parameters were learned to
     name no page; this is what its page is called, and it need not be asked.
     """
 
@@ -75,6 +75,7 @@ class Lease(NamedTuple):
     mark: int | None = None
     learned: tuple[str, ...] = ()
     same_as: str = ""
+    run: int = 0
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"

@@ -26,7 +26,7 @@ OTHER_SHAPES, WHOLE_SCOPE = "*", "."
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
 _SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
 _DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR}
+_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR, DropReason.GONE}
 NO_EVIDENCE = "-"
 _NEUTRAL = frozenset({DropReason.REDIRECTED, DropReason.NETWORK_FORBIDDEN, DropReason.LICENCE_EXPIRED})
 
@@ -45,7 +45,8 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
 def packed_outcome(lease: Lease, kind: str, tokens: float, said: str = NO_EVIDENCE) -> bytes:
     """An outcome as `outcomes.lua` reads it. `said`: `evidence` of `crawler.urls.parameters`."""
     shape, parent, example = lease.shape or shape_id_of(lease.url), lease.parent or NO_PARENT, lease.url[:MAX_EXAMPLE]
-    return f"{shape}{parent}{kind}{min(lease.depth, 9)} {tokens:.0f} {said} {example}".encode()
+    mark = "-" if lease.mark is None else lease.mark
+    return f"{shape}{parent}{kind}{min(lease.depth, 9)}{mark} {tokens:.0f} {said} {example}".encode()
 
 
 def _evidence(lease: Lease, doc: Document, kind: str) -> str:

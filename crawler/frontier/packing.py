@@ -1,8 +1,9 @@
 """How a URL is spelled inside the server: short, reversible, opaque to the Lua scripts.
 
 A queue member is `[attempts.holds~]<kind><depth> <packed url>[ <packed redirect>]…`. The kind of a link that may be
-ordered by its value is `l`, its shape, the shape of the page it stood on (`...` for none), and a digit for where it
-stood. A packed URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
+ordered by its value is `l`, its shape, the shape of the page it stood on (`...` for none), a digit for where it stood,
+and a letter for how many pages in a row on the way to it led to no new text (a version before wrote none). A packed
+URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
 `https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
 tabs, which makes both safe separators. Parameters that were taken off the URL stand behind it: `?name&name`.
 """
@@ -23,6 +24,7 @@ PRIORITY = 2**40
 LEASE_FRONT = 14
 """Where the scope begins in a lease: behind the letter of its state and the 13 digits of its slot."""
 NO_PARENT, _LINK = "...", "l"
+MAX_RUN, _RUNS = 9, "abcdefghij"
 _KIND_OF = {letter: kind for kind, letter in _KINDS.items()}
 
 
@@ -39,6 +41,7 @@ class Member(NamedTuple):
     parent: str = ""  # shape of the page it was found on
     mark: int | None = None
     learned: tuple[str, ...] = ()
+    run: int = 0
 
 
 def pack_origin(origin: str, scope: str) -> str:
@@ -88,9 +91,9 @@ def pack_parts(
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
 
 
-def link_facts(shape: str, parent: str, mark: int) -> str:
-    """What the scripts order a link by: its shape, its parent's (both of three letters), and its mark from 0 to 9."""
-    return f"{_LINK}{shape}{parent or NO_PARENT}{mark}"
+def link_facts(shape: str, parent: str, mark: int, run: int = 0) -> str:
+    """What the scripts order a link by: its shape, its parent's (both of three letters), its mark (0 to 9), its run."""
+    return f"{_LINK}{shape}{parent or NO_PARENT}{mark}{_RUNS[min(run, MAX_RUN)]}"
 
 
 def unpack(member: str, scope: str) -> Member:
@@ -106,19 +109,21 @@ def unpack(member: str, scope: str) -> Member:
     known: tuple[str, str, int | None] = ("", "", None)
     if kind == _LINK:
         kind, rest, known = "p", rest[7:], (rest[:3], rest[3:6].strip("."), int(rest[6]))
-    return Member(_KIND_OF[kind], int(rest), unpack_url(packed, scope), redirects, attempts, holds, *known, learned)
+    run = max(0, _RUNS.find(rest[0]))
+    depth = int(rest[1:] if rest[0].isalpha() else rest)
+    return Member(_KIND_OF[kind], depth, unpack_url(packed, scope), redirects, attempts, holds, *known, learned, run)
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds, shape, parent, mark, learned = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, shape, parent, mark, learned, run = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
-        None, shape, parent, mark, learned,
+        None, shape, parent, mark, learned, "", run,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ class Put(Parameters):
                 continue
             name, path = split_origin(c.url)
             origin = self.origin_of(name)
-            facts = "" if c.mark is None else link_facts(shape_id_of(c.url), c.parent, c.mark)
+            facts = "" if c.mark is None else link_facts(shape_id_of(c.url), c.parent, c.mark, c.run)
             member = pack_parts(
                 origin.packed + path,
                 origin.scope,

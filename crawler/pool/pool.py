@@ -66,6 +66,7 @@ class StagePool:
         self._config = config
         self._runner = runner
         self._starter = starter
+        self.rebuilds = 0  # how often the processes were started anew after the pool broke
         self._closed = False
         self._pool = self._new_pool()
         self._running: ProcessPool | None = None  # the pool whose processes have been started
@@ -202,6 +203,7 @@ class StagePool:
     def _rebuild(self, broken: ProcessPool) -> None:
         if self._pool is broken:  # every task in work learns of it; the first one rebuilds
             logger.warning("the stage pool broke and is rebuilt")
+            self.rebuilds += 1
             self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPool | None:

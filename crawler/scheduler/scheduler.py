@@ -301,7 +301,8 @@ class Scheduler(BaseScheduler):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
             chain = (*lease.redirects, lease.url)
-            link = Candidate(url, lease.priority, lease.depth, lease.kind, chain, mark=lease.mark, parent=lease.parent)
+            place = lease.priority, lease.depth, lease.kind
+            link = Candidate(url, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run)
             await self.put([link], lease.token)
             await self.settle(lease.token)
 

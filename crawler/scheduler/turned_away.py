@@ -22,7 +22,13 @@ class SamePage(IgnoreRequest):
 
     def __init__(self, lease: Lease) -> None:
         self.candidate = Candidate(
-            lease.same_as, -lease.depth, lease.depth, mark=lease.mark, parent=lease.parent, learned=lease.learned
+            lease.same_as,
+            -lease.depth,
+            lease.depth,
+            mark=lease.mark,
+            parent=lease.parent,
+            learned=lease.learned,
+            run=lease.run,
         )
         names = " and ".join(lease.learned)
         self.drop = Drop("frontier", DropReason.SAME_PAGE, f"{names} changes no page here: {lease.same_as}"[:512])

@@ -113,6 +113,11 @@ class ServerClient:
         """What the server does when its memory is full; anything but KEEPS_EVERYTHING would lose state."""
         return str((await self.redis.info("memory")).get("maxmemory_policy", KEEPS_EVERYTHING))
 
+    async def memory(self) -> tuple[int, int]:
+        """Bytes that the server uses, and `maxmemory`; 0 = no limit. Of a cluster: of the node that answers."""
+        info = await self.patiently(lambda: self.redis.info("memory"))
+        return int(info.get("used_memory", 0)), int(info.get("maxmemory", 0))
+
     async def join_cluster(self) -> None:
         """Where the address is one of a cluster: go on with a client that knows all of it."""
         if (await self.redis.info("cluster")).get("cluster_enabled"):

@@ -241,8 +241,8 @@ class CorpusSpider(Spider):
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
-        marks, parent = marks or {}, shape_id_of(lease.url)
-        found = [Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent) for url in links]
+        marks, parent, run = marks or {}, shape_id_of(lease.url), lease.run + 1
+        found = [Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent, run=run) for url in links]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
             self._count(f"{CAPPED}/depth", len(admitted))
@@ -275,7 +275,7 @@ class CorpusSpider(Spider):
             return target
         chain = (*lease.redirects, lease.url)
         place = lease.priority, lease.depth, lease.kind
-        candidate = Candidate(target, *place, chain, mark=lease.mark, parent=lease.parent)
+        candidate = Candidate(target, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run)
         candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")

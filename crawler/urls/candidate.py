@@ -21,6 +21,7 @@ class Candidate:
     page: from 0 (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought,
     whatever its `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page.
     `learned`: query parameters that the frontier took off the link, because they change no page of its domain.
+    `run`: how many pages in a row on the way to it led to no new page with text, as far as its own page knows.
     """
 
     url: str
@@ -33,3 +34,4 @@ class Candidate:
     mark: int | None = None
     parent: str = ""
     learned: tuple[str, ...] = ()
+    run: int = 0

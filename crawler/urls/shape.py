@@ -5,7 +5,8 @@ name one page are generalised, the words that name a part of the site stay, and 
 function of the canonical URL, the same on every machine and in every version that says `SHAPE_VERSION`:
 
 - a segment of digits is `#`; digits in a short word are, too (`page-12` is `page-#`, `v2` is `v#`);
-- the last segment is `*` (with its extension, `*.html`), except for an index file, which is a page of its own kind;
+- the last segment is `*` (with its extension, `*.html`), except for an index file, which is a page of its own kind; a
+  word and a colon before it stay (`Talk:*`: the namespaces of wikis);
 - a segment before it is `*` where it is a slug of three words and more, an identifier, escaped, or longer than 32;
 - segments after the eighth are one `**`; parameter names after the eighth are left out.
 """
@@ -17,7 +18,7 @@ from functools import lru_cache
 
 import xxhash
 
-SHAPE_VERSION = 1
+SHAPE_VERSION = 2
 MAX_SEGMENTS = 8
 MAX_NAMES = 8
 MAX_WORD = 32
@@ -28,6 +29,7 @@ SHORT_WORD = 12
 _DIGITS = re.compile(r"[0-9]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_SPACE = re.compile(rf"[A-Za-z_]{{1,{MAX_WORD}}}")
 _INDEX = frozenset({"index", "default", "home", "genindex", "search", "sitemap"})
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -79,7 +81,10 @@ def _name(name: str) -> str:
         return name
     if stem in _INDEX:
         return name
-    return (_numbered(stem) if _DIGITS.search(stem) else "*") + extension
+    space, colon, rest = stem.partition(":")
+    if not (colon and rest and _SPACE.fullmatch(space)):
+        space, colon, rest = "", "", stem
+    return f"{space}{colon}{_numbered(rest) if _DIGITS.search(rest) else '*'}{extension}"
 
 
 def _numbered(text: str) -> str:

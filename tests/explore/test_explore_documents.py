@@ -237,3 +237,17 @@ def test_one_record_that_is_alone_has_a_page_as_well(
     desk = serve(folder.path)
     assert "1 document " in desk.page("/0/documents")
     assert desk.ask("/1/").status == 404
+
+
+def test_shards_in_parquet_are_shown_like_all_others(folder: Folder, serve: Callable[..., Desk]) -> None:
+    folder.filled(range(5), SHARD_FORMAT="parquet")
+    catalogue = serve(folder.path).catalogues[0]
+    keys = [row[0] for row in catalogue.rows("SELECT id FROM records ORDER BY id")]
+    found = catalogue.record(keys[2])
+    assert found is not None
+    assert found[0]["url"] == "https://example.org/2"
+    assert [text for _, text in catalogue.texts(keys)] == [record["text"] for record in _records(catalogue, keys)]
+
+
+def _records(catalogue, keys: list[int]) -> list[dict]:
+    return [catalogue.record(key)[0] for key in keys]

@@ -1,6 +1,6 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkd tokens evidence example`: its shape, its
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its shape, its
 -- parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
--- fault; depth; tokens kept, weighted by their quality; what it says about its parameters (parameters.lua), - = nothing; its URL.
+-- fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its parameters (parameters.lua), - = nothing; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
@@ -29,7 +29,7 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, tokens, said, example = match(text, '^(...)(...)(%l)(%d) (%S+) (%S+) (.*)$')
+  local shape, parent, kind, depth, mark, tokens, said, example = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) (%S+) (.*)$')
   if not shape then return end
   settings()
   local key = table_of(scope)
@@ -37,7 +37,7 @@ local function learn(scope, text)
   local sums, name, row, up = sums_of(found[1]), shape, row_of(found[2]), row_of(found[3])
   if row.new and (found[4] or call('HLEN', key) > SHAPES) then name, row = OTHER, row_of(found[4]) end
   depth, tokens = num(depth), num(tokens)
-  local usual = usual_worth(sums, depth)
+  local usual = usual_worth(sums, depth, mark)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
   if row.fetched == 1 then row.example = sub(example, 1, 80) end
   local fruitless = kind ~= 'k' and kind ~= 'n'
@@ -45,6 +45,8 @@ local function learn(scope, text)
   if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end
   local at = 4 + 2 * math.min(depth, DEPTHS - 1)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
+  local place = place_of_link(mark)
+  if place then sums[place], sums[place + 1] = sums[place] + 1, sums[place + 1] + tokens end
   if said ~= '-' then sums[16] = testify(scope, said, sums[16] == 1, example) and 1 or 0 end
   local brought = parent ~= shape and not up.new and credit(row, tokens) or 0
   reclassed(scope, name, row, usual)

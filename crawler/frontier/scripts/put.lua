@@ -92,10 +92,16 @@ local function enqueue(scope, list, spilled)
   local hot, cold, aside, view, worst, low, surplus = {}, {}, {}, nil, nil, math.huge, 0
   local free = most == 0 and math.huge or spilled > 0 and 0 or most - call('ZCARD', queue(scope))
   for at = 1, #list, 2 do
+    if not num(list[at]) then
+      view = view_of(scope, list)
+      begin_runs(view, list)
+      break
+    end
+  end
+  for at = 1, #list, 2 do
     local priority, member = num(list[at]), list[at + 1]
     local by_value = not priority
     if by_value then
-      view = view or view_of(scope, list)
       priority = rank(view, member)
       if priority and free <= 0 then
         worst = worst or worst_of(scope)

@@ -2,13 +2,15 @@
 -- ack and requeue. w:<scope> HASH: shape -> how many requests, kept, too short, duplicates, others; how many in a row brought
 -- nothing; URLs parked; tokens kept; tokens and pages kept behind its links; value when its queue was last ordered;
 -- an example. '.' -> the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth;
--- whether its URLs have parameters (parameters.lua), which an older version does not write.
+-- whether its URLs have parameters (parameters.lua); requests and tokens by the place of their link. An older version
+-- does not write the last two.
 local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one
-local ROW, SUMS, OLDER = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI1', 64  -- bytes of the sums without their last
-local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_SHAPE = 400, 4, 4, 2  -- prior: tokens a request; and requests it is worth
+local ROW, SUMS, WIDTH = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI1I4fI4fI4f', 89  -- bytes of the sums
+local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_PLACE, SURE_OF_SHAPE = 400, 4, 4, 4, 2  -- prior: tokens; requests it is worth
 local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises
+local TRIES = 3  -- requests to a shape by which exploration is through with it
 local HUB = 0.5  -- a page that leads to a kept one is worth this share of it
-local LINKS, OCTAVE, MARK, LEVEL = -2048, 64, 16, 8  -- priority of a link = LINKS + OCTAVE × log2(1 + tokens) - MARK × mark - …
+local LINKS, OCTAVE, MARK, RUN, LEVEL = -2048, 64, 16, 16, 8  -- priority = LINKS + OCTAVE × log2(1 + tokens) - MARK × mark - …
 
 local function table_of(scope) return P .. 'w:' .. scope end
 local function row_of(text)
@@ -27,15 +29,22 @@ local function packed(r)
                      r.class or 0) .. r.example
 end
 local function sums_of(text)
-  if not text then return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} end
-  return {struct.unpack(SUMS, #text > OLDER and text or text .. '\0')}
+  if not text then return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} end
+  return {struct.unpack(SUMS, #text == WIDTH and text or text .. string.rep('\0', WIDTH - #text))}
+end
+-- Where the sums of a link's place stand: in the main part of its page, beside it, or below it (marks.py); nil: unknown.
+local function place_of_link(mark)
+  mark = num(mark)
+  return mark and (mark < 2 and 17 or mark < 5 and 19 or 21)
 end
 -- What a request to a page at this depth brings, as far as the scope is known: its mean, drawn towards the prior; then
--- the mean of the depth, drawn towards the scope's.
-local function usual_worth(sums, depth)
+-- the mean of the depth, drawn towards the scope's; times what links from this place bring, compared with all.
+local function usual_worth(sums, depth, mark)
   local scope = (SURE_OF_SCOPE * FIRST + sums[3]) / (SURE_OF_SCOPE + sums[1])
   local at = 4 + 2 * math.min(depth, DEPTHS - 1)
-  return (SURE_OF_DEPTH * scope + sums[at + 1]) / (SURE_OF_DEPTH + sums[at])
+  local own, place = (SURE_OF_DEPTH * scope + sums[at + 1]) / (SURE_OF_DEPTH + sums[at]), place_of_link(mark)
+  if not place then return own end
+  return own * (SURE_OF_PLACE + sums[place + 1] / scope) / (SURE_OF_PLACE + sums[place])
 end
 -- The posterior mean of what a request to the shape brings, less what it lost by bringing nothing lately.
 local function worth(row, usual)

@@ -1,5 +1,6 @@
 -- The order of a scope's links by what they promise, and barren ground; stands in front of put, lease, ack and requeue.
--- A member that may be ordered says its shape, its parent's, its mark and its depth: `lSSSPPPm2 url` (packing.py).
+-- A member that may be ordered says its shape, its parent's, its mark, its run and its depth: `lSSSPPPma2 url`
+-- (packing.py). The run is a letter: how many pages in a row on the way to it led to no new page of a kind that has text.
 -- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
 local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
 local function parked_of(scope) return P .. 'z:' .. scope end
@@ -10,8 +11,24 @@ local function bound_of()
 end
 local function facts_of(member)
   if byte(member) < 58 then member = match(member, '~(.*)$') or '' end
-  local shape, parent, mark, depth = match(member, '^l(...)(...)(%d)(%d+)')
-  return depth, shape, parent, mark
+  local shape, parent, mark, run, depth = match(member, '^l(...)(...)(%d)(%l?)(%d+)')
+  return depth, shape, parent, mark, run
+end
+-- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
+-- its run begins anew for all of them. Pages of one shape and run in one call are not told apart.
+local function begin_runs(view, list)
+  local rich = {}
+  for at = 1, #list, 2 do
+    local _, shape, parent, _, run = facts_of(list[at + 1])
+    local row = shape and view.rows[shape]
+    if row and row.kept > 0 and run ~= '' then rich[parent .. run] = true end
+  end
+  if not next(rich) then return end
+  for at = 1, #list, 2 do
+    local member = list[at + 1]
+    local _, _, parent, _, run = facts_of(member)
+    if parent and rich[parent .. run] then list[at + 1] = sub(member, 1, 8) .. 'a' .. sub(member, 10) end
+  end
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
@@ -43,15 +60,16 @@ end
 local UNKNOWN = row_of(nil)
 -- Priority of a link of this scope; nil where nothing may order it, false where its kind is parked.
 local function rank(view, member)
-  local depth, shape, _, mark = facts_of(member)
+  local depth, shape, _, mark, run = facts_of(member)
   if not depth then return nil end
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
   depth = num(depth)
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
-  local class = known or class_of(worth(row, usual_worth(view.sums, depth)))
+  local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
   local place = MARK * num(mark) * PATIENCE / (PATIENCE + row.fetched)  -- says less the better the shape is known
-  return math.max(-4096, math.floor(LINKS + class - place - LEVEL * math.min(depth, 32)))
+  local far = run ~= '' and RUN * (byte(run) - 97) or 0
+  return math.max(-4096, math.floor(LINKS + class - place - far - LEVEL * math.min(depth, 32)))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
@@ -165,7 +183,7 @@ local function order_anew(scope, wanted)
     if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then s.spilled = refill(scope, s.spilled) end
   end
 end
--- Exploration: of the URLs at hand one of the shape that was asked least is next.
+-- Exploration: of the URLs at hand one of the shape that was asked least is next, as long as it was asked too seldom.
 local function explore(scope)
   views[scope] = nil
   local s = state(scope)
@@ -177,5 +195,5 @@ local function explore(scope)
     local row = shape and (view.rows[shape] or UNKNOWN)
     if row and row.fetched < least and rank(view, member) then best, least = member, row.fetched end
   end
-  if best and least < PATIENCE then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
+  if best and least < TRIES then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
 end

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.overview import Overview, overview
+from crawler.frontier.overview import overview
 from crawler.observe.metrics.endpoint import served
-from crawler.observe.metrics.frontier import FrontierCollector
+from crawler.observe.metrics.frontier import FrontierCollector, Look
 from crawler.observe.metrics.health import Pulse
 from crawler.server.errors import FrontierError
 
@@ -26,19 +26,23 @@ class Looks:
         self, frontier: Frontier, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._frontier, self._loop, self._clock = frontier, loop, clock
-        self._last: Overview | None = None
+        self._last: Look | None = None
         self._at = -FRESH_SECONDS
 
-    def __call__(self) -> Overview | None:
+    def __call__(self) -> Look | None:
         """None where the frontier does not answer in time."""
         if self._last is None or self._clock() - self._at >= FRESH_SECONDS:
-            looking = asyncio.run_coroutine_threadsafe(overview(self._frontier), self._loop)
+            looking = asyncio.run_coroutine_threadsafe(self._look(), self._loop)
             try:
                 self._last, self._at = looking.result(PATIENCE_SECONDS), self._clock()
             except (FrontierError, TimeoutError):
                 looking.cancel()
                 self._last = None
         return self._last
+
+    async def _look(self) -> Look:
+        used, limit = await self._frontier.connection.memory()
+        return Look(await overview(self._frontier), used, limit)
 
 
 async def export(frontier: Frontier, host: str, port: int, told: Callable[[str], None]) -> None:

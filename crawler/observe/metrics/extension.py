@@ -11,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawler.observe.metrics.health import Pulse, silence
+from crawler.pool.pool import pool_of
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of, has_frontier
 
@@ -43,11 +44,16 @@ class MetricsExtension:
     def opened(self) -> None:
         """Begin to serve. Raises: EndpointError where the port was taken since the start was checked."""
         from crawler.observe.metrics.endpoint import served  # a crawl without metrics does not load the client
+        from crawler.observe.metrics.observed import Observed
         from crawler.observe.metrics.worker import WorkerCollector
 
         assert self._crawler.stats is not None
         self._beating = asyncio.ensure_future(self._pulse.beat())
-        collector = WorkerCollector(self._crawler.stats.get_stats)
+        self._observed = Observed(lambda: pool.rebuilds if (pool := pool_of.existing(self._crawler)) else 0)
+        self._crawler.signals.connect(self._observed.answered, signals.response_received)
+        self._crawler.signals.connect(self._observed.judged, signals.item_scraped)
+        self._crawler.signals.connect(self._observed.judged, signals.item_dropped)
+        collector = WorkerCollector(self._crawler.stats.get_stats, self._observed)
         probes = {"/live": self._pulse.problem, "/ready": self._not_ready}
         self._stack.enter_context(served(collector, self._host, self._port, probes))
 

@@ -61,11 +61,15 @@ FAMILIES = (
     Family("stage_cpu_seconds", "CPU time of a stage", _SECONDS[0].rstrip("/"), ("stage",), _SECONDS[2]),
     Family("stage_documents", "Documents a stage has seen", _DOCUMENTS[0].rstrip("/"), ("stage",), _DOCUMENTS[2]),
     Family("optouts", "Pages refused, by the protocol that said no", statkeys.DENIED, ("protocol",)),
+    Family("blocks", "Pages of sites that turned the crawler away", statkeys.BLOCKED),
     Family("held", "URLs set aside until later, by reason", statkeys.HELD, ("reason",)),
     Family("leases", "URLs taken from the frontier", statkeys.LEASED),
     Family("leases_lost", "Leases that expired before their outcome", statkeys.LOST),
     Family("leases_orphaned", "Leases that nobody in the worker worked on any more", statkeys.ORPHANED),
     Family("frontier_puts", "Links and seeds put into the frontier, by answer", statkeys.PUT, ("status",)),
+    Family("shell_pages", "Pages without text that a script seems to draw", statkeys.BROWSER_SHELLS),
+    Family("drawn_pages", "Of these: drawn by the browser", statkeys.BROWSER_USED),
+    Family("drawing_failures", "Of these: the browser failed", statkeys.BROWSER_FAILED),
     Family("log_messages", "Lines of the log, by level", statkeys.LOG_LINES, ("level",)),
 )
 
@@ -73,11 +77,13 @@ FAMILIES = (
 class WorkerCollector(Collector):
     """Reads the counters when Prometheus asks, in the thread of the endpoint."""
 
-    def __init__(self, stats: Callable[[], Mapping[str, Any]]) -> None:
-        self._stats = stats
+    def __init__(self, stats: Callable[[], Mapping[str, Any]], observed: Collector | None = None) -> None:
+        self._stats, self._observed = stats, observed
 
     def collect(self) -> Iterator[Metric]:
         """All families; one without a counter yet has no series."""
         stats = dict(self._stats())  # a copy: the crawl goes on counting
         for family in FAMILIES:
             yield family.read(stats)
+        if self._observed is not None:
+            yield from self._observed.collect()

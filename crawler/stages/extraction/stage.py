@@ -121,7 +121,10 @@ class ExtractionStage:
         """The text, or what the page's own data hold where the page itself shows too little."""
         found, doc.embedded = doc.embedded, None
         shown = doc.render_signals.get("shell", {}).get("visible_words", 0)
-        if found is None or shown >= self._chain.shown_words or count_words(found[0]) <= shown:
+        if found is None or shown >= self._chain.shown_words:
+            return text
+        said = count_words(found[0])
+        if said <= shown or said < count_words(text):  # a forum's thread in <noscript>, its first post as data
             return text
         _take_from_data(doc, "embedded", f"embedded-{found[1]}")
         return found[0]

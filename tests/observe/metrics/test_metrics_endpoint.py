@@ -61,12 +61,13 @@ def test_what_a_worker_says_is_what_its_sites_saw(half_way, crawl):
 
     def agree() -> bool:
         seen.update(scraped(f"http://127.0.0.1:{port}/metrics"))
-        return seen["corpus_responses_total"] == len(site.hits) - site.gate.standing
+        answered = len(site.hits) - site.gate.standing
+        return seen["corpus_responses_total"] == seen["corpus_response_seconds_count"] == answered
 
     until(agree)
     assert seen["corpus_responses_total"] >= 10
     assert seen["corpus_leases_total"] >= seen["corpus_documents_kept_total"]
-    assert seen["process_resident_memory_bytes"] > 10_000_000
+    assert seen["corpus_worker_memory_bytes"] > seen["process_resident_memory_bytes"] > 10_000_000
     site.gate.open()
     _, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, err
@@ -98,6 +99,7 @@ def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
     assert seen["corpus_frontier_queued"] == status["counts"]["queued"] > 0
     assert seen["corpus_frontier_leased"] == status["counts"]["leased"] > 0
     assert seen["corpus_frontier_done"] == status["counts"]["done"]
+    assert seen["corpus_frontier_server_memory_bytes"] > 500_000
     assert seen["corpus_frontier_fetchable"] == status["fetchable"] > 0
     assert seen["corpus_frontier_scopes"] == status["hosts"] == 1
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from crawler.observe.metrics.frontier import GAUGES
+from crawler.observe.metrics.observed import Observed
 from crawler.observe.metrics.worker import FAMILIES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/metrics.md"
@@ -13,7 +14,12 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/metrics.md"
 def tables() -> dict[str, str]:
     worker = [f"| `corpus_{f.name}_total` | {', '.join(f.labels) or '–'} | {f.doc} |" for f in FAMILIES]
     frontier = [f"| `corpus_frontier_{name}` | {doc} |" for name, (doc, _) in GAUGES.items()]
+    observed = [
+        f"| `{f.name}{'_total' if f.type == 'counter' else ''}` | {f.type} | {f.documentation} |"
+        for f in Observed(lambda: 0).collect()
+    ]
     return {
+        "the pages": "\n".join(["| metric | type | what |", "|---|---|---|", *observed]),
         "a worker": "\n".join(["| counter | labels | what |", "|---|---|---|", *worker]),
         "the frontier": "\n".join(["| gauge | what |", "|---|---|", *frontier]),
     }

@@ -143,6 +143,22 @@ def test_data_that_cannot_be_read_are_passed_over(data: str) -> None:
     assert doc.render_signals["shell"]["empty_root"] == "app"
 
 
+def test_data_that_say_less_than_the_page_without_scripts_are_no_text_of_it() -> None:
+    """A forum's page: all posts for browsers without scripts, the first one as JSON-LD."""
+    first, all_of_them = (
+        "The first post has these nine words in it.",
+        "Every post of the thread has its own say here. " * 30,
+    )
+    data = json.dumps({"@type": "DiscussionForumPosting", "text": first})
+    doc = parsed(
+        f"<body><div id=app></div><noscript><main><p>{all_of_them}</p></main></noscript><script src=/a.js></script>"
+        f'<script type="application/ld+json">{data}</script></body>'
+    )
+    assert doc.embedded == (first, "json-ld")
+    ExtractionStage(ExtractionConfig())(doc)
+    assert (doc.method_used, doc.text) == ("fast", all_of_them.strip())
+
+
 # --- real pages ---------------------------------------------------------------------------------------------------
 
 DRAWN = {

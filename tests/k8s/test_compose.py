@@ -1,0 +1,62 @@
+"""compose.yaml keeps the promises of the manifests on plain machines."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from crawler import config
+from crawler.config.environment import problems_of_environment
+from tests.support.places import PROJECT
+
+FILE = PROJECT / "compose.yaml"
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text())["services"]
+OURS = {name: service for name, service in SERVICES.items() if name != "redis"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_variable_is_a_setting(name):
+    found = OURS[name]["environment"]
+    assert problems_of_environment(found, config.declared()) == []
+    assert {"CRAWLER_REDIS_URL", "CRAWLER_CRAWL_ID", "CRAWLER_CRAWLER_CONTACT"} <= set(found)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_containers_have_no_rights_and_a_read_only_root(name):
+    service = OURS[name]
+    assert (service["user"], service["read_only"], service["cap_drop"]) == ("10001", True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_workers_wait_for_work_and_have_time_to_finish():
+    worker = SERVICES["worker"]
+    assert worker["environment"]["CRAWLER_FRONTIER_IDLE_SECONDS"] == "0"
+    assert worker["stop_grace_period"] == "3m"
+    assert config.from_mapping({}).frontier.lease_seconds < 180
+
+
+def test_the_server_keeps_everything_and_is_not_open_to_the_world():
+    command = SERVICES["redis"]["command"]
+    assert command[command.index("--maxmemory-policy") + 1] == "noeviction"
+    assert command[command.index("--appendonly") + 1] == "yes"
+    assert SERVICES["redis"]["ports"] == ["${REDIS_BIND:-127.0.0.1}:6379:6379"]
+    assert "${REDIS_PASSWORD:?" in command[command.index("--requirepass") + 1]
+
+
+def test_the_folder_of_the_corpus_belongs_to_the_user_of_the_image():
+    dockerfile = (PROJECT / "Dockerfile").read_text()
+    (volume,) = SERVICES["worker"]["volumes"]
+    assert f"install -d -o 10001 -g 10001 {volume.partition(':')[2]} " in dockerfile
+
+
+def test_docker_compose_understands_it():
+    if not shutil.which("docker") or subprocess.run(["docker", "compose", "version"], capture_output=True).returncode:  # noqa: PLW1510
+        pytest.skip("no docker compose")
+    env = {"PATH": "/usr/bin:/bin:/usr/local/bin", "REDIS_PASSWORD": "x", "CRAWLER_CONTACT": "https://example.org/bot"}
+    command = ["docker", "compose", "-f", str(FILE), "config", "--quiet"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
