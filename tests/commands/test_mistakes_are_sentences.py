@@ -198,7 +198,7 @@ def test_a_sitemap_that_was_asked_for_and_cannot_be_read_fails_the_crawl(crawl, 
 @pytest.mark.parametrize(
     ("sitemaps", "code"),
     [(["/list.xml"], 0), (["/gone.xml"], 1), (["/list.xml", "/page.xml"], 1), ([], 0)],
-    ids=["read", "gone", "one of two is a page", "only the usual place was tried"],
+    ids=["read", "gone", "one of two is a page", "links lead to the pages"],
 )
 def test_a_sitemap_that_the_allowlist_names_and_cannot_be_read_fails_the_crawl(crawl, tmp_path, sitemaps, code):
     site = Lists(pages=1)

@@ -12,10 +12,11 @@ from crawler.config import ConfigError, from_mapping
 from crawler.dataset.exclude import refused_domains, refused_licences
 from crawler.dataset.lifetimes import Lifetimes, lapsed
 from crawler.dataset.verify import verify
+from crawler.document import Drop, DropReason
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
-from crawler.storage.files.records import record_of
+from crawler.storage.files.records import record_of, rejection_of
 from tests.support.corpus_folder import document, exchange
 from tests.support.three_domains import secret
 
@@ -146,6 +147,16 @@ def test_a_page_that_comes_back_after_it_lapsed_keeps_its_raw_page_when_others_l
     (record,) = folder.records()
     assert record["url"] == "https://example.org/1"
     assert [page.url for page in read_archive(str(folder.path / record["warc_file"]))] == ["https://example.org/1"]
+
+
+def test_a_visit_that_found_the_page_unchanged_renews_nothing(folder, monkeypatch):
+    refetched(folder, 1, "2026-01-01T00:00:00Z")
+    corpus: Corpus = folder.opened(worker="later")
+    visit = document(1, crawled_at="2026-02-05T00:00:00Z", text="", warc_file="archive/x.warc.gz", warc_offset=0)
+    corpus.reject(rejection_of(visit, Drop("fetch", DropReason.UNCHANGED, "same content hash")))
+    corpus.close()
+    lifetimes = Lifetimes.of(["example.org:30"])
+    assert lapsed(Place(str(folder.path)), lifetimes, now=FETCHED + 40 * DAY) == {"https://example.org/1"}
 
 
 @pytest.mark.parametrize("value", ["example.org", "example.org:0", "example.org:-3", ":30", "a:30,b:soon"])

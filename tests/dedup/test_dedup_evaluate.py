@@ -41,6 +41,12 @@ def pairs() -> tuple[LabelledPair, ...]:
     same = " ".join(prose("same", words=200))
     short = " ".join(same.split()[:40])
     found += [LabelledPair(same, same.upper(), True), LabelledPair(short, short + " more", True)]
+    changed = [
+        *short.split()[:18],
+        "other",
+        *short.split()[19:],
+    ]  # J = 31/41: near for a long text, not for a short one
+    found.append(LabelledPair(short, " ".join(changed), False))
     return (*found, LabelledPair("only a few words", "only some few words", False))
 
 

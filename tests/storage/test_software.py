@@ -32,6 +32,10 @@ def test_every_library_that_decides_is_named_with_its_version_and_so_is_each_mod
     assert all(re.match(r"\d", version) for name, version in versions().items() if name != "commit")
 
 
+def test_the_commit_is_named_where_the_code_runs_from_a_checkout():
+    assert versions().get("commit", "") == commit_of(PROJECT)
+
+
 def test_the_run_of_a_corpus_has_them(tmp_path):
     corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path), "WORKER_ID": "w1"}))
     corpus.open()

@@ -15,16 +15,31 @@ from scrapy.exceptions import NotConfigured
 from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
+from crawler.statkeys import MISSED_SITEMAPS, MISSED_SITEMAPS_EXAMPLES
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from rich.console import RenderableType
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
+
+
+def missed_sitemaps(stats: StatsCollector | None) -> list[tuple[str, RenderableType]]:
+    """A section on sitemap files that brought nothing and do not fail the crawl; none where there are none."""
+    count = stats.get_value(MISSED_SITEMAPS, 0) if stats is not None else 0
+    if stats is None or not count:
+        return []
+    from rich.text import Text
+
+    lines = stats.get_value(MISSED_SITEMAPS_EXAMPLES, [])
+    more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
+    return [("Sitemaps that brought no pages", Text("\n".join([*lines, *more])))]
 
 
 class ProgressExtension:
@@ -74,7 +89,7 @@ class ProgressExtension:
         except StorageError as error:
             sys.stderr.write(f"error: no summary: {error}\n")
             return
-        terminal.show(summary, Console())
+        terminal.show(summary, Console(), missed_sitemaps(self._crawler.stats))
 
     async def _run(self) -> None:
         try:

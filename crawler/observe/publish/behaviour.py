@@ -37,7 +37,7 @@ def behaviour(found: Provenance) -> str:
         return NOT_RECORDED
     one_at_a_time = found.facts("requests_at_a_time") in ([], [1])
     parts = [
-        "one product token and one User-Agent",
+        _identity(found),
         "robots.txt by RFC 9309, and no request while it cannot be read",
         _pace(found) + ("" if one_at_a_time else f", up to {_numbers(found.facts('requests_at_a_time'))} at a time"),
         f"HTTP {denials()} are final",
@@ -79,6 +79,16 @@ def dataset_sentence(dataset: Dataset) -> str:
 def denials() -> str:
     """The answers that are never worked around, such as 401, 403."""
     return ", ".join(map(str, sorted(DENIALS)))
+
+
+def _identity(found: Provenance) -> str:
+    """Robots.txt names a crawler by its product token: how many this corpus was fetched under."""
+    tokens, agents = found.facts("product_token"), found.facts("user_agent")
+    if not tokens or not agents:
+        return f"product token and User-Agent {NOT_RECORDED}"
+    if len(tokens) == len(agents) == 1:
+        return "one product token and one User-Agent"
+    return f"one product token and one User-Agent in a run, in all {len(tokens):,} and {len(agents):,}"
 
 
 def _pace(found: Provenance) -> str:

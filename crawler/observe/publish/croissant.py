@@ -54,7 +54,8 @@ CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float", bool: "sc:Boolean"}
-_REPEATED = frozenset({"redirects", "optout_signals", "pii_entity_types", "pii_spans"})
+_ENCODINGS = {".jsonl": "application/jsonlines", ".gz": "application/gzip", ".zst": "application/zstd"}
+"""Media types by what a shard's name ends in (RFC 6713, RFC 8878); lines of JSON have none that is registered."""
 
 
 def metadata(found: Provenance) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def _file(entry: Entry) -> dict[str, Any]:
         "description": f"{entry['documents']:,} documents",
         "contentUrl": entry["path"],
         "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": "application/jsonlines",
+        "encodingFormat": next((kind for end, kind in _ENCODINGS.items() if entry["path"].endswith(end)), "text/plain"),
         "sha256": entry["sha256"],
     }
 
@@ -137,7 +138,7 @@ def _field(name: str, path: str) -> dict[str, Any]:
         "dataType": _type_of(name),
         "source": {"fileObject": {"@id": path}, "extract": {"column": name}},
     }
-    return field | ({"repeated": True} if name in _REPEATED else {})
+    return field | ({"repeated": True} if typing.get_origin(typing.get_type_hints(Document)[name]) is list else {})
 
 
 def _type_of(name: str) -> str:

@@ -123,6 +123,4 @@ def _personal(found: Provenance) -> list[str]:
 
 def _withdrawal(found: Provenance) -> list[str]:
     contacts = ", ".join(found.facts("contact")) or TO_COMPLETE
-    return [
-        f"Site owners reach the operator here: {contacts}. Requests carried out so far: {len(found.withdrawals):,}."
-    ]
+    return [f"Site owners reach the operator here: {contacts}. Requests carried out so far: {len(found.requests):,}."]

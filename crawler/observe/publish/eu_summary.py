@@ -212,12 +212,14 @@ def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
     if not found.withdrawals:
         return f"none so far{elsewhere}"
-    gone = sum(
-        step["counts"]["dropped"] for step in found.manifest.get("lineage", []) if "exclude" in step["operation"]
-    )
+    gone, by_rule = found.removed_with(found.requests), found.by_rule
     refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
     never = f"; {refused:,} domains are not asked again" if refused else ""
-    return f"{len(found.withdrawals):,} requests, {gone:,} documents removed{never}{elsewhere}"
+    rules = (
+        f"; {len(by_rule):,} times by a rule (no longer granted, refused by now, or its time is over), "
+        f"{found.removed_with(by_rule):,} documents removed"
+    )
+    return f"{len(found.requests):,} requests, {gone:,} documents removed{never}{rules if by_rule else ''}{elsewhere}"
 
 
 def _personal(found: Provenance) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crawler.dataset.exclude import WishLine, withdrawals
+from crawler.dataset.exclude import WishLine, removed_by, withdrawals
 from crawler.dataset.rewrite import read_files
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, rejected_in_crawls
 from crawler.observe.report.summary import Summary, summarise
@@ -22,7 +23,13 @@ from crawler.storage.types import Manifest
 NO_TIER = "none"
 """Key in `Provenance.tiers` of what no entry of an allowlist covers."""
 _Fact = Literal[
-    "user_agent", "contact", "optout_profile", "delay_seconds", "requests_at_a_time", "robots_max_delay_seconds"
+    "user_agent",
+    "product_token",
+    "contact",
+    "optout_profile",
+    "delay_seconds",
+    "requests_at_a_time",
+    "robots_max_delay_seconds",
 ]
 
 
@@ -44,6 +51,7 @@ class Provenance:
     sources: Sources
     stopped: Counter[str]
     withdrawals: list[WishLine] = field(default_factory=list)
+    removed: Counter[int] = field(default_factory=Counter)  # documents by the number of the withdrawal
 
     @property
     def name(self) -> str:
@@ -70,6 +78,20 @@ class Provenance:
     def facts(self, name: _Fact) -> list[Any]:
         """The distinct values of one policy fact of everything that fetched for this corpus."""
         return list(dict.fromkeys(rules[name] for rules in self.sources.rules if rules.get(name) is not None))
+
+    @property
+    def requests(self) -> list[WishLine]:
+        """Withdrawals that somebody asked for by naming domains or licences."""
+        return [wish for wish in self.withdrawals if not wish["rule"]]
+
+    @property
+    def by_rule(self) -> list[WishLine]:
+        """Withdrawals by a rule: the allowlist no longer grants it, the page refuses by now, its time is over."""
+        return [wish for wish in self.withdrawals if wish["rule"]]
+
+    def removed_with(self, wishes: Iterable[WishLine]) -> int:
+        """Documents that these withdrawals removed."""
+        return sum(self.removed[wish["number"]] for wish in wishes)
 
     def rejected(self, *reasons: str) -> int:
         """Documents that crawls rejected for one of these reasons."""
@@ -109,4 +131,5 @@ def gather(corpus_dir: str) -> Provenance:
         sources=collector.sources(),
         stopped=rejected_in_crawls(manifest),
         withdrawals=withdrawals(place),
+        removed=removed_by(place),
     )

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from trafilatura.metadata import examine_meta, extract_license, extract_meta_json, extract_title
+from trafilatura.metadata import examine_meta, extract_license, extract_meta_json
 
 from crawler.stages.extraction.bylines import find_author
 from crawler.stages.extraction.dates import read_date
+from crawler.stages.extraction.title import find_title
 
 _SPDX = re.compile(r"CC (BY(?:-NC)?(?:-ND|-SA)?|ZERO) ([1-9]\.[0-9])", re.IGNORECASE)
 _NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
@@ -49,7 +50,7 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, search_au
     found = _attempt(extract_meta_json, tree, found) or found
     author = found.author or (_attempt(find_author, tree) if search_author else None)
     return Metadata(
-        title=_short(found.title or _attempt(extract_title, tree)),
+        title=_short(found.title or _attempt(find_title, tree, url)),
         description=_short(found.description),
         author=_short(author, _MAX_AUTHOR_CHARS),
         pub_date=_date(tree, url, max_date),

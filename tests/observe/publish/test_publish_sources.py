@@ -386,6 +386,41 @@ def test_two_runs_with_two_delays_are_both_told(corpora, tmp_path):
     assert "at least 0.02/3 s between requests" in changed(corpora, tmp_path, change)
 
 
+def test_two_runs_under_two_names_are_not_called_one(corpora, tmp_path):
+    def change(content):
+        run = json.loads(json.dumps(content["runs"][0]))
+        run["policy"] |= {"user_agent": "OtherBot/1 (+https://o.example)", "product_token": "OtherBot"}
+        content["runs"].append(run)
+
+    told = changed(corpora, tmp_path, change)
+    assert "one product token and one User-Agent in a run, in all 2 and 2; robots.txt" in told
+
+
+def test_what_a_rule_removed_is_no_request_of_anybody(corpora, tmp_path):
+    folder = tmp_path / "ruled"
+    shutil.copytree(corpora / "crawled", folder, ignore=shutil.ignore_patterns("frontier"))
+    first, second, *_ = (record["url"] for record in Facts(folder).kept)
+    for url, rule in ((first, "lifetimes"), (second, "allowlist")):
+        withdraw(Place(str(folder)), Wish("ruled", revoked=lambda r, url=url: r["url"] == url, rule=rule), now=1.8e9)
+    found = gather(str(folder))
+    ruled = (
+        "0 requests, 0 documents removed; 2 times by a rule (no longer granted, refused by now, or its time is over)"
+    )
+    assert f"{ruled}, 2 documents removed" in eu_summary.as_markdown(found)
+    assert "Requests carried out so far: 0." in dataset_card.card(found)
+
+
+def test_croissant_describes_the_fields_and_files_as_they_are(corpora):
+    folder = corpora / "crawled"
+    data = croissant.metadata(gather(str(folder)))
+    (records,) = data["recordSet"]
+    repeated = {field["name"] for field in records["field"] if field.get("repeated")}
+    assert repeated == {name for record in Facts(folder).kept for name, value in record.items() if type(value) is list}
+    for file in data["distribution"]:
+        is_zstandard = (folder / file["contentUrl"]).read_bytes().startswith(b"\x28\xb5\x2f\xfd")
+        assert (file["encodingFormat"] == "application/zstd") == is_zstandard
+
+
 def test_the_minimal_profile_lists_neither_what_it_does_not_ask_nor_what_it_does_not_obey(corpora, tmp_path):
     def change(content):
         policy = content["runs"][0]["policy"]

@@ -36,6 +36,7 @@ def run(text, language="en", **settings):
         "Grace Okafor and her husband adopted a son last spring.",
         "Daniel Whitfield lives at 14 Orchard Lane.",
         "The court convicted Peter Marsh of theft.",
+        "Maria Lopez was a patient of the hospital in Leeds.",
     ],
 )
 def test_a_name_goes_where_its_sentence_tells_of_pay_health_family_home_or_a_conviction(sentence):
@@ -49,6 +50,8 @@ def test_a_name_goes_where_its_sentence_tells_of_pay_health_family_home_or_a_con
 def test_the_same_name_stays_in_a_sentence_that_tells_nothing_private():
     doc, _ = run(FILLER + "Laura Bennett spoke about compilers in May. Prices rose. " + FILLER)
     assert "Laura Bennett spoke" in doc.text
+    doc, _ = run(FILLER + "Maria Lopez built the hospital in Leeds. " + FILLER)
+    assert "Maria Lopez built" in doc.text  # one weak word alone
 
 
 @needs_english

@@ -54,7 +54,7 @@ def test_the_first_declared_limit_gives_the_reason_and_the_record_keeps_four_pla
     found.measure("dup_5_gram", 0.150049)
     failure = found.decide(GopherRepetition()).failure
     assert failure is not None
-    assert (failure.reason, failure.detail) == (DropReason.DUP_N_GRAM, "n=5: 0.150 > 0.15")
+    assert (failure.reason, failure.detail) == (DropReason.DUP_N_GRAM, "n=5: 0.150049 > 0.15")
     assert found.values["dup_5_gram"] == 0.15  # what decides is the value itself, not the rounded one
 
 
@@ -71,3 +71,12 @@ def test_every_rule_set_can_be_diagnosed_from_records(name):
         misses = Thresholds(config).misses(rejection_of(doc, verdict))
         assert misses and misses[0].limit.reason == verdict.reason
         assert misses[0].limit.setting.startswith((f"{name}.", "QUALITY_MIN_SCORE"))
+
+
+@pytest.mark.parametrize("value", [0.2815, 0.20004, 0.2000001, 0.2 + 1e-15])
+def test_what_is_said_of_a_value_lies_on_the_wrong_side_of_its_threshold(value):
+    (bound,) = (b for b in limits_of(GopherRepetition()) if b.signal == "dup_line_char_frac")
+    assert bound.is_missed_by(value)
+    signal, said, sign, threshold = bound.detail(value).split()
+    assert (signal, sign, float(threshold)) == ("dup_line_char_frac", ">", 0.2)
+    assert float(said) > 0.2

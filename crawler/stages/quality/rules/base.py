@@ -99,10 +99,14 @@ class Limit:
         return value > self.value if self.above else value < self.value
 
     def detail(self, value: float) -> str:
-        """What is said of a value that misses it."""
+        """What is said of a value that misses it, in as many digits as it takes to see that it does."""
         if self.n is not None:
-            return f"n={self.n}: {value:.3f} > {self.value:g}"
-        return f"{self.signal} {value:.4g} {'>' if self.above else '<'} {self.value:g}"
+            return f"n={self.n}: {self._apart(value, '.3f', '.6f')} > {self.value:g}"
+        return f"{self.signal} {self._apart(value, '.4g', '.7g')} {'>' if self.above else '<'} {self.value:g}"
+
+    def _apart(self, value: float, *forms: str) -> str:
+        written = (format(value, form) for form in forms)
+        return next((text for text in written if float(text) != self.value), repr(value))
 
 
 def limit(default: Any, *judges: tuple[str, DropReason], above: bool, unit: str, source: str = "") -> Any:

@@ -1,0 +1,1 @@
+// Everything works without this file; it makes some of it quicker.
