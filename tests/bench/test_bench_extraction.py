@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
 from bench.extraction.odds import MIN_SITES, Odds
-from bench.extraction.train import forest_of, write_model
+from bench.extraction.train import forest_of, train, write_model
 from bench.quality.eval_pages import Page, score
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.model import Model, read_model, the_model
+from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.tables import name_hashes
 
@@ -85,6 +86,19 @@ def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
     assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
     back = read_model(tmp_path / "a.npz")
     assert back.table == model.table and (back.blocks.leaves == model.blocks.leaves).all()
+
+
+def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
+    pytest.importorskip("catboost", reason="trains the model; not needed to run it")
+    pages = [
+        dataclasses.replace(one, page=dataclasses.replace(one.page, kind=KINDS[n % len(KINDS)]))
+        for n in range(14)
+        for one in [site_page(f"s{n}.test", f"{LONG} on the site number {n}")]
+    ]
+    for name in ("a.npz", "b.npz"):
+        write_model(train(pages), tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert read_model(tmp_path / "a.npz").columns == the_model().columns
 
 
 def test_the_forest_answers_as_the_library_that_grew_it():

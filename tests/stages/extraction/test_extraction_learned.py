@@ -248,11 +248,14 @@ def test_the_model_is_read_once():
     assert the_model() is the_model()
 
 
-def test_the_text_is_the_same_with_another_hash_seed():
+def test_the_text_is_the_same_in_another_process_with_another_hash_seed():
     script = (
-        "import sys; from crawler.stages.parse.stage import parse_html;"
-        "from crawler.stages.extraction.learned.extract import extract;"
-        "f = extract(parse_html(sys.stdin.read())); print(f)"
+        "import sys; from crawler.config import ExtractionConfig; from crawler.document import Document;"
+        "from crawler.stages.extraction.stage import ExtractionStage;"
+        "from crawler.stages.parse.stage import ParseStage;"
+        "doc = Document(url='https://example.org/', html=sys.stdin.buffer.read(), content_type='text/html');"
+        "ParseStage()(doc); ExtractionStage(ExtractionConfig(extractor='learned', min_words=0))(doc);"
+        "print(doc.extractor, doc.extraction_confidence, doc.page_type_score, doc.text)"
     )
 
     def run(seed: str) -> bytes:
@@ -262,6 +265,7 @@ def test_the_text_is_the_same_with_another_hash_seed():
         ).stdout
 
     assert run("1") == run("2")
+    assert run("3").startswith(b"learned-second ")
 
 
 # --- hostile pages ---------------------------------------------------------------------------------------------------
