@@ -7,7 +7,7 @@
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
 #   make spark   add Spark to .venv: the batch job of docs/spark.md and its tests (Java 17 or 21 is yours to bring)
-#   make docs    write the generated page docs/settings.md again
+#   make docs    write docs/settings.md and the table of docs/datasets.md again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
 SHELL := /bin/sh
@@ -81,6 +81,7 @@ spark: $(VENV)/spark.stamp
 
 docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py
+	$(PY) scripts/columns_table.py
 
 clean:
 	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

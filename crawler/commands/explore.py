@@ -12,11 +12,15 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
 from crawler.commands.command import ProjectCommand
 from crawler.commands.numbers import whole
+
+if TYPE_CHECKING:
+    from crawler.config import Config
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 _NEEDED = ("duckdb", "starlette", "uvicorn")
@@ -51,9 +55,9 @@ class Command(ProjectCommand, ScrapyCommand):
             self.complain(["--token: expected 16 to 200 characters out of letters, digits, - and _"], 2)
             return
         config = self.load()
-        self._serve(args or [config.crawl.corpus_dir], opts)
+        self._serve(args or [config.crawl.corpus_dir], config, opts)
 
-    def _serve(self, folders: list[str], opts: argparse.Namespace) -> None:
+    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace) -> None:
         from crawler.explore.app import application
         from crawler.explore.catalogue import Catalogue
         from crawler.explore.serve import ServeError, bound, serving
@@ -68,7 +72,7 @@ class Command(ProjectCommand, ScrapyCommand):
             except ServeError as error:
                 self.complain([str(error)])
                 return
-            app = application(catalogues, token, _hosts(opts.host))
+            app = application(catalogues, config, token, _hosts(opts.host))
             stack.enter_context(serving(app, listening))
             for catalogue in catalogues:
                 stack.callback(catalogue.close)

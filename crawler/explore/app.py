@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from crawler.explore import corpus_page, documents_page
+from crawler.config import Config
+from crawler.explore import corpus_page, document_page, documents_page, judge, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.filters import FilterError
-from crawler.explore.guard import Guard
+from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
 from crawler.storage.files.errors import StorageError
 
@@ -27,7 +28,9 @@ class Visit:
     catalogue: Catalogue
     number: int
     pairs: list[tuple[str, str]]
-    """Names and values of the query."""
+    """Names and values of the query, or of the form."""
+    config: Config
+    """The settings of who looks: the thresholds that values are shown against."""
     key: int
     """Of a document; 0 where the address names none."""
 
@@ -36,15 +39,27 @@ Page = Callable[[Visit], Response | tuple[str, dict[str, Any]]]
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", corpus_page.corpus),
     ("/documents", documents_page.documents),
+    ("/documents/{key:int}", document_page.document),
+    ("/what-if", what_if.what_if),
+    ("/judge", judge.judge),
+    ("/archived/{key:int}", document_page.archived),
 )
 """Below the number of a corpus: address and the function that shows it."""
 
 
-def application(catalogues: Sequence[Catalogue], token: str, hosts: Sequence[str] = ()) -> Guard:
+FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
+"""The same for what a form sends: the only addresses that write anything."""
+
+
+def application(catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = ()) -> Guard:
     """Everything, behind its guard."""
     routes = [Route("/", lambda _: RedirectResponse("/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
-    routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, token)) for path, show in PAGES]
+    routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
+    routes += [
+        Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
+        for path, take in FORMS
+    ]
     problems: dict[Any, Any] = {
         FilterError: _problem(400, catalogues),
         StorageError: _problem(500, catalogues),
@@ -54,9 +69,9 @@ def application(catalogues: Sequence[Catalogue], token: str, hosts: Sequence[str
     return Guard(Starlette(routes=routes, exception_handlers=problems), token, hosts)
 
 
-def _endpoint(show: Page, catalogues: Sequence[Catalogue], token: str) -> Callable[[Request], Response]:
+def _endpoint(show: Page, catalogues: Sequence[Catalogue], config: Config, token: str) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        visit = _visit(request, catalogues)
+        visit = _visit(request, catalogues, config)
         shown = show(visit)
         if isinstance(shown, Response):
             return shown
@@ -67,11 +82,12 @@ def _endpoint(show: Page, catalogues: Sequence[Catalogue], token: str) -> Callab
     return answer
 
 
-def _visit(request: Request, catalogues: Sequence[Catalogue]) -> Visit:
+def _visit(request: Request, catalogues: Sequence[Catalogue], config: Config) -> Visit:
     number, key = request.path_params["number"], request.path_params.get("key", 0)
     if number >= len(catalogues) or key.bit_length() > 62:
         raise HTTPException(404)
-    return Visit(catalogues[number], number, request.query_params.multi_items(), key)
+    pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
+    return Visit(catalogues[number], number, pairs, config, key)
 
 
 def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from crawler.explore.columns import FIELDS, SIGNALS
@@ -18,6 +19,10 @@ _TOTALS = (
 )
 
 
+_figure = lru_cache(512)(figure)
+"""A catalogue does not change once it is read: what was drawn is not counted again."""
+
+
 def corpus(visit: Visit) -> tuple[str, dict[str, Any]]:
     """The totals and a figure for each field of `FIGURES`, or for the one field that is asked for.
 
@@ -30,7 +35,7 @@ def corpus(visit: Visit) -> tuple[str, dict[str, Any]]:
     where, params = wanted.sql()
     totals = visit.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
     shown = [(field, field)] if field else FIGURES
-    figures = [figure(visit.catalogue, wanted, name, title) for name, title in shown]
+    figures = [_figure(visit.catalogue, wanted, name, title) for name, title in shown]
     names = ("kept", "rejected", "hold", "tokens", "domains", "languages")
     return "corpus.html", {
         "wanted": wanted,

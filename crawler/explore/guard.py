@@ -21,6 +21,8 @@ MAX_BODY = 64 * 1024
 """Bytes of a POST."""
 MAX_PATH, MAX_QUERY = 200, 16 * 1024
 """Characters of an address; its path holds words and numbers of this program only."""
+FORM = "explore.form"
+"""Where the names and values of a POST stand in the scope of the request: it has been read here already."""
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -65,7 +67,8 @@ class Guard:
             body = await _body(request)
             answer = self._refusal_of_post(request, body)
         if answer is None:
-            await self._app(scope, _replay(body) if body else receive, _guarded(send))
+            scope[FORM] = parse_qsl((body or b"").decode("utf-8", "replace"))
+            await self._app(scope, receive, _guarded(send))
         else:
             await answer(scope, receive, _guarded(send))
 
@@ -136,13 +139,6 @@ async def _body(request: Request) -> bytes | None:
         if size > MAX_BODY:
             return None
     return b"".join(parts)
-
-
-def _replay(body: bytes) -> Receive:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive
 
 
 def _guarded(send: Send) -> Send:

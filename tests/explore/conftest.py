@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from crawler.config import from_mapping
 from crawler.explore.app import application
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.guard import Guard
@@ -74,13 +76,12 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     """Serves corpora until the test ends; waits until they are read."""
     with ExitStack() as stack:
 
-        def start(*folders: Path | str, enter: bool = True) -> Desk:
-            scratch = tmp_path / "catalogues"
-            scratch.mkdir(exist_ok=True)
+        def start(*folders: Path | str, enter: bool = True, **settings: object) -> Desk:
+            scratch = Path(tempfile.mkdtemp(dir=tmp_path))
             catalogues = [Catalogue(Place(str(f)), scratch / f"{n}.duckdb") for n, f in enumerate(folders)]
             listening = bound("127.0.0.1", 0)
             desk = Desk(listening.getsockname()[1], catalogues)
-            stack.enter_context(serving(application(catalogues, TOKEN), listening))
+            stack.enter_context(serving(application(catalogues, from_mapping(settings), TOKEN), listening))
             for catalogue in catalogues:
                 stack.callback(catalogue.close)
                 catalogue.start()

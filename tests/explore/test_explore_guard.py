@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from crawler.commands import explore
 from crawler.explore.app import PAGES
 from crawler.explore.guard import MAX_BODY, MAX_QUERY, Guard
 from tests.explore.conftest import LIMIT, TOKEN, Desk
@@ -147,6 +150,57 @@ def test_the_command_prints_its_address_and_a_signal_ends_it_without_a_trace(
     assert TOKEN not in out
     assert list(scratch.iterdir()) == []
     assert {path: path.read_bytes() for path in (tmp_path / "corpus").rglob("*") if path.is_file()} == before
+
+
+def begin(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """The command, running; it has printed its address where it will."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "explore", *words],
+        cwd=folder,
+        env=clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings", **environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_browser_is_opened_unless_it_is_not_wanted_and_the_folder_is_that_of_the_settings(
+    tmp_path: Path, opens: bool
+) -> None:
+    three_domains.fill(tmp_path / "mine")
+    (tmp_path / "browser").write_text('#!/bin/sh\necho "$1" > opened.tmp && mv opened.tmp opened\n')
+    (tmp_path / "browser").chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ["--port", str(port), "-s", "CORPUS_DIR=mine", *([] if opens else ["--no-open"])]
+    process = begin(tmp_path, *words, BROWSER=str(tmp_path / "browser"))
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.startswith(f"http://127.0.0.1:{port}/?token=")
+        assert len(address.rpartition("=")[2]) >= 32
+        deadline = time.monotonic() + LIMIT
+        while opens and not (tmp_path / "opened").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert Desk(port).ask("/0/").status == 403
+        process.send_signal(signal.SIGINT)
+        process.wait(LIMIT)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (tmp_path / "opened").exists() == opens
+    if opens:
+        assert (tmp_path / "opened").read_text().strip() == address
+
+
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(explore, "find_spec", lambda name: None if name == "duckdb" else object())
+    command = explore.Command()
+    command.work([], argparse.Namespace())
+    assert command.exitcode == 1
+    assert capsys.readouterr().err == "error: duckdb: not installed; run pip install -r requirements-explore.txt\n"
 
 
 @pytest.fixture
