@@ -1,4 +1,4 @@
-"""Cross-validation by site: every page is measured by a model that has seen no page of its site.
+"""Cross-validation by site: every page is measured by a model that has seen no page of its site, beside the chain.
 
 Pages without any block of text are not in the figures; a text would be empty there.
 """
@@ -7,21 +7,38 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
 
 import numpy as np
 
 from bench.extraction.data import Example
 from bench.extraction.odds import Odds
-from bench.extraction.train import fit_blocks, fit_kinds, matrices
-from bench.quality.eval_pages import Result, score
-from crawler.stages.extraction.learned.choice import choose
-from crawler.stages.extraction.learned.extract import page_type
-from crawler.stages.extraction.learned.forest import probability
-from crawler.stages.extraction.learned.lines import write
+from bench.extraction.train import Matrix, fit_blocks, fit_kinds, matrices
+from bench.quality.eval_pages import Extraction, Page, score
+from crawler.stages.extraction.learned.extract import Found, judge
 from crawler.stages.extraction.learned.model import Model
 from crawler.stages.extraction.learned.numbers import Numbers
+
+DRAWS = 2_000
+"""Of the bootstrap: pages are drawn with replacement, the interval holds 95 % of the mean differences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A page, what the model made of it, and what the chain did. Shares 0 to 1."""
+
+    page: Page
+    found: Found
+    value: float
+    """F1 of the words; of packages the recall."""
+    precision: float
+    recall: float
+    chain: float
+    """The value of the chain's text."""
 
 
 def fold_of(site: str, folds: int) -> int:
@@ -29,41 +46,62 @@ def fold_of(site: str, folds: int) -> int:
     return hashlib.sha256(site.encode()).digest()[1] % folds
 
 
-def evaluate(examples: list[Example], folds: int = 3) -> Iterator[tuple[Result, float, str]]:
-    """Of every page that is for measuring: the result, the F1 that was expected, the page type that was found."""
+def evaluate(examples: list[Example], folds: int = 3, workers: int = 2) -> Iterator[Measured]:
+    """Every page that is for measuring, fold by fold."""
+    measured = [e for e in examples if e.page.group != "agreement" or not e.is_for_training]
+    with ProcessPoolExecutor(workers) as pool:
+        texts = pool.map(chain_text, (e.page for e in measured), chunksize=8)
+        chain = {e.page.id: text for e, text in zip(measured, texts, strict=True)}
     for fold in range(folds):
         learned = [e for e in examples if fold_of(e.site, folds) != fold and e.is_for_training]
         odds = Odds(learned)
         rows = matrices(learned, odds)
         model = Model(fit_blocks(learned, rows), fit_kinds(learned, rows), odds.table, rows[0].shape[1])
-        asked = [e for e in examples if fold_of(e.site, folds) == fold and _is_measured(e)]
+        asked = [e for e in measured if fold_of(e.site, folds) == fold]
         for one, matrix in zip(asked, matrices(asked, odds), strict=True):
-            yield _measure(one, matrix, model)
+            yield measure(one, matrix, model, chain[one.page.id])
 
 
-def _is_measured(example: Example) -> bool:
-    return example.page.group != "agreement" or not example.is_for_training
+def chain_text(page: Page) -> str:
+    """The text of EXTRACTOR=trafilatura, which is the second opinion, too."""
+    return _chain().text_of(page).text
 
 
-def _measure(example: Example, rows: np.ndarray, model: Model) -> tuple[Result, float, str]:  # type: ignore[type-arg]
+@cache
+def _chain() -> Extraction:
+    return Extraction("trafilatura")
+
+
+def measure(example: Example, rows: Matrix, model: Model, chain: str) -> Measured:
+    """What a model makes of a page, as the extractor does it."""
     page = example.page
-    sums = model.blocks(rows)[:, 0]
-    kept, expected = choose(probability(sums), sums, Numbers(example.walked).words)
-    f1, precision, recall = score(page.expected, write(example.walked, kept.tolist())[0])
-    value = recall if page.group == "packages" else f1
-    result = Result(page.id, page.group, page.kind, page.url, value, precision, recall, "learned", 0.0)
-    return result, expected, page_type(model, rows)[0]
+    found = judge(model, example.walked, rows, Numbers(example.walked).words, opinion=lambda: chain)
+    values = score(page.expected, found.text)
+    which = 2 if page.group == "packages" else 0
+    return Measured(page, found, values[which], *values[1:], score(page.expected, chain)[which])
 
 
-def table(results: Iterator[tuple[Result, float, str]]) -> None:
-    """A line a kind: pages, mean value, precision, recall, expected F1 and share of right page types."""
-    kinds: dict[tuple[str, str], list[tuple[Result, float, str]]] = defaultdict(list)
+def interval(differences: Iterable[float]) -> tuple[float, float]:
+    """Where 95 % of the mean differences lie when pages are drawn again (bootstrap, the same draws each time)."""
+    some = np.array(list(differences))
+    chance = np.random.default_rng(1)
+    means = [some[chance.integers(0, len(some), len(some))].mean() for _ in range(DRAWS)]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def table(results: Iterable[Measured]) -> None:
+    """A line a kind: means, the chain's mean, the interval of the difference, the share of right page types."""
+    kinds: dict[tuple[str, str], list[Measured]] = defaultdict(list)
     for one in results:
-        kinds[one[0].group, one[0].kind].append(one)
-        kinds[one[0].group, "all"].append(one)
-    print(f"{'':36} pages  value  prec.  recall  expected  type")
+        kinds[one.page.group, one.page.kind].append(one)
+        kinds[one.page.group, "all"].append(one)
+    print(f"{'':36} pages  value  prec. recall expect.  chain  difference, 95 %   type  second")
     for (group, kind), some in sorted(kinds.items()):
-        means = [fmean(getattr(r, name) for r, _, _ in some) for name in ("value", "precision", "recall")]
-        expected, right = fmean(e for _, e, _ in some), fmean(r.kind == t for r, _, t in some)
-        numbers = f"{means[0]:6.4f} {means[1]:6.4f} {means[2]:6.4f} {expected:9.4f} {right:5.2f}"
-        print(f"{group:12}{kind:24}{len(some):6} {numbers}")
+        means = [fmean(getattr(one, name) for one in some) for name in ("value", "precision", "recall")]
+        means += [fmean(one.found.confidence for one in some), fmean(one.chain for one in some)]
+        low, high = interval(one.value - one.chain for one in some)
+        right = fmean(one.page.kind == one.found.page_type for one in some)
+        second = fmean(one.found.is_second for one in some)
+        numbers = " ".join(f"{mean:6.4f}" for mean in means)
+        print(f"{group:12}{kind:24}{len(some):6} {numbers} {low:+8.4f} {high:+8.4f} {right:7.2f} {second:6.2f}")

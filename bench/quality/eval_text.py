@@ -39,6 +39,8 @@ LEARNED = "this project, learned (with metadata)"
 DEFAULT = "trafilatura"
 FLOOR_F = 0.942
 """Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it."""
+FLOOR_LEARNED = 0.937
+"""Of EXTRACTOR=learned on the same pages, none of which it was trained on."""
 MAX_CPU = 1.3
 """Processor time of the chain, metadata included, by that of trafilatura's default without metadata."""
 
@@ -210,10 +212,12 @@ def main() -> int:
 def verdict(scores: dict[str, Score]) -> int:
     """Print what the floors say; 1 where one is broken."""
     best = max((score.f1, name) for name, score in scores.items() if name.startswith(DEFAULT))
+    learned = scores[LEARNED].f1
     own, cpu = scores[OURS].f1, scores[OURS].seconds / max(scores[DEFAULT].seconds, 1e-9)
     print(f"F {own:.3f} (floor {FLOOR_F:.3f}), best of trafilatura {best[0]:.3f} ({best[1]})")
+    print(f"learned: F {learned:.3f} (floor {FLOOR_LEARNED:.3f})")
     print(f"{cpu:.2f} of the processor time of trafilatura's default (at most {MAX_CPU:.1f})")
-    return int(own < FLOOR_F or own <= best[0] or cpu > MAX_CPU)
+    return int(own < FLOOR_F or learned < FLOOR_LEARNED or own <= best[0] or cpu > MAX_CPU)
 
 
 if __name__ == "__main__":

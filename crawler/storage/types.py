@@ -59,6 +59,7 @@ class _Facts(TypedDict):
     extractors: NotRequired[Counts]
     pii_types: NotRequired[Counts]
     names_uncovered: NotRequired[Counts]  # by language: documents in which no model looked for names
+    page_types: NotRequired[Counts]  # as the learned extractor reads the pages
     config_digests: NotRequired[Counts]
     pipeline_versions: NotRequired[Counts]
     histograms: NotRequired[dict[str, Counts]]

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 
 import numpy as np
 import pytest
 
 from bench.extraction.data import Example, example
-from bench.extraction.evaluate import fold_of
-from bench.extraction.labels import labels
+from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
 from bench.extraction.odds import MIN_SITES, Odds
-from bench.extraction.train import forest_of, write_model
-from bench.quality.eval_pages import Page
-from crawler.stages.extraction.learned.model import Model, read_model, the_model
+from bench.extraction.train import forest_of, train, write_model
+from bench.quality.eval_pages import Page, score
+from crawler.stages.extraction.learned.coverage import coverage
+from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
+from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.tables import name_hashes
 
 LONG = "this sentence has more than five words and stands once"
 
 
 def test_a_long_block_is_labelled_by_its_runs_of_words():
-    assert labels([LONG, "another sentence that nobody expects to find in here"], LONG) == [1.0, 0.0]
+    assert coverage([LONG, "another sentence that nobody expects to find in here"], LONG) == [1.0, 0.0]
 
 
 def test_a_short_block_counts_once_and_only_near_its_place():
-    assert sum(labels(["Reply", LONG, "Reply", "Reply"], f"{LONG}\nReply")) == 2.0
+    assert sum(coverage(["Reply", LONG, "Reply", "Reply"], f"{LONG}\nReply")) == 2.0
     far = " ".join(["Reply", *(f"w{n}" for n in range(200)), LONG])
-    assert labels([LONG, "Reply"], far) == [1.0, 0.0]
+    assert coverage([LONG, "Reply"], far) == [1.0, 0.0]
 
 
 def test_an_empty_expectation_labels_nothing():
-    assert labels([LONG, "Reply"], "") == [0.0, 0.0]
+    assert coverage([LONG, "Reply"], "") == [0.0, 0.0]
 
 
 def site_page(site: str, kept: str) -> Example:
@@ -54,6 +56,28 @@ def test_a_site_is_in_one_fold():
     assert {fold_of(f"s{n}.test", 3) for n in range(40)} == {0, 1, 2}
 
 
+def test_a_page_is_measured_beside_the_chain_whose_text_is_the_second_opinion(capsys):
+    body = "".join(f"<p>{LONG}, as paragraph {n} of this article says, and goes on.</p>" for n in range(9))
+    html = f"<html><body><nav><a href=/>Home</a></nav><article><h1>A long day</h1>{body}</article></body></html>"
+    one = example(Page("x", "labelled", "article", "http://x.test/", html.encode(), f"A long day {LONG}"), "x.test")
+    assert one is not None
+    model = the_model()
+    rows, _ = features(one.walked, model.score, model.score, one.title)
+    chain = chain_text(one.page)
+    found = measure(one, rows, model, chain)
+    assert found.found.is_second and "paragraph 8" in found.found.text
+    assert found.chain == score(one.page.expected, chain)[0] > 0
+    table([found])
+    line = capsys.readouterr().out.splitlines()[-1].split()
+    assert line[:4] == ["labelled", "article", "1", f"{found.value:.4f}"] and f"{found.chain:.4f}" in line
+
+
+def test_the_interval_holds_the_mean_and_narrows_with_more_pages():
+    few, many = [0.1, -0.05, 0.2, 0.0], [0.1, -0.05, 0.2, 0.0] * 50
+    assert interval(few)[0] < 0.0625 < interval(few)[1] and interval(few) == interval(few)
+    assert interval(many)[1] - interval(many)[0] < (interval(few)[1] - interval(few)[0]) / 4
+
+
 def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
     model = the_model()
     for name in ("a.npz", "b.npz"):
@@ -62,6 +86,19 @@ def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
     assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
     back = read_model(tmp_path / "a.npz")
     assert back.table == model.table and (back.blocks.leaves == model.blocks.leaves).all()
+
+
+def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
+    pytest.importorskip("catboost", reason="trains the model; not needed to run it")
+    pages = [
+        dataclasses.replace(one, page=dataclasses.replace(one.page, kind=KINDS[n % len(KINDS)]))
+        for n in range(14)
+        for one in [site_page(f"s{n}.test", f"{LONG} on the site number {n}")]
+    ]
+    for name in ("a.npz", "b.npz"):
+        write_model(train(pages), tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert read_model(tmp_path / "a.npz").columns == the_model().columns
 
 
 def test_the_forest_answers_as_the_library_that_grew_it():

@@ -18,7 +18,11 @@ from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
+from crawler.storage.files.tally import SCORE_BINS
 from crawler.storage.types import Entry, Run
+
+_BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
+"""Bins of a confidence that are one line of the report: to look at, to know of, to trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Summary:
     versions: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # links that were not taken, by trap, cap or rule
     names_uncovered: dict[str, int] = field(default_factory=dict)  # kept documents no model of names read, by language
+    page_types: dict[str, int] = field(default_factory=dict)  # kept documents, as the learned extractor reads them
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
     not_drawn: int = 0  # pages that would have been drawn, had there been a browser
@@ -92,6 +97,13 @@ class Summary:
     def pages_per_second(self) -> float | None:
         """Documents with a final verdict per second of work; None before the first run has ended."""
         return self.judged / self.seconds if self.seconds > 0 else None
+
+    @property
+    def confidences(self) -> dict[str, int]:
+        """Kept documents by what the learned extractor expects of their text (`extraction_confidence`)."""
+        bins = {int(key): count for key, count in self.histograms.get("extraction_confidence", {}).items()}
+        bands = {f"{low / SCORE_BINS:.2f} to {high / SCORE_BINS:.2f}": range(low, high) for low, high in _BANDS}
+        return {name: sum(bins.get(key, 0) for key in keys) for name, keys in bands.items()} if bins else {}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types: the content of `stats.json`."""
@@ -146,6 +158,7 @@ def summarise(corpus_dir: str) -> Summary:
         versions=runs[-1]["versions"] if runs else {},
         left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
         names_uncovered=_merged(kept, "names_uncovered"),
+        page_types=_merged(kept, "page_types"),
         drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
         not_drawn=missed(runs),
         parameters=parameters_of(runs),
@@ -154,7 +167,7 @@ def summarise(corpus_dir: str) -> Summary:
 
 
 _Sum = Literal["documents", "bytes", "words", "tokens", "uncompressed_bytes"]
-_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "names_uncovered", "reasons"]
+_Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "names_uncovered", "page_types", "reasons"]
 
 
 def _total(entries: list[Entry], key: _Sum) -> int:

@@ -110,6 +110,8 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         (_title("Languages", summary.languages), summary.languages, "green"),
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "yellow"),
         (_title("Licences", summary.licences), summary.licences, "green"),
+        ("Page types, as the extractor reads the pages", summary.page_types, "green"),
+        ("F1 that the extractor expects of the texts", summary.confidences, "green"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
         (parameters.TITLE, summary.parameters, "green"),
     ):

@@ -18,6 +18,7 @@ _TOP = 30
 _HISTOGRAM_TITLES = {
     "quality_score": "Quality score",
     "language_score": "Language score",
+    "extraction_confidence": "F1 that the extractor expects of the texts",
     "extraction_yield": "Extraction yield (characters out per byte in)",
     "word_count": "Words per document",
 }
@@ -109,6 +110,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
+        ("Page types, as the extractor reads the pages", summary.page_types, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
         (parameters.TITLE, summary.parameters, "kept"),
     ):

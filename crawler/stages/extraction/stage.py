@@ -10,7 +10,8 @@ The chain, every step named in `extractor`:
    sees: half an article is worse than one with some lines too many. It is asked alone on pages of more
    than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
-`EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags.
+`EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags. On
+what looks like an article the chain above gives a second opinion on each block (`learned-second`).
 
 A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
 `embedded-state`; what it fetched in the browser and `js_capture` names is `captured-json`. Whichever step wins, lines
@@ -149,19 +150,20 @@ class ExtractionStage:
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         if self._extractor == "resiliparse" or doc.html.count(b"<") > self._chain.most_tags:
             return resiliparse_text(doc), "resiliparse"
-        if self._extractor == "learned":
-            return self._learned_text(doc, tree), "learned"
+        return self._learned_text(doc, tree) if self._extractor == "learned" else self._chain_text(doc, tree)
+
+    def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         prepare(tree)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
         return without_orphans(text, lists), step
 
-    def _learned_text(self, doc: Document, tree: Any) -> str:
-        found = extract(tree, text_format=self._format)
+    def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
+        found = extract(tree, text_format=self._format, opinion=lambda: self._chain_text(doc, tree)[0])
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
         doc.code_languages = list(found.languages)
-        return found.text
+        return found.text, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         text = trafilatura_text(tree, doc.url, fast=True)

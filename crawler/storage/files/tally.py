@@ -16,7 +16,7 @@ MAX_NAMES = 10_000
 SCORE_BINS = 20
 LINEAGE = ("archives", "config_digests", "pipeline_versions")
 """Where the records of a file come from: archive files, configuration, version of the project."""
-HISTOGRAMS = ("quality_score", "language_score", "extraction_yield", "word_count")
+HISTOGRAMS = ("quality_score", "language_score", "extraction_confidence", "extraction_yield", "word_count")
 """Scores in twenty equal bins from 0 to 1; word_count in powers of two (bin n: from 2^n to 2^(n+1) - 1)."""
 
 
@@ -39,6 +39,7 @@ class Tally:
                 "extractors",
                 "pii_types",
                 "names_uncovered",
+                "page_types",
                 *LINEAGE,
             )
         }
@@ -57,6 +58,7 @@ class Tally:
         if record.get("license_tier"):
             self._count("reviews", review_of(record))
         self._count("extractors", record.get("extractor"))
+        self._count("page_types", record.get("page_type"))
         self._count("archives", record.get("warc_file"))
         self._count("config_digests", record.get("config_digest"))
         self._count("pipeline_versions", record.get("pipeline_version"))
@@ -100,6 +102,8 @@ class Tally:
         }
         if most["names_uncovered"]:
             sealed["names_uncovered"] = most["names_uncovered"]
+        if most["page_types"]:
+            sealed["page_types"] = most["page_types"]
         return sealed
 
     def _count(self, key: str, name: str | None) -> None:

@@ -12,15 +12,18 @@ DATA = SHARED_DATA / "extraction"
 
 def test_the_floor_is_the_one_that_was_agreed():
     assert eval_text.FLOOR_F >= 0.942
+    assert eval_text.FLOOR_LEARNED >= 0.937
     assert eval_text.MAX_CPU <= 1.3
 
 
 @pytest.mark.skipif(not (DATA / "segments.json").is_file(), reason=f"no evaluation pages in {DATA.name}")
-def test_the_chain_stays_above_its_floor():
+def test_the_chain_and_the_learned_extractor_stay_above_their_floors():
     data = list(eval_text.pages(DATA))
-    scores = eval_text.measure({eval_text.OURS: eval_text.CANDIDATES[eval_text.OURS]}, data)
+    names = eval_text.OURS, eval_text.LEARNED
+    scores = eval_text.measure({name: eval_text.CANDIDATES[name] for name in names}, data)
     assert len(data) > 100
     assert scores[eval_text.OURS].f1 >= eval_text.FLOOR_F
+    assert scores[eval_text.LEARNED].f1 >= eval_text.FLOOR_LEARNED
 
 
 def test_a_chain_below_its_floor_or_too_slow_is_an_error(capsys):
@@ -30,9 +33,10 @@ def test_a_chain_below_its_floor_or_too_slow_is_an_error(capsys):
     )
     slow = eval_text.Score(right=95, missed=5, wrong=5, seconds=1.5)
     poor = eval_text.Score(right=60, missed=40, seconds=1.0)
-    ours, theirs = eval_text.OURS, eval_text.DEFAULT
-    assert eval_text.verdict({ours: good, theirs: bad}) == 0
-    assert eval_text.verdict({ours: bad, theirs: good}) == 1
-    assert eval_text.verdict({ours: slow, theirs: bad}) == 1
-    assert eval_text.verdict({ours: poor, theirs: poor}) == 1
+    ours, theirs, learned = eval_text.OURS, eval_text.DEFAULT, {eval_text.LEARNED: good}
+    assert eval_text.verdict({ours: good, theirs: bad} | learned) == 0
+    assert eval_text.verdict({ours: bad, theirs: good} | learned) == 1
+    assert eval_text.verdict({ours: slow, theirs: bad} | learned) == 1
+    assert eval_text.verdict({ours: poor, theirs: poor} | learned) == 1
+    assert eval_text.verdict({ours: good, theirs: bad, eval_text.LEARNED: poor}) == 1
     assert "floor" in capsys.readouterr().out

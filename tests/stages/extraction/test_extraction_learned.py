@@ -20,6 +20,7 @@ from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.forest import CERTAIN, Forest, probability
 from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
+from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved
 from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
@@ -106,7 +107,7 @@ def run_stage(html: str, **config: str | int) -> Document:
 
 def test_the_record_says_what_the_model_thinks():
     doc = run_stage(page(ARTICLE), extractor="learned")
-    assert doc.extractor == "learned"
+    assert doc.extractor == "learned-second" and doc.page_type == "article"
     assert doc.extraction_confidence is not None and 0.5 < doc.extraction_confidence <= 1.0
     assert doc.page_type in KINDS and doc.page_type_score is not None and 1 / 7 <= doc.page_type_score <= 1.0
     assert doc.code_languages == ["python"]
@@ -180,6 +181,44 @@ def test_the_choice_takes_what_promises_the_best_f1():
     assert doubtful.all()  # a threshold of one half would take nothing
 
 
+def test_the_second_opinion_moves_the_odds_by_what_it_took_of_each_block():
+    sums = np.array([100, 100, 100], np.int64)
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.9).tolist() == [100 + 8192, 100 - 8192, 100]  # two units of log odds
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.25).tolist() == [100 + 4096, 100 - 4096, 100]
+    assert moved(sums, [1.0, 1.0, 1.0], article=0.9 + 1e-12).tolist() == moved(sums, [1.0] * 3, article=0.9).tolist()
+
+
+def test_the_second_opinion_is_asked_on_articles_of_a_bearable_size_alone():
+    assert is_asked(LEAST, MOST_BLOCKS) and not is_asked(LEAST - 0.01, 10) and not is_asked(0.9, MOST_BLOCKS + 1)
+
+
+def test_a_line_that_only_the_second_opinion_takes_can_win_and_one_that_it_leaves_can_lose():
+    doubtful = "Subscribe to our weekly letter and get the best stories of the week by mail."
+    body = ARTICLE.replace("</article>", f"<div class=box><p>{doubtful}</p></div></article>")
+
+    def asked(opinion: str) -> str:
+        found = extract(parse_html(page(body)), opinion=lambda: opinion)
+        assert found.is_second
+        return found.text
+
+    everything = extract(parse_html(page(body))).text
+    assert doubtful in asked(f"{everything}\n{doubtful}") and doubtful not in asked(everything.replace(doubtful, ""))
+
+
+def test_a_shelf_of_a_shop_is_not_shown_to_the_second_opinion():
+    cards = "".join(
+        f"<div class=product-card><a href=/p/{n}><h3 class=product-title>Shoe {n}</h3></a>"
+        f"<span class=price>$ {n}9.00</span><button>Add to cart</button></div>"
+        for n in range(30)
+    )
+    asked: list[str] = []
+    found = extract(
+        parse_html(page(f"<h1>Red shoes</h1><div class=products>{cards}</div>", "Shop: shoes")),
+        opinion=lambda: asked.append("asked") or "",
+    )
+    assert (found.page_type, found.is_second, asked) == ("collection", False, [])
+
+
 def test_ties_go_to_what_stands_first():
     kept, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
     again, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
@@ -209,11 +248,14 @@ def test_the_model_is_read_once():
     assert the_model() is the_model()
 
 
-def test_the_text_is_the_same_with_another_hash_seed():
+def test_the_text_is_the_same_in_another_process_with_another_hash_seed():
     script = (
-        "import sys; from crawler.stages.parse.stage import parse_html;"
-        "from crawler.stages.extraction.learned.extract import extract;"
-        "f = extract(parse_html(sys.stdin.read())); print(f)"
+        "import sys; from crawler.config import ExtractionConfig; from crawler.document import Document;"
+        "from crawler.stages.extraction.stage import ExtractionStage;"
+        "from crawler.stages.parse.stage import ParseStage;"
+        "doc = Document(url='https://example.org/', html=sys.stdin.buffer.read(), content_type='text/html');"
+        "ParseStage()(doc); ExtractionStage(ExtractionConfig(extractor='learned', min_words=0))(doc);"
+        "print(doc.extractor, doc.extraction_confidence, doc.page_type_score, doc.text)"
     )
 
     def run(seed: str) -> bytes:
@@ -223,6 +265,7 @@ def test_the_text_is_the_same_with_another_hash_seed():
         ).stdout
 
     assert run("1") == run("2")
+    assert run("3").startswith(b"learned-second ")
 
 
 # --- hostile pages ---------------------------------------------------------------------------------------------------

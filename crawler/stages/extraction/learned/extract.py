@@ -1,10 +1,11 @@
-"""The learned extractor takes a parsed page to its main text: walk, features, forest, choice, lines.
+"""The learned extractor takes a parsed page to its main text: walk, features, forest, second opinion, choice, lines.
 
 It leaves the tree as it is and never fails on a page: what has no blocks has no text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.forest import SCALE, probability
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.walk import walk
+from crawler.stages.extraction.learned.opinion import is_asked, moved
+from crawler.stages.extraction.learned.walk import Walked, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +35,44 @@ class Found:
     """Probability of that type, 0 to 1."""
     languages: tuple[str, ...] = ()
     """Of the code in the text, as classes name them, without repetition."""
+    is_second: bool = False
+    """True where the second opinion was asked."""
 
 
-def extract(tree: Any, *, text_format: str = "text", model: Model | None = None) -> Found:
-    """The main text of a parsed page; `text_format` is text or markdown."""
+def extract(
+    tree: Any, *, text_format: str = "text", model: Model | None = None, opinion: Callable[[], str] | None = None
+) -> Found:
+    """The main text of a parsed page; `text_format` is text or markdown.
+
+    `opinion` gives the text of another extractor; it is asked on what looks like an article, and may use the tree up.
+    """
     model = model or the_model()
     page = walk(tree)
     if not page.texts:
         return Found()
     rows, numbers = features(page, model.score, model.score, tree.findtext(".//title") or "")
+    return judge(model, page, rows, numbers.words, text_format=text_format, opinion=opinion)
+
+
+def judge(
+    model: Model,
+    page: Walked,
+    rows: NDArray[np.float32],
+    words: NDArray[np.float64],
+    *,
+    text_format: str = "text",
+    opinion: Callable[[], str] | None = None,
+) -> Found:
+    """The main text of a walked page, from the features of its blocks and how many words each has."""
     sums = model.blocks(rows)[:, 0]
-    kept, expected = choose(probability(sums), sums, numbers.words)
+    chances = page_types(model, rows)
+    is_second = opinion is not None and is_asked(chances["article"], len(page.texts))
+    if opinion is not None and is_second:
+        sums = moved(sums, coverage(page.texts, opinion()), chances["article"])
+    kept, expected = choose(probability(sums), sums, words)
     text, languages = write(page, kept.tolist(), text_format)
-    kind, chance = page_type(model, rows)
-    return Found(text, round(expected, 3), kind, chance, languages)
+    kind = max(chances, key=chances.__getitem__)
+    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second)
 
 
 def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -54,9 +81,8 @@ def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate([mean, rows.max(0)]).astype(np.float32)
 
 
-def page_type(model: Model, rows: NDArray[np.float32]) -> tuple[str, float]:
-    """The most probable type of a page, and its probability; of two equal ones the first of `KINDS`."""
+def page_types(model: Model, rows: NDArray[np.float32]) -> dict[str, float]:
+    """The probability of each page type, in the order of `KINDS`; they add up to 1."""
     sums = model.kinds(page_numbers(rows)[None])[0]
-    best = int(np.argmax(sums))
-    weights = np.exp((sums - sums[best]) / SCALE)
-    return KINDS[best], round(float(1.0 / weights.sum()), 3)
+    weights = np.exp((sums - sums.max()) / SCALE)
+    return dict(zip(KINDS, (weights / weights.sum()).tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""Labels say of every block of a page how much of it belongs to the text that people expect: 0 to 1.
+"""Coverage says of every block of a page how much of it stands in a text: in that of another extractor, 0 to 1.
 
 A long block is compared by its runs of five words; a short one ("Reply", a heading) counts where its words stand in
-the expected text between the places of the long blocks around it, and each place counts once.
+the text between the places of the long blocks around it, and each place counts once. Training labels blocks with it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ REACH = 150
 """Words from the nearest long block beyond which a short one is not looked for."""
 
 
-def labels(blocks: list[str], expected: str) -> list[float]:
-    """Share of each block's words that stand in the expected text, at its place."""
-    truth = WORD.findall(expected.lower())
+def coverage(blocks: list[str], text: str) -> list[float]:
+    """Share of each block's words that stand in the text, at its place."""
+    truth = WORD.findall(text.lower())
     words = [WORD.findall(block.lower()) for block in blocks]
     runs, starts = _places(truth)
     found = [0.0] * len(blocks)
