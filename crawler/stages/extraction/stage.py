@@ -30,6 +30,7 @@ from trafilatura import bare_extraction
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.faster import install
+from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.metadata import read_metadata
@@ -142,7 +143,7 @@ class ExtractionStage:
         prepare(tree)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
-        return without_orphans(text, lists), step
+        return without_further(without_orphans(text, lists), tree, doc.url), step
 
     def _learned_text(self, doc: Document, tree: Any) -> str:
         found = extract(tree, text_format=self._format)
