@@ -179,13 +179,13 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
 
 
 def test_a_plan_with_losses_has_one_of_them_and_is_otherwise_the_same() -> None:
-    without, drawn = draw("7/1", 300), draw("7/1", 300, losses=True)
+    without, drawn = draw("7/1", 300), draw("7/1", 300, losses="between")
     lost = [blow for blow in drawn.blows if blow.loss]
     assert (drawn.workers, drawn.stage_workers) == (without.workers, without.stage_workers)
     assert [blow for blow in drawn.blows if not blow.loss] == list(without.blows)
     assert len(lost) == 1
     assert 30 <= lost[0].at <= 270
-    plans = [draw(f"7/{n}", 300, losses=True) for n in range(40)]
+    plans = [draw(f"7/{n}", 300, losses="between") for n in range(40)]
     assert {blow.loss for plan in plans for blow in plan.blows} == {"", *LOSSES}
 
 
