@@ -37,8 +37,9 @@ _REFERENCES = re.compile(
 def without_further(text: str, tree: Any, url: str) -> str:
     """The text without the list of the site's other articles at its end; `tree` is the page, whose links are asked."""
     lines = text.split("\n")
-    if sum(map(_may_be_headline, lines[-(LEAST + TRAIL + 2 * GAP) :])) < LEAST:
-        return text  # nearly every page: its links need not be read
+    last = [line for line in lines[-(LEAST + TRAIL + (LEAST - 1) * GAP) :] if _may_be_headline(line)]
+    if len(last) < LEAST or not _stand_in_links(last, tree):
+        return text  # nearly every page: where its links lead need not be known
     headlines = _headlines(tree, url)
     start, end = _list_at_end(lines, [_of_link(line) in headlines or _undated(line) in headlines for line in lines])
     if start == end:
@@ -67,6 +68,13 @@ def _list_at_end(lines: list[str], linked: list[bool]) -> tuple[int, int]:
     return (start, end) if count >= LEAST and linked[end - 1] else (end, end)
 
 
+def _stand_in_links(lines: list[str], tree: Any) -> bool:
+    """True where `LEAST` of the lines are texts of links, wherever these lead."""
+    wanted = {_of_link(line) for line in lines} | {_undated(line) for line in lines}
+    texts = ("".join(link.itertext()) if len(link) else link.text or "" for link in tree.iter("a"))
+    return len({found for text in texts if (found := " ".join(text.split())) in wanted}) >= LEAST
+
+
 def _headlines(tree: Any, url: str) -> set[str]:
     """Texts of links to other pages of the site that could be headlines."""
     site, found = _site(url), set()
@@ -83,7 +91,11 @@ def _headings(tree: Any) -> set[str]:
 
 
 def _may_be_headline(line: str) -> bool:
-    return SHORTEST <= len(line) <= LONGEST + 30 and len(line.split(None, MIN_WORDS)) >= MIN_WORDS
+    return (
+        SHORTEST <= len(line) <= LONGEST + 30
+        and not line.endswith(".")
+        and len(line.split(None, MIN_WORDS)) >= MIN_WORDS
+    )
 
 
 def _of_link(line: str) -> str:
