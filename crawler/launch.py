@@ -129,7 +129,8 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
 def _frontier_to_continue(config: Config) -> None:
     """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
     if not frontier_folder(config).exists():
-        raise LaunchError(["nothing to crawl: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"])
+        known = "-a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"
+        raise LaunchError([f"nothing to crawl: give {known}"])
 
 
 def _reach_server(config: Config, scope: Scope, stack: ExitStack) -> None:

@@ -57,6 +57,20 @@ def _records(folder: Path) -> Iterator[Record]:
     for file in sorted(folder.glob("*.jsonl*")):
         with _open(file) as lines:
             yield from (json.loads(line) for line in lines if line.strip())
+    for file in sorted(folder.glob("*.parquet")):
+        yield from _rows(file)
+
+
+def _rows(file: Path) -> Iterator[Record]:
+    """The records of a Parquet file; objects are JSON text there, and a text that a rejected page lacks is null."""
+    from pyarrow import parquet
+
+    for row in parquet.read_table(file).to_pylist():
+        for name in ("language_signals", "quality_signals", "render_signals"):
+            row[name] = json.loads(row[name] or "null")
+        extra = json.loads(row.pop("extra") or "{}")
+        left_out = {"title", "description", "author", "text"} if row["text"] is None else set()
+        yield {name: value for name, value in row.items() if name not in left_out} | extra
 
 
 def _open(file: Path) -> IO[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -146,7 +148,16 @@ def main(arguments: list[str] | None = None) -> int:
         _say(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port {ports}.")
         code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
         code = code or report(server.web, corpus)
-        return second(server, Path(name) / "seeds.txt", corpus, extra) if options.second and not code else code
+        if options.second and not code:
+            code = second(server, Path(name) / "seeds.txt", corpus, extra)
+    if not code:
+        _say(f"Look at it in a browser: {to_explore(corpus)}")
+    return code
+
+
+def to_explore(corpus: Path) -> str:
+    """The command that shows the corpus, to be typed where the demo was: in the project's folder."""
+    return shlex.join([os.path.relpath(Path(sys.executable).with_name("scrapy")), "explore", os.path.relpath(corpus)])
 
 
 def second(server: Served, seeds: Path, corpus: Path, extra: list[str]) -> int:

@@ -1,6 +1,6 @@
 """Is anything lost or doubled when workers and the server die?
 
-`python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--peer]`
+`python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--peer] [--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
@@ -8,7 +8,8 @@ and the server with SIGKILL at random moments of the progress that the site itse
 all workers are killed once in each run, and the keys of the server, manifest.json or its second half are gone when as
 many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--losses living` nobody is
 killed for it: the workers go on or end, and when all have ended the same command runs once more. `--peer` runs the same
-campaign against scrapy-redis and counts what it lost. Exit code 1 and a kept folder for every run with a violation.
+campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a
+kept folder for every run with a violation.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from crawler.server.embedded import EmbeddedServer
 from demo.outputs import read_corpus
 
 PEER = PROJECT / "bench" / "peer_spider.py"
+FORMAT = "jsonl.zst"  # of our shards, as in a crawl that says nothing
 DELAY = 0.2  # seconds between requests to one host
 LEAST_GAP = (
     DELAY / 2
@@ -81,7 +83,8 @@ class Outcome:
 class Campaign:
     """The site's texts, chosen once, and one run after the other on it."""
 
-    def __init__(self, *, hosts: int, plain: int, texts: Texts, folder: Path) -> None:
+    def __init__(self, *, hosts: int, plain: int, texts: Texts, folder: Path, shard_format: str = FORMAT) -> None:
+        self._format = shard_format
         self._hosts, self._plain, self._texts, self._folder = hosts_of(hosts), plain, texts, folder
 
     def run(
@@ -94,7 +97,7 @@ class Campaign:
             target.sites = site.answers
             expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
             plan = plan or draw(plan_seed, expected, losses=losses)
-            run = _Run(folder, url, target, site, plan)
+            run = _Run(folder, url, target, site, plan, self._format)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
                 (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
@@ -110,6 +113,7 @@ class _Run:
     target: Target
     site: KnownSite
     plan: Plan
+    shard_format: str
     outcome: Outcome = field(default_factory=Outcome)
     amnesia: list[float] = field(default_factory=list)  # `time.monotonic()` of restarts with a torn file
 
@@ -136,6 +140,7 @@ class _Run:
         return command + settings(
             REDIS_URL=self.url,
             CORPUS_DIR=self.folder / "corpus",
+            SHARD_FORMAT=self.shard_format,
             WORKER_ID=name,
             NETWORK_ALLOW="127.0.0.0/8",
             NETWORK_PORTS=self.target.port,
@@ -362,10 +367,10 @@ def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
     return "\n".join(f"| {name} | {value} |" for name, value in [("scrapy-redis" if peer else "ours", ""), *rows])
 
 
-def prepare(hosts: int, plain: int, folder: Path) -> Campaign:
+def prepare(hosts: int, plain: int, folder: Path, shard_format: str = FORMAT) -> Campaign:
     """Choose the texts."""
     texts = asyncio.run(choose_texts(texts_needed(hosts, plain), from_mapping(JUDGING)))
-    return Campaign(hosts=hosts, plain=plain, texts=texts, folder=folder)
+    return Campaign(hosts=hosts, plain=plain, texts=texts, folder=folder, shard_format=shard_format)
 
 
 def main() -> int:
@@ -376,11 +381,12 @@ def main() -> int:
     kinds, what = ("between", "living"), "frontier or manifest is lost once in each run, between or under its workers"
     parser.add_argument("--losses", nargs="?", const="between", default="", choices=kinds, help=what)
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
+    parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="faults-"))
     folder.mkdir(parents=True, exist_ok=True)
-    campaign = prepare(8, 22, folder)
+    campaign = prepare(8, 22, folder, options.format)
     outcomes = []
     for number in [options.only] if options.only is not None else range(options.runs):
         plan, outcome = campaign.run(f"{options.seed}/{number}", peer=options.peer, losses=options.losses)

@@ -18,8 +18,9 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.document import DropReason
-from crawler.middlewares._meta import SUBRESOURCE, header_lines
+from crawler.browser.capture import capture_of
+from crawler.document import Capture, DropReason
+from crawler.middlewares._meta import CAPTURED, SUBRESOURCE, header_lines
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.status import REDIRECTS
 
@@ -47,6 +48,7 @@ class Fetched:
     status: int
     headers: dict[str, str]
     body: bytes
+    capture: Capture | None = None
 
 
 class PageFetcher:
@@ -59,10 +61,13 @@ class PageFetcher:
         self._bytes = 0
         self._flights: dict[str, asyncio.Future[Fetched]] = {}
 
-    async def get(self, url: str, kind: str, headers: dict[str, str]) -> Fetched:
-        """The answer to a GET, redirects followed. Raises: RefusedError."""
+    async def get(self, url: str, kind: str, headers: dict[str, str], *, captured: bool = False) -> Fetched:
+        """The answer to a GET, redirects followed; `captured`: under the rules of a page, and with its exchange.
+
+        Raises: RefusedError.
+        """
         if kind != "script":
-            return await self._ask(url, headers)
+            return await self._ask(url, headers, captured=captured)
         if kept := self._kept.get(url):
             self._kept.move_to_end(url)
             return kept
@@ -83,13 +88,15 @@ class PageFetcher:
         if not done.cancelled():
             done.exception()  # seen, also where the page that asked is gone
 
-    async def _ask(self, url: str, headers: dict[str, str]) -> Fetched:
+    async def _ask(self, url: str, headers: dict[str, str], *, captured: bool = False) -> Fetched:
+        meta = self._meta | {CAPTURED: captured}
         for _ in range(MAX_HOPS + 1):
-            request = Request(url, headers=headers, callback=NO_CALLBACK, dont_filter=True, meta=dict(self._meta))
+            request = Request(url, headers=headers, callback=NO_CALLBACK, dont_filter=True, meta=dict(meta))
             response = await self._answer(request)
             target = response.headers.get("Location") if response.status in REDIRECTS else None
             if not target:
-                return Fetched(response.status, plain_headers(header_lines(response.headers)), response.body)
+                capture = capture_of(request, response) if captured else None
+                return Fetched(response.status, plain_headers(header_lines(response.headers)), response.body, capture)
             url = _joined(url, target.decode("latin-1"))
         raise RefusedError("redirects")
 

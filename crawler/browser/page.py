@@ -18,6 +18,7 @@ from urllib.parse import urldefrag
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import TimeoutError as BrowserTimeoutError
 
+from crawler.browser.capture import Captures
 from crawler.browser.fetch import Fetched, PageFetcher, RefusedError
 from crawler.browser.requests import EMPTY, refusal
 
@@ -42,22 +43,27 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What is to be rendered. timeout: seconds by the clock; selector: CSS, of what has to be there."""
+    """What is to be rendered. timeout: seconds by the clock; selector: CSS, of what has to be there.
+
+    wants: is the JSON at this URL to be captured?
+    """
 
     url: str
     response: Fetched
     timeout: float
     selector: str | None = None
+    wants: Callable[[str], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
 class PageLimits:
-    """How far one page may go: requests, scrolls, seconds without quiet, characters of its document."""
+    """How far one page may go: requests, scrolls, seconds without quiet, characters, bytes of JSON that are kept."""
 
     requests: int
     scrolls: int
     settle_seconds: float
     characters: int
+    capture_bytes: int = 0
 
 
 @dataclass
@@ -75,6 +81,7 @@ class PageRun:
     settled: bool = False
     scrolls: int = 0
     download: bool = False
+    captures: Captures = field(default_factory=Captures)
     _page: Page | None = None
     _served: bool = False
     _pending: int = 0
@@ -114,6 +121,7 @@ class PageRun:
         """How it went, for the record and the archive."""
         found: dict[str, Any] = {"requests": self.requests, "settled": self.settled, "scrolls": self.scrolls}
         found |= {"refused": dict(sorted(self.refused.items()))} if self.refused else {}
+        found |= self.captures.facts()
         return found | ({"moved_to": self.moved_to} if self.moved_to else {})
 
     async def _quiet(self, page: Page, end: float) -> None:
@@ -159,7 +167,12 @@ class PageRun:
         if self.requests >= self.limits.requests:
             raise RefusedError("too_many")
         self.requests += 1
-        return await self.fetcher.get(request.url, request.resource_type, _passed_on(request.headers))
+        wanted = request.method == "GET" and request.resource_type != "script" and self.visit.wants(request.url)
+        headers = _passed_on(request.headers)
+        found = await self.fetcher.get(request.url, request.resource_type, headers, captured=wanted)
+        if found.capture is not None and self.visit.wants(found.capture.url):
+            self.captures.add(found.capture, self.limits.capture_bytes)
+        return found
 
     def _document(self, request: Request) -> Fetched:
         if self._page is None or request.frame != self._page.main_frame:

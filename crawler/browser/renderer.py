@@ -70,6 +70,7 @@ class Renderer:
             self._config.max_scrolls,
             self._config.settle_seconds,
             config.policy.max_body_bytes,
+            self._config.capture_bytes,
         )
         self._room = asyncio.Semaphore(self._config.concurrency)
         self._starting = asyncio.Lock()
@@ -123,7 +124,7 @@ class Renderer:
         except Exception as error:
             reason, detail = self._failure(run, error)
             return Rendering(b"", run.facts() | {"failed": [reason.value, detail]})
-        return Rendering(_html(response), run.facts())
+        return Rendering(_html(response), run.facts(), run.captures.kept)
 
     def _failure(self, run: PageRun, error: Exception) -> tuple[DropReason, str]:
         if isinstance(error, TooLargeError):

@@ -6,11 +6,12 @@ One lease, one fetch, one set of rules: the browser draws the very response that
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.browser.find import HOW_TO, browser_path
 from crawler.browser.memory import DomainMemory
-from crawler.document import Document, Drop, DropReason, Rendering
+from crawler.document import Capture, Document, Drop, DropReason, Exchange, Rendering
 from crawler.runtime import config_of
 from crawler.stages.chain import READING
 from crawler.stages.parse.media import media_kind
@@ -94,16 +95,17 @@ class Tiers:
         return done if rendering is None else await self._chosen(spare, rendering)
 
     async def _chosen(self, spare: Document, rendering: Rendering) -> Document:
-        spare.rendering = rendering
+        spare.rendering = replace(rendering, captures=[replace(c, exchange=None) for c in rendering.captures])
         done = await self._pool.run(spare, self._hop)
         facts = done.render_signals.get("browser", {})
         if spare.exchange is not None:
             kept = b"" if "failed" in facts else rendering.dom  # what could not be read has not shown its opt-outs
-            spare.exchange.rendering = Rendering(kept, facts)
+            captures = [_under_licence(capture, spare.exchange) for capture in rendering.captures]
+            spare.exchange.rendering = Rendering(kept, facts, captures if kept else [])
             done.exchange = spare.exchange
         self._count(BROWSER_FAILED if "failed" in facts else BROWSER_USED)
         self._count(f"{BROWSER_USED}/{done.domain}")
-        await self._memory.learn(done.domain, needed=done.method_used == "js")
+        await self._memory.learn(done.domain, needed=done.method_used in {"js", "captured"})
         return done
 
     async def _rendering(self, doc: Document, response: Response, entry: AllowlistEntry | None) -> Rendering | None:
@@ -131,7 +133,9 @@ class Tiers:
 
         answer = Fetched(response.status, plain_headers(header_lines(response.headers)), doc.html)
         timeout = (entry.js_timeout if entry else None) or self._config.timeout_seconds
-        return Visit(response.url, answer, timeout, entry.js_wait_selector if entry else None)
+        if entry is None:
+            return Visit(response.url, answer, timeout)
+        return Visit(response.url, answer, timeout, entry.js_wait_selector, entry.captures)
 
     def _count(self, key: str) -> None:
         assert self._crawler.stats is not None
@@ -141,6 +145,15 @@ class Tiers:
 def is_shell(doc: Document) -> bool:
     """True where the stages found too little text on a page that a script would fill."""
     return has_too_little(doc) and looks_like_shell(doc.render_signals.get("shell", {}), doc.word_count)
+
+
+def _under_licence(capture: Capture, page: Exchange) -> Capture:
+    """What the allowlist says of a page holds for the data that it fetched from its own domain."""
+    if (own := capture.exchange) is None:
+        return capture
+    own = replace(own, license_tag=page.license_tag, license_tier=page.license_tier)
+    own = replace(own, license_reviewer=page.license_reviewer, license_reviewed=page.license_reviewed)
+    return replace(capture, exchange=own)
 
 
 def _without_browser(doc: Document) -> Document:

@@ -15,8 +15,10 @@ from crawler.commands.operations import (
     duplicates,
     exclude,
     expire,
+    export,
     index,
     page,
+    query,
     repair,
     select,
     substrings,
@@ -33,6 +35,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "verify": verify.OPERATION,
         "repair": repair.OPERATION,
         "select": select.OPERATION,
+        "export": export.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
         "exclude": exclude.OPERATION,
@@ -42,10 +45,13 @@ class Command(OperationsCommand, ScrapyCommand):
         "index": index.OPERATION,
         "duplicates": duplicates.OPERATION,
         "best": best.OPERATION,
+        "query": query.OPERATION,
         "page": page.OPERATION,
         "captures": captures.OPERATION,
     }
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Check a corpus, compose a subset, withdraw domains, find repetitions and evaluation sets, show a page"
+        return (
+            "Check a corpus, compose a subset, export it, withdraw domains, find repetitions and test sets, show a page"
+        )

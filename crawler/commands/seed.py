@@ -23,7 +23,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def syntax(self) -> str:
         """Shown by `scrapy seed -h`."""
-        return "-a url=URL[,URL] | sitemap=URL[,URL] | seeds=FILE | allowlist=FILE [-a discovery=links|sitemap]"
+        return "-a url=URL[,…] | sitemap=URL[,…] | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=links|sitemap]"
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
@@ -33,7 +33,7 @@ class Command(ProjectCommand, ScrapyCommand):
         """`-a` as in `scrapy crawl`."""
         parser.add_argument(
             "-a", dest="arguments", action="append", default=[], metavar="NAME=VALUE",
-            help="url=, sitemap=, seeds=, allowlist= or discovery=, as in scrapy crawl corpus -a",
+            help="url=, sitemap=, seeds=, allowlist=, api= or discovery=, as in scrapy crawl corpus -a",
         )  # fmt: skip
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:

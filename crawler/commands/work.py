@@ -56,8 +56,9 @@ class Command(ProjectCommand, ScrapyCommand):
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit code 0 where every worker did what was asked. Raises: UsageError, LaunchError."""
         from crawler.launch import prepare
+        from crawler.pool.cores import usable_cores
         from crawler.spiders.arguments import CHECKS, read_arguments
-        from crawler.supervise.plan import plan, usable_cores
+        from crawler.supervise.plan import plan
 
         assert self.settings is not None
         if len(args) != 1:

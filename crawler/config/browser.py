@@ -28,6 +28,8 @@ class BrowserConfig:
     memory_mb: int = setting("BROWSER_MEMORY_MB", 1024, "MiB of memory that one page may use", minimum=128)
     max_requests: int = setting("BROWSER_MAX_REQUESTS", 200, "requests that one page may make for scripts, styles and "
                                 "data; those beyond are refused", minimum=0)  # fmt: skip
+    capture_bytes: int = setting("BROWSER_CAPTURE_BYTES", 4_194_304, "bytes of JSON (js_capture of the allowlist) that "
+                                 "are kept of one page; what comes beyond is left out", minimum=0)  # fmt: skip
     max_scrolls: int = setting("BROWSER_MAX_SCROLLS", 5, "how often a page is scrolled to its end while it grows",
                                minimum=0, maximum=1000)  # fmt: skip
     recycle_pages: int = setting("BROWSER_RECYCLE_PAGES", 200, "the browser is started anew after so many pages",

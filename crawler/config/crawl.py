@@ -40,7 +40,7 @@ class CrawlConfig:
                              check=lambda v: check_name(v) if v else None, digest=False)  # fmt: skip
     redis_url: str | None = setting("REDIS_URL", None, "shared frontier; unset = embedded Valkey under CORPUS_DIR",
                                     check=check_redis_url, digest=False)  # fmt: skip
-    stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = cores, 0 = inline",
+    stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = usable cores, 0 = inline",
                                  minimum=-1, maximum=256, digest=False)  # fmt: skip
     stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0,
                                            "CPU seconds of one page in the stages; a worker that only waits gets 10x",

@@ -45,6 +45,8 @@ class FrontierConfig:
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "
                                                "domain: example.org:foo,bar,example.net:baz",
                                                check=check_tracking)  # fmt: skip
+    feeds: int = setting("FRONTIER_FEEDS", 0, "feeds (RSS, Atom, JSON) of one host that its pages name and each worker "
+                         "reads, where the allowlist says nothing else; 0 = none", minimum=0)  # fmt: skip
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
     max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
@@ -75,6 +77,9 @@ class FrontierConfig:
     quality_weight: float = setting("FRONTIER_QUALITY_WEIGHT", 0.5, "how much a kept token counts by the quality_score of "
                                     "its page: 0 = all alike, 1 = in proportion", minimum=0.0, maximum=1.0,
                                     digest=False)  # fmt: skip
+    learn_params: bool = setting("FRONTIER_LEARN_PARAMS", False, "take the query parameters off links that have turned out "
+                                 "to change no page of their domain (`scrapy frontier params` shows them)",
+                                 digest=False)  # fmt: skip
     recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
     recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
                                               "to the second; 0 = everything is due at once", minimum=0.0,

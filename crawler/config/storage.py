@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from crawler.config.crawl import check_redis_url
 from crawler.config.declare import setting
@@ -17,6 +18,13 @@ def check_lifetimes(value: tuple[str, ...]) -> str | None:
         name, _, days = pair.rpartition(":")
         if not name or not _DAYS.fullmatch(days) or not float(days):
             return f"expected a licence tag, a domain or *, and days above 0, such as example.org:30, not {pair!r}"
+    return None
+
+
+def check_format(value: str) -> str | None:
+    """Parquet needs a package that the other formats do without."""
+    if value == "parquet" and find_spec("pyarrow") is None:
+        return "Parquet needs pyarrow, which is not installed: pip install -r requirements-datasets.txt"
     return None
 
 
@@ -50,7 +58,8 @@ class StorageConfig:
                                            "file, from which shards and archives are sealed, and uploaded where "
                                            "CORPUS_DIR is a URL; 0 = by size alone", minimum=0.0, digest=False)  # fmt: skip
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
-                                choices=("jsonl.zst", "jsonl.gz", "jsonl"), digest=False)  # fmt: skip
+                                choices=("jsonl.zst", "jsonl.gz", "jsonl", "parquet"), check=check_format,
+                                digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
     archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
                                      digest=False)  # fmt: skip

@@ -239,12 +239,12 @@ class _Going:
 
 def withdrawals(place: Place) -> list[WishLine]:
     """Every wish so far: reason, domains, licences, rule, time; oldest first. Raises: StorageError."""
-    return [line for line in _lines(place) if line["kind"] == "withdrawal"]
+    return [line for line in log_lines(place) if line["kind"] == "withdrawal"]
 
 
 def removed_by(place: Place) -> Counter[int]:
     """Documents that each wish removed, by its number in the log. Raises: StorageError."""
-    return Counter(line["number"] for line in _lines(place) if line["kind"] == "page" and line["was"] == "kept")
+    return Counter(line["number"] for line in log_lines(place) if line["kind"] == "page" and line["was"] == "kept")
 
 
 def refused_domains(place: Place) -> frozenset[str]:
@@ -301,7 +301,7 @@ def _without_text(record: Record) -> Record:
 
 def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[frozenset[str], list[PageLine]]:
     """Add wish and pages to the log, before anything goes; answers what stands there now of this wish."""
-    lines = list(_lines(place))
+    lines = list(log_lines(place))
     wished = [line for line in lines if line["kind"] == "withdrawal"]
     entry = _entry_of(wish, wished)
     if entry is None:
@@ -315,7 +315,8 @@ def _log(place: Place, wish: Wish, pages: list[PageLine], now: float) -> tuple[f
     return frozenset(entry["refused"]), [*known.values(), *fresh]
 
 
-def _lines(place: Place) -> Iterator[WishLine | PageLine]:
+def log_lines(place: Place) -> Iterator[WishLine | PageLine]:
+    """What `withdrawals.jsonl` says, in order. Raises: StorageError where it cannot be read."""
     try:
         with place.open(WITHDRAWALS) as file:
             for number, line in enumerate(file, start=1):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crawler.dataset.expire import expired_note
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
-from crawler.storage.archive.reader import Archive, ReadProblem
+from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record
@@ -65,6 +65,14 @@ def archived_bytes(place: Place, record: Record) -> bytes:
 
     Raises: StorageError where the archive has none, or has it no more.
     """
+    return archived_page(place, record).body
+
+
+def archived_page(place: Place, record: Record) -> ArchivedResponse:
+    """The page as the archive has it, with the evidence beside it.
+
+    Raises: StorageError where the archive has none, or has it no more.
+    """
     file, offset = record.get("warc_file"), record.get("warc_offset")
     if not file or offset is None:
         reason = f" ({record['reason']})" if "reason" in record else ""
@@ -81,7 +89,7 @@ def archived_bytes(place: Place, record: Record) -> bytes:
         if isinstance(found, ReadProblem):
             raise StorageError(f"{path}: byte {found.offset}: {found.what}; restore the file from a copy")
         if found.url == record["url"] and wanted in (None, found.record_id):
-            return found.body
+            return found
         break
     raise StorageError(f"{path}: there is another page at byte {offset}; restore the file from a copy")
 

@@ -20,7 +20,7 @@ from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
+from crawler.storage.files.shards import ShardWriter, format_of, read_records, write_sealed
 from crawler.storage.types import Entry, Lineage, Made, Manifest, Sealed, Step
 
 REJECTED_FILE_BYTES = 512 * 2**20
@@ -204,7 +204,7 @@ class _Job:
         path = entry["path"]
         self._sources.append(entry)
         folder, _, name = path.partition("/")
-        new = f"{folder}/{self.writer}-{number:06d}.{_format_of(name)}"
+        new = f"{folder}/{self.writer}-{number:06d}.{format_of(name)}"
         step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
         written = write_sealed(self._place.root / new, self._lines(path, step))
         if not (step["changed"] or step["rejected"] or step["dropped"]):
@@ -263,7 +263,7 @@ class _Job:
             self._rejected = ShardWriter(
                 self._place.root / REJECTED,
                 self.writer,
-                shard_format=_format_of(path.rpartition("/")[2]),
+                shard_format=format_of(path.rpartition("/")[2]),
                 max_bytes=REJECTED_FILE_BYTES,
                 first_number=len(self._files),
                 on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry, makers_of(self._sources)),
@@ -301,7 +301,3 @@ def _alone(place: Place, stack: ExitStack) -> None:
 
 def _locked_names(place: Place) -> list[str]:
     return [path.stem for path in (place.root / LEDGERS).glob("*.lock") if not path.name.startswith(".")]
-
-
-def _format_of(name: str) -> str:
-    return name[name.rindex(".jsonl") + 1 :]

@@ -20,7 +20,7 @@ from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import ShardWriter
+from crawler.storage.files.shards import ShardWriter, format_of
 from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
@@ -166,8 +166,6 @@ def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, i
 
 
 def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, max_documents: int) -> ShardWriter:
-    name = files[0]["path"].rpartition("/")[2]
-
     def sealed(path: Path, entry: Sealed) -> None:
         target.publish(f"{SHARDS}/{path.name}")
         ledger.add(f"{SHARDS}/{path.name}", entry, makers_of(files))
@@ -175,7 +173,7 @@ def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, m
     return ShardWriter(
         target.root / SHARDS,
         WRITER,
-        shard_format=name[name.rindex(".jsonl") + 1 :],
+        shard_format=format_of(files[0]["path"]),
         max_bytes=max_bytes,
         max_documents=max_documents,
         first_number=0,

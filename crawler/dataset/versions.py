@@ -13,7 +13,7 @@ from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place
+from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place, index_path
 from crawler.storage.types import Counts, Lineage, Step
 from crawler.times import rfc3339
 
@@ -65,6 +65,7 @@ def set_old_aside(place: Place, lineage: Lineage) -> int:
     What expired is removed alone. Safe to repeat. Returns how many were removed.
     """
     manifest = merge(place)
+    _remove_indexes(place, lineage)
     if lineage["kept_old"]:
         for old in (name for step in lineage["files"] for name in with_index(step["old"])):
             place.move(old, f"{REPLACED}/{old}")
@@ -73,6 +74,13 @@ def set_old_aside(place: Place, lineage: Lineage) -> int:
     versions = [lineage] if lineage["operation"] == EXPIRY else earlier
     gone = [name for version in versions for step in version["files"] for name in with_index(step["old"])]
     return sum(place.remove(path) + place.remove(f"{REPLACED}/{path}") for path in gone)
+
+
+def _remove_indexes(place: Place, lineage: Lineage) -> None:
+    """The index of a file that is replaced goes with it: it has the titles of what was withdrawn."""
+    if not place.remote:
+        for step in lineage["files"]:
+            place.remove(index_path(step["old"]))
 
 
 def held(place: Place, writer: str) -> WriterLock:

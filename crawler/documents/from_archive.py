@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from crawler import __version__
 from crawler.config import Config
-from crawler.document import Document, Drop, DropReason, Rendering
+from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.policy.decide import decide_files, decide_headers
-from crawler.policy.evidence import load, load_browser, load_history, load_profile, load_verdict
+from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
@@ -45,11 +45,11 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
     doc.license_reviewer, doc.license_reviewed = response.license_reviewer, response.license_reviewed
-    doc.profile = load_profile(response.evidence)
+    doc.profile, doc.fields = load_profile(response.evidence), load_fields(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     if (facts := load_browser(response.evidence)) is not None:
-        doc.rendering = Rendering(response.drawn, facts)
+        doc.rendering = Rendering(response.drawn, facts, [_capture(one, config) for one in response.captures])
     doc.warc_file, doc.warc_record_id, doc.warc_offset = response.file, response.record_id, response.offset
     _tell_history(doc, response)
     _judge(doc, response, config)
@@ -104,6 +104,25 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
     headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
     doc.optout_signals += headers.signals
     doc.verdict = doc.verdict or _on_fetch(response) or headers.drop
+    for capture in response.captures:  # drawn with data that may not be kept
+        doc.verdict = doc.verdict or _refusal_of(capture, config)
+
+
+def _capture(response: ArchivedResponse, config: Config) -> Capture:
+    policy = config.policy
+    headers = decide_headers(response.headers, config.crawl.product_token, policy.optout_profile, response.fetched_at)
+    return Capture(response.url, response.body, [*_early_signals(response), *headers.signals])
+
+
+def _refusal_of(response: ArchivedResponse, config: Config) -> Drop | None:
+    profile = config.policy.optout_profile
+    headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
+    return decide_files(_early_signals(response), profile).drop or headers.drop
+
+
+def _early_signals(response: ArchivedResponse) -> list[Signal]:
+    evidence = load(response.evidence)
+    return list(evidence.signals) if evidence else []
 
 
 def _on_fetch(response: ArchivedResponse) -> Drop | None:

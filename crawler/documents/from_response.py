@@ -30,7 +30,8 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.depth, grant.profile
-    doc.lease_token, doc.redirects = lease.token, list(lease.redirects)
+    doc.fields = scope.fields_of(url)
+    doc.lease_token, doc.redirects, doc.learned_params = lease.token, list(lease.redirects), list(lease.learned)
     evidence = request.meta.get("evidence")
     if evidence is not None:
         doc.robots_status = evidence.robots_status
@@ -65,7 +66,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         protocol=response.protocol or "HTTP/1.1",
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
-        evidence=request.meta["evidence"].dump(doc.profile) if "evidence" in request.meta else b"",
+        evidence=request.meta["evidence"].dump(doc.profile, doc.fields) if "evidence" in request.meta else b"",
         fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
         license_tag=doc.license_tag,
         license_tier=doc.license_tier,

@@ -19,6 +19,7 @@ from crawler.frontier.adopt import Adopt
 from crawler.frontier.model import Batch, Counts, Limits, Mode
 from crawler.frontier.operations import Operations
 from crawler.frontier.packing import lease_of
+from crawler.frontier.parameters import Known
 from crawler.frontier.put import Put
 from crawler.frontier.script_call import ms
 from crawler.frontier.settle import Settle
@@ -55,6 +56,7 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
         self.crawl = crawl
         self.connection = Connection(url, now=now, revive=revive)
         self.now = self.connection.now
+        self.known = Known()
         self._turn = 0
         self.origin_of = lru_cache(65_536)(self._origin_of)
 
@@ -98,13 +100,15 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
     async def _lease(self, shard: int, n: int, now: float) -> Batch:
         limits, nonce = self.limits, secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
-        flat, reasons, next_ready, totals = await self._run("lease", shard, args, now=now)
+        flat, reasons, next_ready, totals, version = await self._run("lease", shard, args, now=now)
+        self.known.hear(shard, version)
         why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
         end, tries = now + limits.lease_seconds, limits.tries
         leases = tuple(
             lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, tries=tries)
             for k, (token, payload) in enumerate(zip(flat[::2], flat[1::2], strict=True))
         )
+        leases = await self.leases_named(leases)
         return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
 
     # --- looking after it --------------------------------------------------------------------------------------------

@@ -51,7 +51,8 @@ class Lease(NamedTuple):
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
     `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL),
-    `parent` and `mark` are a link's (`Candidate`).
+    `parent`, `mark` and `learned` are a link's (`Candidate`). `same_as`: it waited while its parameters were learned to
+    name no page; this is what its page is called, and it need not be asked.
     """
 
     token: str
@@ -72,6 +73,8 @@ class Lease(NamedTuple):
     shape: str = ""
     parent: str = ""
     mark: int | None = None
+    learned: tuple[str, ...] = ()
+    same_as: str = ""
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"
@@ -131,6 +134,7 @@ class Limits:
     about, 0 = none. `barren`: requests in a row that bring nothing new until the links of a shape are parked, twice as
     many for those of a scope; 0 = never. `explore`: share of requests that go to the shape asked least.
     `quality_weight`: from 0 = a token is a token to 1 = a token counts as much as the quality score of its text.
+    `learn_params`: 1 = links lose the parameters that have turned out to name no page.
     """
 
     delay: float = 1.0
@@ -152,6 +156,7 @@ class Limits:
     barren: int = 0
     explore: float = 0.0
     quality_weight: float = 0.0
+    learn_params: int = 0
 
 
 FOREVER = 7_258_118_400.0

@@ -13,6 +13,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview, overview
+from crawler.frontier.parameter_view import ParameterView, as_text, learned_parameters, parameters_of
 from crawler.frontier.rules import adopt_rules
 from crawler.frontier.status_table import ROWS, render
 from crawler.server.embedded import EmbeddedServer
@@ -61,6 +62,20 @@ def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> st
 
     view = with_frontier(config, look)
     return json.dumps(view.as_json()) if as_json else render(view)
+
+
+def parameters(config: Config, domain: str, *, as_json: bool) -> str:
+    """What `scrapy frontier params` prints; with `domain` all that is known there.
+
+    Raises: ActionError, FrontierError.
+    """
+
+    async def look(frontier: Frontier) -> tuple[list[ParameterView], bool]:
+        found = parameters_of(frontier, scope_named(frontier, domain)) if domain else learned_parameters(frontier)
+        return await found, bool(frontier.limits.learn_params)
+
+    views, applied = with_frontier(config, look)
+    return json.dumps([view.as_json() for view in views]) if as_json else as_text(views, domain, applied=applied)
 
 
 async def act(frontier: Frontier, order: Order) -> str:

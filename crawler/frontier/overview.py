@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Counts
+from crawler.frontier.model import Counts, Mode
 from crawler.frontier.packing import LEASE_FRONT, shard_of
 from crawler.frontier.shapes import ShapeView, parked_scopes, shapes_of
 
@@ -51,8 +51,10 @@ class ScopeView:
 class Overview:
     """How a crawl stands.
 
-    `fetchable` is the figure to scale workers by: how many of the queued URLs politeness allows to be fetched within a
-    minute, however many workers there are. One deep host does not ask for two hundred workers. `rate` is URLs finished
+    `fetchable` is the runnable work, the figure to scale workers by: the sum over all scopes of min(queued, what
+    politeness lets one minute fetch), however many workers there are. One deep host does not ask for two hundred
+    workers, and a crawl that is paused or drained asks for none. Status, exporter and autoscalers read this field;
+    nothing else computes it. `rate` is URLs finished
     a second over the last minute, by all workers. `oldest_ready` is how long the scope that waits longest has been
     ready, None where none is. `parked` URLs were fetched and wait for their next visit; none of them is due before
     `next_visit_in` seconds from now (0 = due, None = none waits). `reasons` are the latest reasons of the first dead
@@ -91,11 +93,12 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         raise LookupError(f"{domain}: nothing known of it in the crawl {frontier.crawl}")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
     parked, soonest = await frontier.next_visits()
+    counts = await frontier.counts()
     age = frontier.now() - min(ready) if ready else -1.0
     return Overview(
         crawl=frontier.crawl,
-        counts=await frontier.counts(),
-        fetchable=sum(_fetchable(view, frontier.limits.delay) for view in views),
+        counts=counts,
+        fetchable=_runnable_work(views, frontier.limits.delay) if counts.mode is Mode.RUN else 0,
         rate=await _rate(frontier),
         oldest_ready=age if age >= 0 else None,
         hosts=len(views),
@@ -224,8 +227,13 @@ def _is_known(view: ScopeView) -> bool:
     )
 
 
-def _fetchable(view: ScopeView, usual: float) -> int:
+def _runnable_work(views: list[ScopeView], usual: float) -> int:
     """usual: the delay of a scope that has none of its own, in seconds."""
+    return sum(_fetchable(view, usual) for view in views)
+
+
+def _fetchable(view: ScopeView, usual: float) -> int:
+    """A block or a pause needs no look of its own: it has moved the scope's next turn."""
     at_hand, delay = view.queued - view.waiting, max(view.delay, usual)
     if not delay:
         return at_hand if view.next_in <= _WINDOW else 0

@@ -4,7 +4,7 @@ A queue member is `[attempts.holds~]<kind><depth> <packed url>[ <packed redirect
 ordered by its value is `l`, its shape, the shape of the page it stood on (`...` for none), and a digit for where it
 stood. A packed URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
 `https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
-tabs, which makes both safe separators.
+tabs, which makes both safe separators. Parameters that were taken off the URL stand behind it: `?name&name`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Member(NamedTuple):
     shape: str = ""
     parent: str = ""  # shape of the page it was found on
     mark: int | None = None
+    learned: tuple[str, ...] = ()
 
 
 def pack_origin(origin: str, scope: str) -> str:
@@ -71,10 +72,19 @@ def pack(url: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, .
 
 
 def pack_parts(
-    packed: str, scope: str, *, kind: str, depth: int, redirects: tuple[str, ...] = (), facts: str = ""
+    packed: str,
+    scope: str,
+    *,
+    kind: str,
+    depth: int,
+    redirects: tuple[str, ...] = (),
+    facts: str = "",
+    learned: tuple[str, ...] = (),
 ) -> str:
     """`pack` for a URL that is packed already. `facts`: what `link_facts` made, of a link that may be ordered."""
     head = f"{facts or _KINDS[kind]}{depth} {packed}"
+    if learned:
+        head = f"{head} ?{'&'.join(learned)}"
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
 
 
@@ -90,24 +100,25 @@ def unpack(member: str, scope: str) -> Member:
         tally, _, member = member.partition("~")
         attempts, holds = map(int, tally.split("."))
     head, packed, *chain = member.split(" ")
+    learned = tuple(chain.pop(0)[1:].split("&")) if chain and chain[0].startswith("?") else ()
     redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
     kind, rest = head[0], head[1:]
     known: tuple[str, str, int | None] = ("", "", None)
     if kind == _LINK:
         kind, rest, known = "p", rest[7:], (rest[:3], rest[3:6].strip("."), int(rest[6]))
-    return Member(_KIND_OF[kind], int(rest), unpack_url(packed, scope), redirects, attempts, holds, *known)
+    return Member(_KIND_OF[kind], int(rest), unpack_url(packed, scope), redirects, attempts, holds, *known, learned)
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds, shape, parent, mark = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, shape, parent, mark, learned = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
-        None, shape, parent, mark,
+        None, shape, parent, mark, learned,
     )  # fmt: skip
 
 

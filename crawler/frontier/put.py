@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.frontier.model import PutStatus
 from crawler.frontier.packing import link_facts, pack_parts, split_origin, url_hash
-from crawler.frontier.politeness import Politeness
+from crawler.frontier.parameters import Parameters
 from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, Candidate
 from crawler.urls.shape import shape_id_of
 
@@ -21,13 +21,16 @@ _Groups = dict[tuple[int, str, int, int], list[_Item]]  # by shard, scope, cap, 
 _Call = tuple[int, list[int], list[Any]]  # shard, indexes of the candidates, arguments
 
 
-class Put(Politeness):
+class Put(Parameters):
     """Takes URLs in, each once."""
 
     _trap: Callable[[str], str | None]
 
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs; what is known stays as it is. Answers in the order of `candidates`."""
+        return (await self._put(await self.named(candidates)))[: len(candidates)]
+
+    async def _put(self, candidates: list[Candidate]) -> list[PutStatus]:
         answers: list[PutStatus] = [PutStatus.TRAPPED] * len(candidates)
         before: tuple[list[int], asyncio.Task[list[int]]] | None = None
         try:
@@ -63,7 +66,13 @@ class Put(Politeness):
             origin = self.origin_of(name)
             facts = "" if c.mark is None else link_facts(shape_id_of(c.url), c.parent, c.mark)
             member = pack_parts(
-                origin.packed + path, origin.scope, kind=c.kind, depth=c.depth, redirects=c.redirects, facts=facts
+                origin.packed + path,
+                origin.scope,
+                kind=c.kind,
+                depth=c.depth,
+                redirects=c.redirects,
+                facts=facts,
+                learned=c.learned,
             )
             is_page = c.kind == "page"  # a cap is one of pages: a list takes no place
             cap = is_page and (min(c.cap, most) if c.cap and most else c.cap or most)

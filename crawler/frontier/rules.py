@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
+from crawler.seeds.scope import Scope
 from crawler.server.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ FOLLOW_SECONDS = 5.0
 """How long a worker that runs may go by a delay that a later worker has made longer."""
 
 
+FORMAT = 2
+"""Of the queues and tables that these rules stand for. A worker of a version before it finds rules that it cannot read,
+and ends: it could not read the queues either."""
 _MERGED = {**STRICTEST, **LATEST}
 _FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)
 
@@ -48,15 +52,21 @@ async def join_rules(frontier: Frontier, config: Config) -> None:
         async with frontier.single_flight("rules") as first:
             if not first:
                 continue
-            stored = await _stored(frontier)
+            stored, older = await _found(frontier)
+            if older:
+                log.warning(
+                    "crawl %r was begun by an older version: its frontier is taken over. Links that it queued are "
+                    "asked by their depth and never parked, and workers of that version can no longer join",
+                    frontier.crawl,
+                )
             if stored is None:
                 agreed = mine
             elif config.frontier.crawl_rules == "replace":
                 agreed = _replaced(stored, mine, frontier.crawl)
             else:
                 agreed = _agreed(stored, mine, frontier.crawl)
-            if agreed != stored:
-                await frontier.rules_set(json.dumps(agreed, sort_keys=True))
+            if older or agreed != stored:
+                await frontier.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
             frontier.limits = _limits(frontier.limits, agreed)
             return
 
@@ -151,19 +161,36 @@ def _limits(limits: Limits, rules: Values, *, layout: bool = True) -> Limits:
 
 
 async def _stored(frontier: Frontier) -> Values | None:
-    """Raises: FrontierError where something else stands there: whoever reaches the server could have written it."""
+    return (await _found(frontier))[0]
+
+
+async def _found(frontier: Frontier) -> tuple[Values | None, bool]:
+    """The stored rules, and whether an older version wrote them, or the frontier before there were any.
+
+    Raises: FrontierError where a newer version did, or where something else stands there: whoever reaches the server
+    could have written it.
+    """
     text = await frontier.rules_get()
     if text is None:
-        return None
+        scope = await frontier.scope_get()  # rules are younger than it
+        return None, scope is not None and Scope.is_older(scope)
     try:
         found = json.loads(text)
     except ValueError:
         found = None
+    older = isinstance(found, dict)
+    if isinstance(found, list) and len(found) == 2 and type(found[0]) is int:
+        if found[0] > FORMAT:
+            raise FrontierError(
+                f"crawl {frontier.crawl!r} was begun by a newer version (its frontier has format {found[0]}, this "
+                f"version knows {FORMAT}): use that version, or start another crawl (another CRAWL_ID)"
+            )
+        found = found[1]
     if not isinstance(found, dict) or not all(_is_usable(name, found[name]) for name in _FIELDS.keys() & found.keys()):
         raise FrontierError(
             f"the rules of crawl {frontier.crawl!r} on the server cannot be read: start another CRAWL_ID"
         )
-    return found
+    return found, older
 
 
 def _is_usable(name: str, value: Any) -> bool:

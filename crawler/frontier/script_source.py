@@ -23,7 +23,7 @@ def script_source(name: str) -> Script:
     shared += ["value"] if name in _WITH_VALUE else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
-        parts = ["head", "tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
+        parts = ["head", "tally", *shapes, _as_function(shared), "lazy", "requests", "parameters", "outcomes", name]
     elif name in _BUSIEST:
         own = ["requests", name] if name != "lease" else [name]
         parts = ["head", "tally", _as_function([*shapes, *shared]), "lazy", *own]

@@ -44,7 +44,7 @@ class Visits(ScriptCalls):
         for shard, indexes in by_shard.items():
             found = await self._run("recall", shard, [url_hash(leases[i].url) for i in indexes])
             for i, packed in zip(indexes, found, strict=True):
-                leases[i] = leases[i]._replace(visit=self._unpacked(bytes(packed)) if packed else None)
+                leases[i] = leases[i]._replace(visit=self._unpacked(bytes(packed)), same_as="") if packed else leases[i]
         return replace(batch, leases=tuple(leases))
 
     def _unpacked(self, packed: bytes) -> Visit:

@@ -15,6 +15,9 @@ CONTROL_FILE = "control_file"
 SUBRESOURCE = "subresource"
 """Key in `request.meta`: a page in the browser asked for it (a script, data). Guarded, and not judged as a page."""
 
+CAPTURED = "captured"
+"""Key in `request.meta`, beside SUBRESOURCE: what comes back may be kept, so robots.txt and opt-outs hold for it."""
+
 
 def is_control_file(request: Request) -> bool:
     """True for robots.txt and the like, and for what a page in the browser loads: fetched by ourselves, never kept."""
@@ -24,6 +27,11 @@ def is_control_file(request: Request) -> bool:
 def is_page(request: Request) -> bool:
     """True where the response is meant for the corpus: neither a control file nor a sitemap."""
     return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "page"
+
+
+def obeys_opt_outs(request: Request) -> bool:
+    """True where what comes back may be kept: a page, or data of a page that are captured."""
+    return is_page(request) or bool(request.meta.get(CAPTURED))
 
 
 def answers_condition(request: Request, response: Response) -> bool:

@@ -22,6 +22,7 @@ from crawler.policy.headers import escaped
 from crawler.policy.robots.parse import MAX_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Request
@@ -46,10 +47,13 @@ MAX_CODINGS = 2
 class LimitsMiddleware:
     """Refuses content types that are not text, on the headers; cuts control files where nobody reads on."""
 
+    def __init__(self, scope: Callable[[], Any] = lambda: None) -> None:
+        self._scope = scope
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Listen for headers and bytes."""
-        middleware = cls()
+        middleware = cls(lambda: getattr(crawler.spider, "scope", None))
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
         return middleware
@@ -59,9 +63,14 @@ class LimitsMiddleware:
         if getattr(request.meta.get("lease"), "kind", "page") == "sitemap":
             request.meta.setdefault("download_maxsize", MAX_SITEMAP)
 
+    def _reads(self, request: Request, kind: str) -> bool:
+        """JSON is read where it is a record of a source (`-a api=FILE`), and nowhere else."""
+        scope = self._scope()
+        return is_text(kind) or (kind.endswith("json") and scope is not None and bool(scope.fields_of(request.url)))
+
     def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
         """Raises: StopDownload where the body could not be used."""
-        if is_page(request) and not is_text(media_type(headers)):
+        if is_page(request) and not self._reads(request, media_type(headers)):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request, **_: Any) -> None:
@@ -76,7 +85,7 @@ class LimitsMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied for a content type that no stage reads, or a body that was cut."""
         kind = media_type(response.headers)
-        if is_page(request) and not is_text(kind):
+        if is_page(request) and not self._reads(request, kind):
             raise Denied(Drop("fetch", DropReason.NOT_TEXT, escaped(kind, 100)))
         if "download_stopped" in response.flags and not is_control_file(request):
             raise Denied(Drop("fetch", DropReason.DOWNLOAD_FAILED, "the download was stopped before its end"))

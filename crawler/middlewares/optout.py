@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.middlewares._meta import evidence_of, header_lines, is_page
+from crawler.middlewares._meta import evidence_of, header_lines, obeys_opt_outs
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.decide import Verdict, decide_headers
 from crawler.runtime import config_of
@@ -51,14 +51,14 @@ class OptOutMiddleware:
         `meta["fetched_at"]` is when they arrived: dates in signals are compared with it, in the crawl as in a replay.
         """
         request.meta["fetched_at"] = self._clock()
-        if is_page(request):
+        if obeys_opt_outs(request):
             verdict = self._judged[request] = self._judge(request, headers)
             if not verdict.ok:
                 raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, with every signal seen up to here."""
-        if not is_page(request):
+        if not obeys_opt_outs(request):
             return response
         verdict = self._judged.pop(request, None) or self._judge(request, response.headers)
         evidence = evidence_of(request)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares._meta import evidence_of, is_control_file, is_page
+from crawler.middlewares._meta import evidence_of, is_control_file, obeys_opt_outs
 from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
@@ -81,7 +81,8 @@ class RobotsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Raises: Denied, Held. Fills in the request's evidence."""
-        if is_control_file(request):
+        is_kept = obeys_opt_outs(request)
+        if is_control_file(request) and not is_kept:
             return
         authority = authority_of(request.url)
         record, parsed = await self._files.get(f"{authority}/robots.txt")
@@ -96,9 +97,9 @@ class RobotsMiddleware:
         self._note(request, record, verdict)
         if parsed is not None or record.reading is Reading.NO_RULES:
             await self._meet(authority, request.url, record, parsed or RobotsFile())
-        self._enforce(verdict, record, authority, is_page(request))
+        self._enforce(verdict, record, authority, is_kept)
         self._refuse_long_delay(parsed)
-        if is_page(request):
+        if is_kept:
             await self._ask_files(request, authority, parsed)
 
     def _note(self, request: Request, record: RobotsRecord, verdict: Verdict) -> None:

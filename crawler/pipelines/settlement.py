@@ -18,6 +18,7 @@ from crawler.dataset.supersede import is_pending, supersede
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
+from crawler.frontier.parameter_view import learned_parameters
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.pipelines.base import StageDrop, refuse_to_start
 from crawler.pipelines.sink import Sink, sink_of
@@ -29,6 +30,8 @@ from crawler.scheduler.scheduler import Scheduler, frontier_of
 from crawler.statkeys import (
     FATAL,
     KEPT,
+    PARAMETER,
+    PARAMETERS,
     RECRAWL_NEXT_AT,
     RECRAWL_WAITING,
     REJECTED,
@@ -67,6 +70,8 @@ _NOTHING_TO_JUDGE = frozenset(
 )
 """The host gave nothing to judge. A first run in which every URL ends so has failed."""
 MAX_EXAMPLES = 5
+MAX_PARAMETERS = 100
+"""Query parameters that a run names for the report."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -201,6 +206,7 @@ class Settlement:
                 when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
                 await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
             await self._report_parked(frontier.frontier)
+            await self._report_parameters(frontier.frontier)
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     async def _report_parked(self, frontier: Frontier) -> None:
@@ -210,6 +216,15 @@ class Settlement:
                 if view.parked:
                     detail = f"{view.parked:,} links like this one are parked: {view.reason}"
                     await self._reject(self._blank(view.example), Drop("frontier", DropReason.HOLD_BARREN, detail))
+
+    async def _report_parameters(self, frontier: Frontier) -> None:
+        """For the report: which query parameters change no page, and in how many pairs."""
+        found = [view for view in await learned_parameters(frontier) if view.learned][:MAX_PARAMETERS]
+        stats = self._crawler.stats
+        assert stats is not None
+        stats.set_value(PARAMETERS, len(found))
+        for view in found:
+            stats.set_value(f"{PARAMETER}/{view.scope}/{view.name}", view.same)
 
     async def _report_next_visits(self) -> None:
         """For the summary: how many pages a later run of this crawl will fetch again, and from when on."""

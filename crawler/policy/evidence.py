@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,14 +31,16 @@ class Evidence:
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
 
-    def dump(self, profile: str = "") -> bytes:
+    def dump(self, profile: str = "", fields: Mapping[str, str] | None = None) -> bytes:
         """JSON for the archive: what a replay cannot find out again, that is, everything from before the request.
 
-        profile: of the quality rules, as the allowlist asks for it; empty where it does not.
+        profile: of the quality rules, as the allowlist asks for it; empty where it does not. fields: where those of a
+        record of a JSON source stand; None or empty for a page.
         """
         values = {name: getattr(self, name) for name in _TEXTS}
         signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in self.signals if s.carrier in EARLY_CARRIERS]
-        return json.dumps(values | {"signals": signals, "profile": profile}, separators=(",", ":")).encode()
+        values |= {"signals": signals, "profile": profile} | ({"fields": dict(fields)} if fields else {})
+        return json.dumps(values, separators=(",", ":")).encode()
 
 
 EARLY_CARRIERS = frozenset({"robots.txt", "well-known"})
@@ -120,6 +123,16 @@ def load_profile(blob: bytes) -> str:
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
     return profile if isinstance(profile, str) and PROFILE_NAME.fullmatch(profile) else ""
+
+
+def load_fields(blob: bytes) -> dict[str, str]:
+    """Where the fields of a record of a JSON source stand, as `dump` wrote it; empty for a page."""
+    try:
+        fields = json.loads(blob)["fields"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
+    is_sound = isinstance(fields, dict) and all(isinstance(path, str) for path in fields.values())
+    return fields if is_sound else {}
 
 
 def load_browser(blob: bytes) -> dict[str, Any] | None:

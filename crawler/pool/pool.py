@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
@@ -20,6 +19,7 @@ from pebble import ProcessExpired, ProcessPool
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pool import cpu_limit, worker
+from crawler.pool.cores import usable_cores
 from crawler.pool.forkserver import QuietContext
 from crawler.runtime import config_of, per_crawler
 from crawler.stages.chain import READING, STAGES, modules
@@ -27,6 +27,7 @@ from crawler.stages.chain import READING, STAGES, modules
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawler.seeds.api import ApiSource
     from crawler.seeds.sitemaps import Sitemap
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class StagePool:
         patience: float = cpu_limit.PATIENCE,
     ) -> None:
         wanted = config.crawl.stage_workers if workers is None else workers
-        self.workers = (os.cpu_count() or 1) if wanted < 0 else wanted
+        self.workers = usable_cores() if wanted < 0 else wanted
         self.timeout = config.crawl.stage_timeout_seconds
         self._patience = patience * self.timeout
         self._config = config
@@ -92,14 +93,14 @@ class StagePool:
         done.exchange = doc.exchange
         return done
 
-    async def sitemap(self, body: bytes, url: str, nesting: int = 0) -> Sitemap:
-        """Parse a sitemap file in a worker; `nesting` is how many index files led to it.
+    async def sitemap(self, body: bytes, url: str, nesting: int = 0, source: ApiSource | None = None) -> Sitemap:
+        """Parse a sitemap file in a worker; `nesting` is how many files led to it; `source`: it is a list of this one.
 
         Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
         where the processes cannot be started.
         """
         await self.ready()
-        return await self._call(worker.run_sitemap, body, url, nesting)
+        return await self._call(worker.run_sitemap, body, url, nesting, source)
 
     def start_loading(self) -> None:
         """Have the fork server import the stages and their libraries, while this process does something else.

@@ -9,6 +9,7 @@ import gc
 
 from crawler.config import Config
 from crawler.document import Document
+from crawler.seeds.api import ApiSource, read_list
 from crawler.seeds.sitemaps import Sitemap, parse_sitemap
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import MAX_URL_LENGTH, canonicalize
@@ -54,6 +55,6 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
-def run_sitemap(body: bytes, url: str, nesting: int) -> Sitemap:
-    """Parse one sitemap file; see `crawler.seeds.sitemaps`."""
-    return parse_sitemap(body, url, nesting)
+def run_sitemap(body: bytes, url: str, nesting: int, source: ApiSource | None = None) -> Sitemap:
+    """Parse one sitemap file, or one list of a JSON source; see `crawler.seeds.sitemaps` and `crawler.seeds.api`."""
+    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting)

@@ -14,6 +14,8 @@ from crawler.urls.candidate import Candidate
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
 
+Epoch = tuple[int, int]
+"""Which server process answered, and which query parameters were known to name no page: both decide what is new."""
 _LISTS = 64  # pages whose links share a call
 
 
@@ -37,18 +39,21 @@ class PutQueue:
 
     async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them."""
-        epoch = self._frontier.connection.epoch
+        epoch = self._epoch()
         hashes = [url_hash(c.url) for c in candidates]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
         fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
         result = [PutStatus.SEEN if k else next(answers) for k in known]
-        if epoch == self._frontier.connection.epoch:
+        if epoch == self._epoch():
             there = (PutStatus.QUEUED, PutStatus.SEEN)
             self._recent.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
         if PutStatus.QUEUED in result:
             self._refill()
         return result
+
+    def _epoch(self) -> Epoch:
+        return self._frontier.connection.epoch, self._frontier.names_version
 
     async def _send(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
         answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
@@ -61,22 +66,23 @@ _MOST = 100_000
 class RecentUrls:
     """The latest hashes, as far as the server that answered them still vouches for them.
 
-    `epoch` is `Connection.epoch`: after a restart the server may have forgotten what it answered last.
+    After a restart the server may have forgotten what it answered last; and where a parameter was learned to name no
+    page, or to name one after all, links have other names.
     """
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._hashes: OrderedDict[int, None] = OrderedDict()
-        self._epoch = 0
+        self._epoch: Epoch = (0, 0)
 
-    def among(self, hashes: list[int], epoch: int) -> list[bool]:
+    def among(self, hashes: list[int], epoch: Epoch) -> list[bool]:
         """Which of these are known in this epoch."""
         if epoch != self._epoch:
             self._hashes.clear()
             self._epoch = epoch
         return [h in self._hashes for h in hashes]
 
-    def add(self, hashes: Iterable[int], epoch: int) -> None:
+    def add(self, hashes: Iterable[int], epoch: Epoch) -> None:
         """Remember what the server answered in this epoch."""
         if epoch != self._epoch:
             return

@@ -188,7 +188,7 @@ class Scheduler(BaseScheduler):
         await self._turns.wait(url)
 
     async def turn(self, request: Request) -> None:
-        """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
+        """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted, SamePage."""
         await self._turns.turn(request)
 
     @property

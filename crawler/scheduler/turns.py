@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
 from crawler.scheduler.in_flight import SENT_AT
-from crawler.scheduler.turned_away import Exhausted, PutBack
+from crawler.scheduler.turned_away import Exhausted, PutBack, SamePage
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -43,7 +43,7 @@ class Turns:
         self._tickets[scope] = time.monotonic()
 
     async def turn(self, request: Request) -> None:
-        """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
+        """Wait until this very request may be sent. Raises: PutBack, Exhausted, SamePage."""
         lease = request.meta.get("lease")
         flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None:
@@ -51,6 +51,8 @@ class Turns:
             return
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
+        if flight.lease.same_as:
+            raise SamePage(flight.lease)
         if not self._owns_fresh_slot(flight):
             flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
         if flight.epoch != self._frontier.connection.epoch:

@@ -19,6 +19,7 @@ import yaml
 from crawler.seeds import patterns
 from crawler.seeds.allowlist_fields import LISTS, SCALARS
 from crawler.seeds.hours import hours_of
+from crawler.urls.canonicalize import canonicalize, host_and_path
 
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -51,8 +52,10 @@ class AllowlistEntry:
     ttl_days: float | None = None  # age at which `scrapy dataset expire` removes a document; None = never
     js: str = ""  # "never", "auto", "always": when a browser renders its pages; empty = JS_MODE decides
     js_wait_selector: str | None = None  # CSS selector that the browser waits for
+    js_capture: tuple[str, ...] = ()  # patterns of JSON that its pages fetch in the browser for their own content
     js_timeout: float | None = None  # seconds a page may take in the browser; None = BROWSER_TIMEOUT_SECONDS
     discovery: str = "sitemap"
+    feeds: int | None = None  # that its pages name and each worker reads, of one host; None = FRONTIER_FEEDS
     profile: str = "auto"  # of the quality rules; auto = QUALITY_PROFILE decides
     tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
     line: int = field(default=0, compare=False, repr=False)  # in the file, for messages; not stored
@@ -68,6 +71,15 @@ class AllowlistEntry:
     def opens_at(self, now: float) -> float:
         """0 where the domain may be crawled now, else when its hours begin (seconds since the epoch)."""
         return hours_of(self.hours).opens_at(now) if self.hours else 0.0
+
+    def captures(self, url: str) -> bool:
+        """True for a URL of this very domain that `js_capture` names: its licence speaks of no other domain."""
+        if not self.js_capture or (known := canonicalize(url)) is None:
+            return False
+        host, path = host_and_path(known)
+        name = host if ":" in self.domain else host.partition(":")[0]
+        is_inside = name == self.domain or name.endswith(f".{self.domain.removeprefix('www.')}")
+        return is_inside and any(patterns.matches(pattern, path) for pattern in self.js_capture)
 
     def allows_path(self, path_and_query: str) -> str:
         """Empty where include and exclude allow it, else "path_excluded" or "path_not_included"."""
@@ -115,7 +127,7 @@ class _Reader:
 
     def read(self, data: bytes) -> list[AllowlistEntry]:
         try:
-            root = _compose(data.decode("utf-8-sig"))
+            root = compose(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
             self.problems.append(f"{self.name}:{line}: expected UTF-8: save the file in that encoding")
@@ -215,7 +227,7 @@ class _Reader:
         self.problems.append(f"{self.name}:{node.start_mark.line + 1}: {text}")
 
 
-def _compose(text: str) -> yaml.Node | None:
+def compose(text: str) -> yaml.Node | None:
     """The nodes of the one document. Depth is checked on the event stream first: composing recurses, in C too."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):

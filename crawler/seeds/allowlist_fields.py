@@ -11,6 +11,8 @@ from crawler.seeds import patterns
 from crawler.seeds.hours import hours_of
 from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
 
+MOST_FEEDS = 10_000
+"""Feeds of one host."""
 MOST_URGENT = 100
 """The highest priority of a domain."""
 
@@ -57,6 +59,12 @@ def _count(text: str) -> int:
 def _priority(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= MOST_URGENT):
         raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first")
+    return int(text)
+
+
+def _feeds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_FEEDS):
+        raise ValueError(f"expected how many feeds of a host are read, from 0 to {MOST_FEEDS}")
     return int(text)
 
 
@@ -135,6 +143,7 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "js_wait_selector": _text,
     "js_timeout": _seconds,
     "discovery": _one_of("sitemap", "links"),
+    "feeds": _feeds,
     "profile": _profile,
 }
 """Keys with one value."""
@@ -142,6 +151,7 @@ LISTS: dict[str, Callable[[str], str]] = {
     "sitemaps": _sitemap,
     "include": _pattern,
     "exclude": _pattern,
+    "js_capture": _pattern,
     "tracking": _parameter,
 }
 """Keys with a list of values."""

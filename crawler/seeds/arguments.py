@@ -13,14 +13,14 @@ from crawler.seeds.seed_file import SeedError
 from crawler.urls.candidate import Candidate
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "discovery")
+ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
 
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
     """`plan_seeds` from `-a NAME=VALUE` pairs. Raises SeedError, also for unknown names and for no seeds at all."""
     problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
-    if not problems and not set(arguments) & set(ARGUMENTS[:4]):
-        problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE or -a allowlist=FILE"]
+    if not problems and not set(arguments) & set(ARGUMENTS[:5]):
+        problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"]
     if problems:
         raise SeedError(problems)
     known: dict[str, Any] = dict(arguments)

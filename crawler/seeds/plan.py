@@ -15,6 +15,8 @@ from pathlib import Path
 
 from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowlist
+from crawler.seeds.api import ApiSource
+from crawler.seeds.api_file import ApiError, read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
 from crawler.seeds.seed_file import SeedError, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
@@ -67,18 +69,21 @@ def plan_seeds(
     allowlist: str | None = None,
     discovery: str | None = None,
     *,
+    api: str | None = None,
     clock: Callable[[], float] = time.time,
     policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
     """Check the arguments of `scrapy crawl corpus` and `scrapy seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
+    `api`: path of a file that describes a source of JSON.
     `policy` is the worker's own list of parameters that name no page.
-    With none of the four the plan is empty: right for a worker that joins, an error for everybody else to raise.
+    With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises SeedError that lists every problem with file, line, what was expected and what to do.
     """
     planner = _Planner(clock)
-    planner.check_discovery(discovery, needed_by=url or sitemap or seeds)
+    planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
+    source = planner.api(api)
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
     entries = planner.allowlist(allowlist)
@@ -87,10 +92,16 @@ def plan_seeds(
     planner.check_covered("url", pages, covered)
     if planner.problems:
         raise SeedError(planner.listing())
+    sources = [source] if source else []
+    lists += [first for one in sources if (first := one.first_list)]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
     few += chain.from_iterable(_entry_candidates(entry) for entry in entries if clock() < entry.expires_at)
-    hosts = _host_scope(file_hosts.union(map(host_of, pages)), set(map(host_of, lists)), discovery)
-    scope = replace(hosts.merge(covered), clock=clock, policy=policy)
+    hosts = _host_scope(
+        file_hosts.union(map(host_of, pages)),
+        set(map(host_of, lists)).union(*(one.hosts for one in sources)),
+        discovery,
+    )
+    scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources))
     file = Path(seeds) if seeds else None
     return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
 
@@ -184,6 +195,16 @@ class _Planner:
         elif expired:
             self.warnings.append(f"{argument}: expired, nothing is fetched: {_some(expired)}")
         return entries
+
+    def api(self, argument: str | None) -> ApiSource | None:
+        if argument is None:
+            return None
+        try:
+            return read_api(_path("api", argument))
+        except (ApiError, SeedError) as error:
+            for problem in error.problems:
+                self.problem(problem)
+            return None
 
     def check_covered(self, name: str, pages: Iterable[str], covered: Scope) -> None:
         """A seed on a domain of the allowlist must be one the allowlist lets in."""

@@ -10,16 +10,19 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
 from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.api import ApiSource
+from crawler.seeds.api_file import source_from_json, source_to_json
 from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
-FORMAT = 1
+FORMAT, OLDER = 2, 1
+"""The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
 USUAL_SITEMAP = "/sitemap.xml"
 """Where the sitemap of a domain is looked for whose allowlist entry names none."""
 
@@ -80,6 +83,7 @@ class Scope:
     listed_hosts: frozenset[str] = frozenset()  # only seeds and pages listed in a sitemap
     robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
     entries: tuple[AllowlistEntry, ...] = ()
+    sources: tuple[ApiSource, ...] = ()  # of JSON: which pages are lists and records of theirs
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
     policy: QueryPolicy = field(default=DEFAULT_POLICY, repr=False, compare=False)  # the worker's; entries add to it
     _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
@@ -136,7 +140,22 @@ class Scope:
     def names_sitemap(self, url: str) -> bool:
         """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
         entry = self._by_sitemap.get(url)
-        return entry is not None and self.clock() < entry.expires_at
+        if entry is None:
+            return any(url == source.first_list for source in self.sources)
+        return self.clock() < entry.expires_at
+
+    def most_feeds(self, url: str, default: int) -> int:
+        """How many feeds of the URL's host are read: as its allowlist entry says, else `default`."""
+        entry = self.entry_of(url)
+        return default if entry is None or entry.feeds is None else entry.feeds
+
+    def source_of_list(self, url: str) -> ApiSource | None:
+        """The source of JSON that this sitemap file is a list of; None for a sitemap."""
+        return next((source for source in self.sources if source.is_list(url)), None)
+
+    def fields_of(self, url: str) -> dict[str, str]:
+        """Where the fields of this record of a source stand, as paths; empty for a page."""
+        return next((dict(source.fields) for source in self.sources if source.is_record(url)), {})
 
     def guesses_sitemap(self, url: str) -> bool:
         """True where the URL is the usual place, tried because the entry of its domain wants lists and names none."""
@@ -215,12 +234,15 @@ class Scope:
     def merge(self, other: Scope) -> Scope:
         """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
         hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
-        return Scope(**hosts, entries=self.entries + other.entries, clock=self.clock, policy=self.policy)
+        sources = {source.record: source for source in self.sources + other.sources}
+        merged = Scope(**hosts, entries=self.entries + other.entries, clock=self.clock, policy=self.policy)
+        return replace(merged, sources=tuple(sources.values())) if sources else merged
 
     def to_json(self) -> str:
         """Canonical JSON: equal scopes give equal text."""
         values: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _HOST_FIELDS}
         values |= {"format": FORMAT, "entries": [_entry_to_json(entry) for entry in self.entries]}
+        values |= {"sources": [source_to_json(source) for source in self.sources]} if self.sources else {}
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
@@ -233,13 +255,22 @@ class Scope:
             written_by = values["format"]
             hosts = {name: frozenset(_strings(values[name])) for name in _HOST_FIELDS}
             entries = tuple(_entry_from_json(entry) for entry in values["entries"])
+            sources = tuple(source_from_json(source) for source in values.get("sources", ()))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ScopeError(
                 f"the stored scope cannot be read ({type(error).__name__}): seed the crawl again"
             ) from None
-        if written_by != FORMAT:
+        if written_by not in (FORMAT, OLDER):
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
-        return cls(**hosts, entries=entries, clock=clock, policy=policy)
+        return cls(**hosts, entries=entries, sources=sources, clock=clock, policy=policy)
+
+    @staticmethod
+    def is_older(text: str | bytes) -> bool:
+        """True where a version before this one wrote the stored scope."""
+        try:
+            return bool(json.loads(text)["format"] == OLDER)
+        except (ValueError, TypeError, KeyError):
+            return False
 
     def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""
@@ -266,11 +297,12 @@ class Scope:
 
 
 _HOST_FIELDS = ("link_hosts", "listed_hosts", "robots_sitemap_hosts")
-_LISTS = ("sitemaps", "include", "exclude", "tracking")
+_LISTS = ("sitemaps", "include", "exclude", "tracking", "js_capture")
 _NUMBERS: dict[str, tuple[type, ...]] = {
     "delay": (int, float),
     "max_pages": (int,),
     "priority": (int,),
+    "feeds": (int,),
     "ttl_days": (int, float),
     "js_timeout": (int, float),
 }

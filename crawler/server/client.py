@@ -41,7 +41,7 @@ _OUTAGE = (
 _OUTAGE_CODES = ("MISCONF", "OOM", "LOADING", "NOREPLICAS", "BUSY ", "MASTERDOWN")
 """A full disk (MISCONF) or full memory stops writing for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0  # seconds between two attempts while the server is away
-_LOADING_SECONDS = 120.0  # for a server that reads its file
+LOADING_SECONDS = 120.0  # for a server that reads its file
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 _ANSWER_SECONDS = 30.0
 KEEPS_EVERYTHING = "noeviction"
@@ -68,6 +68,8 @@ class ServerClient:
 
     `epoch` grows when another server process answers than before: after a crash the last second of what the one before
     had answered may be lost. (Not on a cluster, whose clients connect in their own way.)
+
+    `answered_at` is when the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class ServerClient:
     ) -> None:
         self.url = url
         self.epochs = Epochs()
+        self.answered_at = 0.0
         self._name, self._revive, self._sleep = name, revive, sleep
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
@@ -95,7 +98,7 @@ class ServerClient:
 
     async def await_loaded(self) -> None:
         """Return when the server has read its file. Raises: RedisError, OSError where it does not answer."""
-        deadline = time.monotonic() + _LOADING_SECONDS
+        deadline = time.monotonic() + LOADING_SECONDS
         while True:
             try:
                 await self.redis.ping()
@@ -166,6 +169,7 @@ class ServerClient:
                 if self._revive is not None:
                     await self._revive()
             else:
+                self.answered_at = time.monotonic()
                 if since:
                     log.warning("%s is back after %.1f s", self._name, time.monotonic() - since)
                 return answer

@@ -28,7 +28,9 @@ from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.scheduler.turned_away import SamePage
 from crawler.seeds.arguments import judged
+from crawler.seeds.feeds import Feeds
 from crawler.seeds.plan import SeedPlan, sitemap_candidates
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class CorpusSpider(Spider):
-    """`scrapy crawl corpus -a url=… | -a sitemap=… | -a seeds=FILE | -a allowlist=FILE [-a discovery=…]`."""
+    """`scrapy crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
 
     name = "corpus"
     config: Config
@@ -63,6 +65,7 @@ class CorpusSpider(Spider):
     tiers: Tiers
     hop: tuple[str, ...]
     moves: Moves
+    feeds: Feeds
     decay: DecayLimits
     unread: UnreadSitemaps
 
@@ -78,6 +81,7 @@ class CorpusSpider(Spider):
         spider.unread = UnreadSitemaps(str(kwargs.get("sitemap") or ""), lambda: spider.scope, crawler)
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
+        spider.feeds = Feeds()
         frontier = spider.config.frontier
         if not frontier.recrawl:  # a second run may have no page for it
             spider.pool.start_loading()
@@ -138,6 +142,7 @@ class CorpusSpider(Spider):
             if doc.links_too_long:
                 self._count(f"{TRAPPED}/too_long", doc.links_too_long)
             await self.put_links(self._links_of(doc), lease, dict(zip(doc.links, doc.link_marks, strict=False)))
+            await self._put_feeds(doc, lease)
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
             await self._follow_script(doc, lease)
@@ -149,6 +154,13 @@ class CorpusSpider(Spider):
         if target and has_too_little(doc):
             onward = next_of(target, lease, self.config.policy.max_redirects, self.canonical)
             doc.verdict, doc.exchange = await self._follow(onward, lease), None
+
+    async def _put_feeds(self, doc: Document, lease: Lease) -> None:
+        """The feeds that a page names are read like sitemaps, as many of a host as its domain is given."""
+        found = [url for feed in doc.feeds if (url := self.canonical(feed))]
+        new = self.feeds.new(found, lambda url: self.scope.most_feeds(url, self.config.frontier.feeds))
+        lists = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
+        await self._put(self._admitted(lists, "sitemap"), lease)
 
     def _links_of(self, doc: Document) -> list[str]:
         """The links of a page, and first of all the page that it names as its original."""
@@ -174,7 +186,8 @@ class CorpusSpider(Spider):
         await self._settle_sitemap(doc, lease)
 
     async def _read_sitemap(self, response: Response, lease: Lease) -> None:
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth)
+        source = self.scope.source_of_list(lease.url)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
@@ -199,6 +212,8 @@ class CorpusSpider(Spider):
         if lease.visit is not None:
             recall(doc, lease.visit)
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
+        if isinstance(failure.value, SamePage):
+            await self._put(self._admitted([failure.value.candidate], "link"), lease)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)

@@ -164,6 +164,7 @@ def _without_baggage(doc: Document) -> Document:
     doc.metas = []
     doc.rel_links = []
     doc.embedded = doc.rendering = None
+    doc.captured = ""
     if not doc.text_allowed:
         doc.text = ""
         doc.title = doc.description = doc.author = None

@@ -49,7 +49,7 @@ class OptOutStage:
         tags = {s.value for s in doc.optout_signals if s.protocol == "x-robots-tag"}
         doc.nofollow |= says_nofollow(doc.metas, context) or not tags.isdisjoint({"nofollow", "none"})
         if doc.nofollow:
-            doc.links, doc.link_marks = [], b""
+            doc.links, doc.link_marks, doc.feeds = [], b"", []
         if verdict.drop:
             return verdict.drop
         doc.text_allowed = True

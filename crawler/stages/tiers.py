@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from crawler.document import Document, Drop, DropReason, Rendering
+from crawler.stages.parse.embedded import captured_text
 from crawler.stages.parse.shell import LIMITS
 
 BETTER = 1.2
 """How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
 _MUTABLE = (
     *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "redirects"),
-    *("optout_signals", "done", "metas", "rel_links", "links", "timings", "render_signals"),
+    *("optout_signals", "done", "metas", "rel_links", "links", "feeds", "timings", "render_signals"),
 )
 
 
@@ -33,7 +34,7 @@ def judged_twice(doc: Document, run: Callable[[Document], Document]) -> Document
     facts = dict(rendering.facts)
     chosen = sent
     if rendering.dom and not _refused(sent):
-        drawn = run(_drawn(doc, rendering.dom))
+        drawn = run(_drawn(doc, rendering))
         if not drawn.text_allowed and not _refused(drawn) and drawn.verdict is not None:
             facts["failed"] = [drawn.verdict.reason.value, drawn.verdict.detail]  # it cannot even be read
         elif _refused(drawn) or _is_better(drawn, sent):
@@ -63,14 +64,20 @@ def _is_better(drawn: Document, sent: Document) -> bool:
     return drawn.word_count > BETTER * sent.word_count
 
 
-def _drawn(doc: Document, dom: bytes) -> Document:
+def _drawn(doc: Document, rendering: Rendering) -> Document:
+    """The page as it was drawn, with the running text of the JSON that it fetched, and what is said about that."""
     kind = "text/html; charset=utf-8"
-    return copy_of(doc, rendering=None, html=dom, content_type=kind, charset="utf-8", content_hash="")
+    drawn = copy_of(doc, rendering=None, html=rendering.dom, content_type=kind, charset="utf-8", content_hash="")
+    drawn.captured = captured_text(capture.body for capture in rendering.captures)
+    known = doc.optout_signals
+    drawn.optout_signals += [s for capture in rendering.captures for s in capture.signals if s not in known]
+    return drawn
 
 
 def _as_drawn(drawn: Document, sent: Document) -> Document:
     """What the server said about the body it sent says nothing about what scripts draw: no validators."""
-    drawn.method_used, drawn.content_type = "js", sent.content_type
+    drawn.method_used = "captured" if drawn.method_used == "captured" else "js"
+    drawn.content_type = sent.content_type
     drawn.etag = drawn.last_modified = None
     return drawn
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 CORES_PER_WORKER = 4
 """Cores that one worker keeps busy: with links only it takes a fifth of the CPU a page that it takes with all stages
 (`python -m bench.speed.links` beside `make bench` in docs/benchmarks.md), so one Scrapy process feeds four stage
 processes. Computed, not measured on a machine with so many cores."""
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +23,3 @@ def plan(cores: int, workers: int | None = None, stage_workers: int | None = Non
     """Share `cores` out; what is given stays as it is. Every worker has at least one stage process."""
     count = workers or max(1, math.ceil(cores / CORES_PER_WORKER))
     return Plan(count, stage_workers if stage_workers is not None else max(1, cores // count))
-
-
-def usable_cores(limit: Path = _CGROUP_LIMIT) -> int:
-    """Cores that this process may use: its affinity, and the limit of its container (cgroup v2 `cpu.max`)."""
-    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(free, _container_cores(limit) or free))
-
-
-def _container_cores(limit: Path) -> int | None:
-    try:
-        quota, period = limit.read_text().split()
-        return math.ceil(int(quota) / int(period))
-    except (OSError, ValueError):  # no container, "max", another system
-        return None

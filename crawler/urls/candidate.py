@@ -20,6 +20,7 @@ class Candidate:
     the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes. `mark` is set for a link of a
     page: from 0 (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought,
     whatever its `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page.
+    `learned`: query parameters that the frontier took off the link, because they change no page of its domain.
     """
 
     url: str
@@ -31,3 +32,4 @@ class Candidate:
     cap: int = 0
     mark: int | None = None
     parent: str = ""
+    learned: tuple[str, ...] = ()

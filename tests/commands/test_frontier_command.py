@@ -137,8 +137,8 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
     [
         (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
         (["requeue"], "one of the arguments what --parked is required"),
-        (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'export', 'pause', 'resume', "
-         "'drain', 'requeue', 'purge')"),
+        (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'params', 'export', 'pause', "
+         "'resume', 'drain', 'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),
         (["pause", "a.example"], "unexpected 'a.example'"),
         (["purge"], "one of the arguments DOMAIN --domain is required"),

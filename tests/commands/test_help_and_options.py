@@ -8,7 +8,7 @@ import shlex
 import orjson
 import pytest
 
-from crawler.commands import dataset, diagnose, frontier, optout, quarantine, report, seed
+from crawler.commands import dataset, diagnose, explore, frontier, optout, quarantine, report, seed
 from tests.commands.conftest import fill
 from tests.support.corpus_folder import Folder
 
@@ -16,7 +16,7 @@ WITH_OPERATIONS = (dataset, frontier)
 OPERATIONS = [
     (module.__name__.rpartition(".")[2], name) for module in WITH_OPERATIONS for name in module.Command.operations
 ]
-COMMANDS = (dataset, frontier, quarantine, optout, report, diagnose, seed)
+COMMANDS = (dataset, frontier, quarantine, optout, report, diagnose, explore, seed)
 
 
 def options_of(help_text: str) -> set[str]:

@@ -44,7 +44,7 @@ def test_a_verdict_counts_against_a_shape_or_says_nothing_of_it(reason, status, 
 def test_tokens_are_weighted_by_quality(weight, tokens):
     kept = Document(URL, token_estimate=1000, quality_score=0.4)
     shape = shape_id_of(URL)
-    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2 {tokens} {URL}".encode()
+    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2 {tokens} - {URL}".encode()
 
 
 def test_sitemaps_and_pages_without_a_document_say_nothing():

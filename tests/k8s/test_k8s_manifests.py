@@ -6,47 +6,52 @@ import ipaddress
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 import yaml
 
 from crawler import config
 from crawler.config.environment import problems_of_environment
+from crawler.observe.metrics.frontier import GAUGES
+from crawler.seeds.allowlist import read_allowlist
+from crawler.server.client import LOADING_SECONDS
+from crawler.server.embedded import find_binary
+from tests.support.kustomize import K8S, Objects, built, objects, pods
 from tests.support.places import PROJECT
 
-FOLDER = PROJECT / "k8s"
 SCRAPY_SETTINGS: set[str] = set()  # settings of Scrapy's own that the manifests use, next to config.declared()
+OVERLAYS = [K8S / "overlays" / name for name in ("dev", "prod", "keda")]
 
 
-def manifests() -> dict[tuple[str, str], dict[str, Any]]:
-    found = {}
-    for name in yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]:
-        for manifest in yaml.safe_load_all((FOLDER / name).read_text()):
-            found[manifest["kind"], manifest["metadata"]["name"]] = manifest
-    return found
+@pytest.fixture(scope="module")
+def everything() -> Objects:
+    """What `kubectl apply -k k8s/` sends."""
+    return objects()
 
 
-ALL = manifests()
-SETTINGS: dict[str, str] = ALL["ConfigMap", "crawler-config"]["data"]
+@pytest.fixture(scope="module")
+def settings(everything: Objects) -> dict[str, str]:
+    return everything["ConfigMap", "crawler-config"]["data"]
 
 
-def pod(name: str) -> dict[str, Any]:
-    return ALL["StatefulSet", name]["spec"]["template"]["spec"]
+@pytest.fixture(scope="module")
+def worker(everything: Objects) -> dict[str, Any]:
+    return pods(everything)["StatefulSet/worker"]
 
 
-def worker_environment() -> dict[str, str]:
-    """What a worker's container sees, as Kubernetes composes it; references stand as "<kind>"."""
-    container = pod("worker")["containers"][0]
-    found: dict[str, str] = {}
-    for source in container["envFrom"]:
-        data = ALL["ConfigMap", source["configMapRef"]["name"]]["data"]
-        found |= {source.get("prefix", "") + name: value for name, value in data.items()}
-    return found | {e["name"]: e.get("value") or f"<{next(iter(e['valueFrom']))}>" for e in container["env"]}
+def environment(spec: dict[str, Any], found: Objects) -> dict[str, str]:
+    """What the container of a pod sees, as Kubernetes composes it; references stand as "<kind>"."""
+    container = spec["containers"][0]
+    made: dict[str, str] = {}
+    for source in container.get("envFrom", []):
+        data = found["ConfigMap", source["configMapRef"]["name"]]["data"]
+        made |= {source.get("prefix", "") + name: value for name, value in data.items()}
+    return made | {e["name"]: e.get("value") or f"<{next(iter(e['valueFrom']))}>" for e in container["env"]}
 
 
 def settings_in(environment: dict[str, str], folder: Path) -> dict[str, Any]:
@@ -60,134 +65,314 @@ def settings_in(environment: dict[str, str], folder: Path) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def test_every_file_of_the_folder_is_a_resource() -> None:
-    listed = set(yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"])
-    assert listed == {f.name for f in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
+TASKS = ["Job/seed", "CronJob/seed-again", "CronJob/expire", "CronJob/verify"]
+OURS = ["StatefulSet/worker", "Deployment/exporter", *TASKS]
 
 
-def test_every_setting_exists_and_has_a_usable_value() -> None:
-    assert set(SETTINGS) - SCRAPY_SETTINGS <= set(config.declared())
-    config.from_mapping(SETTINGS)
+def test_the_folder_itself_is_the_overlay_for_production() -> None:
+    assert built(K8S) == built(K8S / "overlays/prod")
 
 
-def test_every_setting_of_the_config_map_reaches_a_worker(tmp_path: Path) -> None:
-    found = settings_in(worker_environment(), tmp_path)
-    assert {name: found[name] for name in SETTINGS} == SETTINGS
+def test_every_file_belongs_to_an_overlay_or_a_component() -> None:
+    listed = set()
+    for page in K8S.rglob("kustomization.yaml"):
+        said = yaml.safe_load(page.read_text())
+        paths = [*said.get("resources", []), *(p["path"] for p in said.get("patches", []) if "path" in p)]
+        paths += [file for made in said.get("configMapGenerator", []) for file in made["files"]]
+        listed |= {(page.parent / path).resolve() for path in paths} | {page.resolve()}
+    loose = {file.resolve() for file in K8S.rglob("*") if file.is_file()} - listed
+    assert loose == {(K8S / "components/hpa/adapter-values.yaml").resolve()}
 
 
-def test_every_declared_setting_would_reach_a_worker_from_the_config_map(tmp_path: Path) -> None:
-    (source,) = pod("worker")["containers"][0]["envFrom"]
+@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
+def test_every_setting_exists_and_has_a_usable_value(overlay: Path) -> None:
+    data = objects(overlay)["ConfigMap", "crawler-config"]["data"]
+    assert set(data) - SCRAPY_SETTINGS <= set(config.declared())
+    config.from_mapping(data)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_setting_of_the_config_map_reaches_every_pod(everything, settings, name, tmp_path: Path) -> None:
+    found = settings_in(environment(pods(everything)[name], everything), tmp_path)
+    assert {name: found[name] for name in settings} == settings
+
+
+def test_every_declared_setting_would_reach_a_worker_from_the_config_map(worker, tmp_path: Path) -> None:
+    (source,) = worker["containers"][0]["envFrom"]
     values = {name: f"value of {name}" for name in config.declared()}
     found = settings_in({source["prefix"] + name: value for name, value in values.items()}, tmp_path)
     assert found == values
 
 
-def test_a_worker_has_its_own_name_and_the_secret_address_of_the_server(tmp_path: Path) -> None:
-    found = settings_in(worker_environment(), tmp_path)
+def test_a_worker_has_its_own_name_and_the_secret_address_of_the_server(everything, worker, tmp_path: Path) -> None:
+    found = settings_in(environment(worker, everything), tmp_path)
     assert (found["WORKER_ID"], found["REDIS_URL"]) == ("<fieldRef>", "<secretKeyRef>")
 
 
-def test_nothing_of_the_environment_looks_like_a_setting_and_is_none() -> None:
-    assert problems_of_environment(worker_environment(), config.declared()) == []
-    assert pod("worker")["enableServiceLinks"] is False
+@pytest.mark.parametrize("name", OURS)
+def test_nothing_of_the_environment_looks_like_a_setting_and_is_none(everything, name) -> None:
+    spec = pods(everything)[name]
+    assert problems_of_environment(environment(spec, everything), config.declared()) == []
+    assert spec["enableServiceLinks"] is False
 
 
-def test_a_worker_has_more_time_to_stop_than_a_lease_and_its_slowest_page_need() -> None:
-    settings = config.from_mapping(SETTINGS)
-    slowest = settings.policy.download_timeout_seconds + settings.crawl.stage_timeout_seconds
-    grace = pod("worker")["terminationGracePeriodSeconds"]
-    assert grace > settings.frontier.lease_seconds
+def test_a_worker_has_more_time_to_stop_than_a_lease_and_its_slowest_page_need(settings, worker) -> None:
+    made = config.from_mapping(settings)
+    slowest = made.policy.download_timeout_seconds + made.crawl.stage_timeout_seconds
+    grace = worker["terminationGracePeriodSeconds"]
+    assert grace > made.frontier.lease_seconds
     assert grace > slowest
 
 
-def test_a_worker_keeps_its_name_and_its_spool_when_it_is_replaced() -> None:
-    worker = ALL["StatefulSet", "worker"]["spec"]
-    spool = worker["volumeClaimTemplates"][0]["metadata"]["name"]
-    mounts = {m["name"]: m["mountPath"] for m in pod("worker")["containers"][0]["volumeMounts"]}
-    assert mounts[spool] == SETTINGS["CORPUS_SPOOL_DIR"]
-    name = next(e for e in pod("worker")["containers"][0]["env"] if e["name"] == "CRAWLER_WORKER_ID")
+def test_a_worker_keeps_its_name_and_its_spool_when_it_is_replaced(everything, settings, worker) -> None:
+    spec = everything["StatefulSet", "worker"]["spec"]
+    spool = spec["volumeClaimTemplates"][0]["metadata"]["name"]
+    mounts = {m["name"]: m["mountPath"] for m in worker["containers"][0]["volumeMounts"]}
+    assert mounts[spool] == settings["CORPUS_SPOOL_DIR"]
+    name = next(e for e in worker["containers"][0]["env"] if e["name"] == "CRAWLER_WORKER_ID")
     assert name["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
-    assert worker["persistentVolumeClaimRetentionPolicy"]["whenScaled"] == "Retain"
+    assert spec["persistentVolumeClaimRetentionPolicy"]["whenScaled"] == "Retain"
 
 
-def test_workers_wait_for_work_instead_of_ending() -> None:
-    assert float(SETTINGS["FRONTIER_IDLE_SECONDS"]) == 0
+def test_workers_wait_for_work_and_for_pages_that_become_due(settings) -> None:
+    made = config.from_mapping(settings)
+    assert made.frontier.idle_seconds == 0
+    assert made.frontier.recrawl is True
 
 
-def test_redis_refuses_writes_rather_than_forgetting_pages() -> None:
+@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
+def test_redis_refuses_writes_rather_than_forgetting_pages(overlay: Path) -> None:
+    found = objects(overlay)
+    data = found["ConfigMap", "redis-config"]["data"]
     conf = dict(
         line.split(maxsplit=1)
-        for line in ALL["ConfigMap", "redis-config"]["data"]["valkey.conf"].splitlines()
+        for line in f"{data['valkey.conf']}\n{data['limits.conf']}".splitlines()
         if line and not line.startswith("#")
     )
     assert conf["maxmemory-policy"] == "noeviction"
     assert conf["appendonly"] == "yes"
     assert {"maxmemory", "dir"} <= set(conf)
-    assert ALL["StatefulSet", "redis"]["spec"]["volumeClaimTemplates"]
+    assert found["StatefulSet", "redis"]["spec"]["volumeClaimTemplates"]
+    limit = pods(found)["StatefulSet/redis"]["containers"][0]["resources"]["limits"]["memory"]
+    assert size(conf["maxmemory"]) <= 0.75 * size(limit), "the rest is for the rewrite of the append-only file"
 
 
-def test_redis_is_not_evicted_by_a_node_drain() -> None:
-    assert ALL["PodDisruptionBudget", "redis"]["spec"]["maxUnavailable"] == 0
-    assert ALL["PodDisruptionBudget", "worker"]["spec"]["maxUnavailable"] == 1
+def test_a_real_valkey_takes_its_configuration(everything, tmp_path: Path) -> None:
+    data = everything["ConfigMap", "redis-config"]["data"]
+    for name, text in data.items():
+        (tmp_path / name).write_text(text.replace("/etc/valkey", str(tmp_path)).replace("dir /data", f"dir {tmp_path}"))
+    process = subprocess.Popen([find_binary(), str(tmp_path / "valkey.conf"), "--port", "0", "--requirepass", "secret",
+                                "--unixsocket", str(tmp_path / "s")], stdout=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "ready to accept connections" in line.lower():
+                break
+        client = redis.Redis(unix_socket_path=str(tmp_path / "s"), password="secret")
+        told = client.config_get("maxmemory*")
+        assert (told["maxmemory-policy"], int(told["maxmemory"])) == ("noeviction", 3 * 2**30)
+        assert client.config_get("appendonly") == {"appendonly": "yes"}
+        with pytest.raises(redis.ResponseError, match="unknown command"):
+            client.flushall()
+        client.close()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
 
 
-def test_no_secret_is_written_down() -> None:
-    assert not [key for key in ALL if key[0] == "Secret"]
-    references = yaml.safe_dump([pod("worker"), pod("redis"), ALL["TriggerAuthentication", "redis"]])
-    assert references.count("crawler-secrets") == 3
+def test_redis_is_not_evicted_by_a_node_drain(everything) -> None:
+    assert everything["PodDisruptionBudget", "redis"]["spec"]["maxUnavailable"] == 0
+    assert everything["PodDisruptionBudget", "worker"]["spec"]["maxUnavailable"] == 1
 
 
-@pytest.mark.parametrize("name", ["worker", "redis"])
-def test_pods_run_without_root_capabilities_or_a_token(name: str) -> None:
-    spec = pod(name)
-    assert spec["securityContext"]["runAsNonRoot"] is True
-    assert spec["automountServiceAccountToken"] is False
-    for container in spec["containers"]:
-        context = container["securityContext"]
-        assert context["allowPrivilegeEscalation"] is False
-        assert context["readOnlyRootFilesystem"] is True
-        assert context["capabilities"]["drop"] == ["ALL"]
+def test_no_secret_is_written_down(everything) -> None:
+    assert not [key for key in everything if key[0] == "Secret"]
+    for name, spec in pods(everything).items():
+        assert yaml.safe_dump(spec).count("crawler-secrets") == 1, name
 
 
-def test_workers_accept_no_connections() -> None:
-    policy = ALL["NetworkPolicy", "worker"]["spec"]
-    assert policy["ingress"] == []
-    assert set(policy["policyTypes"]) == {"Ingress", "Egress"}
+# --- probes ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["StatefulSet/worker", "Deployment/exporter"])
+def test_probes_ask_what_the_endpoint_answers_on_the_port_it_listens_on(everything, settings, name) -> None:
+    container = pods(everything)[name]["containers"][0]
+    paths = {kind: container[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")}
+    assert {kind: (get["path"], get["port"]) for kind, get in paths.items()} == {
+        "startup": ("/live", "metrics"), "liveness": ("/live", "metrics"), "readiness": ("/ready", "metrics"),
+    }  # fmt: skip
+    said = settings["METRICS_PORT"] if name == "StatefulSet/worker" else container["args"][-1]
+    assert container["ports"] == [{"name": "metrics", "containerPort": int(said)}]
+    assert settings["METRICS_HOST"] == "0.0.0.0"  # the pod's own; network.yaml says who may ask
+
+
+def test_a_restarted_server_may_read_its_file_before_a_probe_ends_a_worker(worker) -> None:
+    probe = worker["containers"][0]["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= 2 * LOADING_SECONDS
+
+
+# --- who may talk to whom --------------------------------------------------------------------------------------------
+
+
+def rules(found: Objects, app: str, direction: str) -> list[dict[str, Any]]:
+    """What the policies that select this pod allow, together."""
+    allowed: list[dict[str, Any]] = []
+    chosen = [one["spec"] for (kind, _), one in found.items() if kind == "NetworkPolicy" and selects(one["spec"], app)]
+    assert any(direction.title() in spec["policyTypes"] for spec in chosen), "nobody would hold it back"
+    for spec in chosen:
+        allowed += spec.get(direction, [])
+    return allowed
+
+
+def selects(spec: dict[str, Any], app: str) -> bool:
+    chooser = spec["podSelector"]
+    names = [word["values"] for word in chooser.get("matchExpressions", [])]
+    names += [[label] for label in chooser.get("matchLabels", {}).values()]
+    return all(app in values for values in names)
+
+
+@pytest.mark.parametrize("app", ["worker", "exporter"])
+def test_only_prometheus_reaches_a_worker_or_the_exporter_and_only_their_metrics(everything, app) -> None:
+    (rule,) = rules(everything, app, "ingress")
+    assert rule["ports"] == [{"port": "metrics"}]
+    (peer,) = rule["from"]
+    assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "monitoring"}
+
+
+def test_nobody_reaches_a_task_and_redis_reaches_nobody(everything) -> None:
+    assert rules(everything, "task", "ingress") == []
+    assert rules(everything, "redis", "egress") == []
+
+
+@pytest.mark.parametrize("app", ["worker", "task", "exporter"])
 @pytest.mark.parametrize("address", ["10.1.2.3", "169.254.169.254", "100.100.100.200", "192.168.0.1", "127.0.0.1"])
-def test_workers_cannot_reach_private_networks_or_cloud_metadata(address: str) -> None:
+def test_pods_cannot_reach_private_networks_or_cloud_metadata(everything, app: str, address: str) -> None:
+    assert not reaches(everything, app, address)
+
+
+@pytest.mark.parametrize(("app", "may"), [("worker", True), ("task", True), ("exporter", False), ("redis", False)])
+def test_workers_and_tasks_reach_the_public_web_and_no_other_pod_does(everything, app: str, may: bool) -> None:
+    assert reaches(everything, app, "93.184.216.34") is may
+
+
+def reaches(found: Objects, app: str, address: str) -> bool:
     ip = ipaddress.ip_address(address)
-    for rule in ALL["NetworkPolicy", "worker"]["spec"]["egress"]:
+    for rule in rules(found, app, "egress"):
         for block in (peer["ipBlock"] for peer in rule["to"] if "ipBlock" in peer):
-            network = ipaddress.ip_network(block["cidr"])
-            inside = ip.version == network.version and ip in network
-            assert not inside or any(ip in ipaddress.ip_network(hole) for hole in block["except"])
+            inside = ip in ipaddress.ip_network(block["cidr"]) if ":" not in block["cidr"] else False
+            if inside and not any(ip in ipaddress.ip_network(hole) for hole in block["except"]):
+                return True
+    return False
 
 
-def test_the_autoscaler_counts_hosts_of_this_crawl_that_may_be_asked() -> None:
-    scaled = ALL["ScaledObject", "worker"]["spec"]
-    assert (scaled["scaleTargetRef"]["kind"], scaled["scaleTargetRef"]["name"]) == ("StatefulSet", "worker")
-    assert scaled["minReplicaCount"] >= 1
-    assert scaled["triggers"][0]["metadata"]["listName"] == f"{{{SETTINGS['CRAWL_ID']}.0}}:ready"
+# --- who says how many workers there are -----------------------------------------------------------------------------
 
 
-def test_the_documentation_names_the_figure_that_the_autoscaler_counts() -> None:
-    (trigger,) = ALL["ScaledObject", "worker"]["spec"]["triggers"]
-    page = (PROJECT / "docs" / "scaling.md").read_text()
-    said = re.search(r"counts the members of `([^`]+)`.*?(\d+) of them\s+for each worker", page, re.DOTALL)
+@pytest.mark.parametrize("overlay", [K8S / "base", *OVERLAYS], ids=lambda path: path.name)
+def test_no_number_of_workers_is_written_where_a_scaler_or_a_person_owns_it(overlay: Path) -> None:
+    assert "replicas" not in objects(overlay)["StatefulSet", "worker"]["spec"]
+
+
+def test_the_autoscaler_reads_the_figure_that_the_exporter_shows_and_the_adapter_passes_on(
+    everything, settings
+) -> None:
+    spec = everything["HorizontalPodAutoscaler", "worker"]["spec"]
+    assert (spec["scaleTargetRef"]["kind"], spec["scaleTargetRef"]["name"]) == ("StatefulSet", "worker")
+    (metric,) = spec["metrics"]
+    named = metric["external"]["metric"]
+    assert named["name"] in {f"corpus_frontier_{name}" for name in GAUGES}
+    assert named["name"] == "corpus_frontier_fetchable"
+    assert named["selector"]["matchLabels"] == {"crawl": settings["CRAWL_ID"]}
+    (rule,) = yaml.safe_load((K8S / "components/hpa/adapter-values.yaml").read_text())["rules"]["external"]
+    assert rule["name"]["as"] == named["name"] == rule["seriesQuery"].partition("{")[0]
+
+
+def test_keda_reads_the_same_figure_with_the_same_bounds(everything) -> None:
+    plain = everything["HorizontalPodAutoscaler", "worker"]["spec"]
+    scaled = objects(K8S / "overlays/keda")["ScaledObject", "worker"]["spec"]
+    assert (scaled["minReplicaCount"], scaled["maxReplicaCount"]) == (plain["minReplicas"], plain["maxReplicas"])
+    assert scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"] == plain["behavior"]
+    (trigger,) = scaled["triggers"]
+    metric = plain["metrics"][0]["external"]
+    assert trigger["metadata"]["threshold"] == metric["target"]["averageValue"]
+    assert trigger["metadata"]["query"] == f'max({metric["metric"]["name"]}{{crawl="main"}})'
+    assert "cooldownPeriod" not in scaled, "it does nothing while one worker always stays"
+
+
+def test_both_overlays_differ_in_the_scaler_alone() -> None:
+    prod, keda = objects(K8S / "overlays/prod"), objects(K8S / "overlays/keda")
+    assert set(prod) ^ set(keda) == {("HorizontalPodAutoscaler", "worker"), ("ScaledObject", "worker")}
+    assert all(prod[key] == keda[key] for key in set(prod) & set(keda))
+
+
+def test_a_worker_that_goes_has_its_grace_period_before_the_next_ones_go(everything, worker) -> None:
+    down = everything["HorizontalPodAutoscaler", "worker"]["spec"]["behavior"]["scaleDown"]
+    assert {policy["periodSeconds"] for policy in down["policies"]} == {worker["terminationGracePeriodSeconds"]}
+
+
+def test_a_worker_is_asked_to_do_two_thirds_of_what_was_measured(everything) -> None:
+    page = (PROJECT / "docs/scaling.md").read_text()
+    rate = re.search(
+        r"^\| one worker with two processes, all stages \| (\d+) pages/s, .* ([\d.]+) GiB", page, re.MULTILINE
+    )
+    assert rate is not None
+    metric = everything["HorizontalPodAutoscaler", "worker"]["spec"]["metrics"][0]["external"]
+    assert int(metric["target"]["averageValue"]) == int(rate[1]) * 60 * 2 / 3
+    said = re.search(
+        r"asked for ([\d,]+) of them\..*?are\s+([\d,]+) URLs a minute, hence (\d+) workers", page, re.DOTALL
+    )
     assert said is not None
-    name = trigger["metadata"]["listName"].replace(SETTINGS["CRAWL_ID"], "<CRAWL_ID>")
-    assert said.groups() == (name, trigger["metadata"]["listLength"])
+    target, work, workers = (int(number.replace(",", "")) for number in said.groups())
+    assert (target, -(-work // target)) == (int(metric["target"]["averageValue"]), workers)
+    resources = pods(everything)["StatefulSet/worker"]["containers"][0]["resources"]
+    assert float(rate[2]) * 2**30 < size(resources["requests"]["memory"]) < size(resources["limits"]["memory"])
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
-def test_kustomize_builds_the_folder_with_image_namespace_and_labels() -> None:
-    built = subprocess.run(["kubectl", "kustomize", str(FOLDER)], capture_output=True, text=True, check=True)
-    objects = {(o["kind"], o["metadata"]["name"]): o for o in yaml.safe_load_all(built.stdout)}
-    worker = objects["StatefulSet", "worker"]
-    assert worker["metadata"]["namespace"] == "crawler"
-    template = worker["spec"]["template"]
-    assert template["spec"]["containers"][0]["image"].startswith("registry.example.org/crawler:")
-    assert template["metadata"]["labels"]["app.kubernetes.io/part-of"] == "crawler"
-    assert set(objects) == set(ALL)
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_is_a_call_that_its_command_understands(everything, name, tmp_path: Path) -> None:
+    """Without server and corpus it ends with 1; a wrong option or operation would end with 2."""
+    spec = pods(everything)[name]
+    (container,) = spec["containers"]
+    paths = {"$(CRAWLER_CORPUS_DIR)": str(tmp_path / "corpus"), "/seeds": str(K8S / "base")}
+    command = [re.sub("|".join(map(re.escape, paths)), lambda m: paths[m[0]], word) for word in container["args"]]
+    own = {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "CRAWLER_CORPUS_SPOOL_DIR": str(tmp_path / "spool")}
+    env = os.environ | environment(spec, everything) | own
+    done = subprocess.run([sys.executable, "-m", "scrapy", *command], cwd=PROJECT, env=env,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 1
+    assert "127.0.0.1:1" in done.stderr or str(tmp_path) in done.stderr, done.stderr
+
+
+def test_the_seeds_of_the_tasks_are_an_allowlist_that_is_read(everything) -> None:
+    (file,) = everything["ConfigMap", "crawler-seeds"]["data"].items()
+    assert read_allowlist(K8S / "base" / file[0])
+    for name in ("Job/seed", "CronJob/seed-again"):
+        (container,) = pods(everything)[name]["containers"]
+        mount = next(m for m in container["volumeMounts"] if m["name"] == "seeds")
+        assert f"allowlist={mount['mountPath']}/{file[0]}" in container["args"]
+
+
+def test_what_expires_has_an_age(settings) -> None:
+    assert config.from_mapping(settings).storage.archive_ttl_days > 0
+
+
+# --- components ------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_with_a_browser_has_memory_for_its_pages() -> None:
+    patch = yaml.safe_load((K8S / "components/browser/workers.yaml").read_text())
+    (container,) = patch["spec"]["template"]["spec"]["containers"]
+    plain = pods(objects())["StatefulSet/worker"]["containers"][0]["resources"]
+    browser = config.from_mapping({}).browser
+    room = browser.concurrency * browser.memory_mb * 2**20
+    assert size(container["resources"]["limits"]["memory"]) >= size(plain["limits"]["memory"]) + room
+    assert size(container["resources"]["requests"]["memory"]) >= size(plain["requests"]["memory"]) + room // 2
+
+
+def size(text: str) -> int:
+    """Bytes of "3Gi" or "512mb"."""
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()  # type: ignore[union-attr]
+    return int(number) * {"ki": 2**10, "mi": 2**20, "gi": 2**30, "mb": 2**20, "gb": 2**30}[unit.lower()]

@@ -212,6 +212,6 @@ def test_a_stored_scope_that_cannot_be_read_says_what_to_do(text: str) -> None:
 
 
 def test_a_scope_of_another_version_is_not_guessed_at() -> None:
-    text = Scope().to_json().replace('"format":1', '"format":2')
-    with pytest.raises(ScopeError, match="has format 2, expected 1"):
+    text = Scope().to_json().replace('"format":2', '"format":3')
+    with pytest.raises(ScopeError, match="has format 3, expected 2"):
         Scope.from_json(text)

@@ -17,8 +17,9 @@ from tests.support.places import PROJECT
 
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
-OPTIONAL = {"pyspark", "pyarrow", "atheris"}  # imported where it is used; its tests skip with a reason
+OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
 OPTIONAL |= {"datatrove"}  # the peer of a bench, in an environment of its own
+EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
 
@@ -50,11 +51,20 @@ def missing(modules: set[str], required: set[str]) -> dict[str, list[str]]:
 
 
 def test_every_package_that_the_product_imports_is_required() -> None:
-    assert missing(imports("crawler", "demo") - OPTIONAL - LATER, set(requirements("requirements.txt"))) == {}
+    assert missing(imports("crawler", "demo") - OPTIONAL - EXPLORE - LATER, set(requirements("requirements.txt"))) == {}
 
 
 def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
     assert set(requirements("requirements-spark.txt")) == {"pyspark"} <= imports("crawler/spark")
+
+
+def test_what_parquet_and_sql_need_on_top_is_required_apart() -> None:
+    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb"}
+    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb"}
+
+
+def test_what_the_view_in_the_browser_needs_on_top_is_required_apart() -> None:
+    assert set(requirements("requirements-explore.txt")) == EXPLORE <= imports("crawler/explore")
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:
@@ -62,7 +72,9 @@ def test_every_package_that_the_tests_import_is_required() -> None:
     assert missing(imports("tests", "bench") - OPTIONAL, required) == {}
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-spark.txt"])
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "requirements-spark.txt", "requirements-datasets.txt", "requirements-explore.txt"]
+)
 def test_every_requirement_has_a_reason(name: str) -> None:
     assert [line for line in requirements(name).values() if not re.search(r"# \w", line)] == []
 

@@ -18,6 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.config import ConfigError, from_mapping
 from crawler.dataset.verify import verify
+from crawler.document import Capture, Rendering
 from crawler.policy.evidence import load
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.archive.reader import read_archive
@@ -185,6 +186,27 @@ def test_a_page_withdrawn_from_a_zstd_archive_leaves_every_other_offset_true(fol
     }
     index = new.with_name("crawl-w1-000009.cdxj").read_bytes()
     assert b"example.org/2" not in index and index.count(b"\n") == 3
+
+
+def test_what_a_withdrawn_page_fetched_goes_with_it_although_its_url_is_another(folder, exchange):
+    def drawn(number):
+        own = exchange(100 + number, body=b'{"secret": %d}' % number * 9, evidence=b'{"of": "data"}')
+        return Rendering(b"<p>drawn</p>", {}, [Capture(own.url, own.body, [], own)])
+
+    corpus = folder.opened()
+    for number in range(2):
+        corpus.archive(exchange(number, body=b"<p>shell</p>", evidence=b"{}", rendering=drawn(number)))
+    corpus.close()
+    (entry,) = folder.manifest()["files"]
+    new = folder.path / "archive" / "crawl-w1-000009.warc.gz"
+    erased = erase_pages(
+        Place(str(folder.path)), entry["path"], new, lambda url: url.endswith("/1"), sha256=entry["sha256"]
+    )
+    assert erased is not None and erased[1] == 1  # a capture is no page
+    left = gzip.decompress(new.read_bytes())
+    assert b"example.org/101" not in left and b'"secret": 1' not in left
+    (page,) = read_archive(str(new))
+    assert [capture.url for capture in page.captures] == ["https://example.org/100"]
 
 
 def test_warcio_checks_revisits_and_metadata_too(folder, exchange):

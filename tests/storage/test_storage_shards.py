@@ -16,7 +16,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import Journal, cut_to_last_frame, zstd_frame
 from crawler.storage.files.shards import ShardWriter, read_lines, seal_shard
 
-FORMATS = ("jsonl.zst", "jsonl.gz", "jsonl")
+FORMATS = ("jsonl.zst", "jsonl.gz", "jsonl", "parquet")
 
 
 def write(folder, records, commits, shard_format="jsonl.zst", max_bytes=1 << 20):
@@ -84,7 +84,8 @@ def test_sealed_bytes_depend_on_the_records_and_not_on_the_commits(shard_format,
         a = write(Path(one), records, first, shard_format, max_bytes)
         b = write(Path(two), records, second, shard_format, max_bytes)
         assert [(path.name, path.read_bytes()) for path, _ in a] == [(path.name, path.read_bytes()) for path, _ in b]
-        assert [orjson.loads(line) for path, _ in a for line in read_lines(path)] == records
+        found = [orjson.loads(line) for path, _ in a for line in read_lines(path)]
+        assert [{name: record[name] for name in ("url", "word_count")} for record in found] == records
 
 
 def test_a_shard_never_exceeds_its_cap_unless_one_record_does(tmp_path):
@@ -133,8 +134,9 @@ def test_a_journal_that_was_not_sealed_can_be_sealed_later(tmp_path):
     assert not journal.part.exists()
 
 
-def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
-    [(path, _)] = write(tmp_path, [{"n": i} for i in range(50)], ())
+@pytest.mark.parametrize("shard_format", ("jsonl.zst", "jsonl.gz", "parquet"))
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path, shard_format):
+    [(path, _)] = write(tmp_path, [{"n": i} for i in range(50)], (), shard_format)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)

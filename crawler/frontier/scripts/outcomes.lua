@@ -1,6 +1,6 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkd tokens example`: its shape, its
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkd tokens evidence example`: its shape, its
 -- parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
--- fault; depth; tokens kept, weighted by their quality; its URL.
+-- fault; depth; tokens kept, weighted by their quality; what it says about its parameters (parameters.lua), - = nothing; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
@@ -29,7 +29,7 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, tokens, example = match(text, '^(...)(...)(%l)(%d) (%S+) (.*)$')
+  local shape, parent, kind, depth, tokens, said, example = match(text, '^(...)(...)(%l)(%d) (%S+) (%S+) (.*)$')
   if not shape then return end
   settings()
   local key = table_of(scope)
@@ -45,6 +45,7 @@ local function learn(scope, text)
   if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end
   local at = 4 + 2 * math.min(depth, DEPTHS - 1)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
+  if said ~= '-' then sums[16] = testify(scope, said, sums[16] == 1, example) and 1 or 0 end
   local brought = parent ~= shape and not up.new and credit(row, tokens) or 0
   reclassed(scope, name, row, usual)
   if brought > 1 then

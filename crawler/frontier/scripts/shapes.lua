@@ -1,9 +1,10 @@
 -- What came of the requests to a scope, by the shape of their URLs (crawler.urls.shape); stands in front of put, lease,
 -- ack and requeue. w:<scope> HASH: shape -> how many requests, kept, too short, duplicates, others; how many in a row brought
 -- nothing; URLs parked; tokens kept; tokens and pages kept behind its links; value when its queue was last ordered;
--- an example. '.' -> the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth.
+-- an example. '.' -> the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth;
+-- whether its URLs have parameters (parameters.lua), which an older version does not write.
 local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one
-local ROW, SUMS = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4f'
+local ROW, SUMS, OLDER = '>I4I4I4I4I4I4I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI1', 64  -- bytes of the sums without their last
 local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_SHAPE = 400, 4, 4, 2  -- prior: tokens a request; and requests it is worth
 local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises
 local HUB = 0.5  -- a page that leads to a kept one is worth this share of it
@@ -26,7 +27,8 @@ local function packed(r)
                      r.class or 0) .. r.example
 end
 local function sums_of(text)
-  return text and {struct.unpack(SUMS, text)} or {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  if not text then return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} end
+  return {struct.unpack(SUMS, #text > OLDER and text or text .. '\0')}
 end
 -- What a request to a page at this depth brings, as far as the scope is known: its mean, drawn towards the prior; then
 -- the mean of the depth, drawn towards the scope's.

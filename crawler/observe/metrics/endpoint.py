@@ -1,14 +1,24 @@
-"""The endpoint answers Prometheus in a thread of its own: http://HOST:PORT/metrics."""
+"""The endpoint answers Prometheus and probes in threads of its own: http://HOST:PORT/metrics, /live and /ready."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, make_wsgi_app
 from prometheus_client.registry import Collector
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+Probes = Mapping[str, Callable[[], str]]
+"""Path -> what is wrong at this moment, in a sentence; empty = nothing."""
 
 MOST_PORT = 65_535
 
@@ -37,20 +47,57 @@ def check_address(host: str, port: int, name: str = "METRICS_PORT") -> None:
 
 
 @contextlib.contextmanager
-def served(collector: Collector, host: str, port: int) -> Iterator[int]:
+def served(collector: Collector, host: str, port: int, probes: Probes | None = None) -> Iterator[int]:
     """Serve until the block ends; yields the port (0 chooses one). Raises: EndpointError."""
     registry = CollectorRegistry()
     registry.register(collector)
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     try:
-        server, thread = start_http_server(port, host, registry)
+        server = make_server(host, port, _application(registry, probes or {}), _server_class(host), _SilentHandler)
     except OSError:
         check_address(host, port)
         raise
+    thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+    thread.start()
     try:
         yield server.server_port
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _application(registry: CollectorRegistry, probes: Probes) -> WSGIApplication:
+    metrics: WSGIApplication = make_wsgi_app(registry)
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        probe = probes.get(environ.get("PATH_INFO", ""))
+        if probe is None:
+            return metrics(environ, start_response)
+        problem = probe()
+        status = "503 Service Unavailable" if problem else "200 OK"
+        start_response(status, [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"{problem or 'ok'}\n".encode()]
+
+    return answer
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+def _server_class(host: str) -> type[_Server]:
+    family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
+    return _Server6 if family is socket.AF_INET6 else _Server
+
+
+class _SilentHandler(WSGIRequestHandler):
+    timeout = 30.0  # seconds; who connects and says nothing does not keep a thread
+
+    def log_message(self, format: str, *args: object) -> None:  # the name in the standard library
+        """A scrape every few seconds is no news."""

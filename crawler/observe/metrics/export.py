@@ -10,6 +10,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.overview import Overview, overview
 from crawler.observe.metrics.endpoint import served
 from crawler.observe.metrics.frontier import FrontierCollector
+from crawler.observe.metrics.health import Pulse
 from crawler.server.errors import FrontierError
 
 FRESH_SECONDS = 5.0
@@ -43,6 +44,8 @@ class Looks:
 async def export(frontier: Frontier, host: str, port: int, told: Callable[[str], None]) -> None:
     """Serve until cancelled. `told` is given the address once it answers. Raises: EndpointError."""
     looks = Looks(frontier, asyncio.get_running_loop())
-    with served(FrontierCollector(looks), host, port) as used:
+    pulse = Pulse()
+    probes = {"/live": pulse.problem, "/ready": lambda: "" if looks() else "the frontier does not answer"}
+    with served(FrontierCollector(looks), host, port, probes) as used:
         told(f"http://{host}:{used}/metrics")
-        await asyncio.Event().wait()
+        await pulse.beat()

@@ -1,14 +1,18 @@
-"""Scrapy extension: the metrics endpoint of a worker (METRICS_PORT)."""
+"""Scrapy extension: metrics and health of a worker (METRICS_PORT)."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import asyncio
+import time
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from crawler.observe.metrics.health import Pulse, silence
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import frontier_of, has_frontier
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,6 +26,8 @@ class MetricsExtension:
     def __init__(self, crawler: Crawler, host: str, port: int) -> None:
         self._crawler, self._host, self._port = crawler, host, port
         self._stack = ExitStack()
+        self._pulse = Pulse()
+        self._beating: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -40,8 +46,26 @@ class MetricsExtension:
         from crawler.observe.metrics.worker import WorkerCollector
 
         assert self._crawler.stats is not None
-        self._stack.enter_context(served(WorkerCollector(self._crawler.stats.get_stats), self._host, self._port))
+        self._beating = asyncio.ensure_future(self._pulse.beat())
+        collector = WorkerCollector(self._crawler.stats.get_stats)
+        probes = {"/live": self._pulse.problem, "/ready": self._not_ready}
+        self._stack.enter_context(served(collector, self._host, self._port, probes))
 
-    def closed(self) -> None:
+    async def closed(self) -> None:
         """The endpoint ends with the crawl; counters do not outlive the process."""
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
         self._stack.close()
+
+    def _not_ready(self) -> str:
+        """A replay has no frontier: it is ready while its loop turns."""
+        if stuck := self._pulse.problem():
+            return stuck
+        if not has_frontier(self._crawler):
+            return ""
+        scheduler = frontier_of(self._crawler)
+        frontier = getattr(scheduler, "frontier", None)  # there once the scheduler has been opened
+        answered_at = frontier.connection.answered_at if frontier is not None else None
+        return silence(answered_at, config_of(self._crawler).frontier.lease_seconds, time.monotonic())

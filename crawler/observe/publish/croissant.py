@@ -54,7 +54,12 @@ CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float", bool: "sc:Boolean"}
-_ENCODINGS = {".jsonl": "application/jsonlines", ".gz": "application/gzip", ".zst": "application/zstd"}
+_ENCODINGS = {
+    ".jsonl": "application/jsonlines",
+    ".gz": "application/gzip",
+    ".zst": "application/zstd",
+    ".parquet": "application/vnd.apache.parquet",
+}
 """Media types by what a shard's name ends in (RFC 6713, RFC 8878); lines of JSON have none that is registered."""
 
 

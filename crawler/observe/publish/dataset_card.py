@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -10,7 +11,9 @@ import yaml
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import NO_TIER, Provenance
+from crawler.storage.files.columns import card_features
 from crawler.storage.files.place import SHARDS
+from crawler.storage.files.shards import format_of
 
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 _MORE_SIZES = ((10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"), (10**11, "10B<n<100B"))
@@ -18,16 +21,36 @@ MOST = 20
 """Rows of each table."""
 
 
-def card(found: Provenance) -> str:
-    """The card as Markdown; equal corpora give equal text."""
-    front = yaml.safe_dump(front_matter(found), sort_keys=False, allow_unicode=True, default_flow_style=False)
-    return f"---\n{front}---\n\n" + "\n".join(_body(found)).rstrip("\n") + "\n"
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the documents of a data set are, for readers of its card. data_files: globs; features: None = by reader."""
+
+    data_files: list[str]
+    features: list[dict[str, Any]] | None
 
 
-def front_matter(found: Provenance) -> dict[str, Any]:
+def shards_of(found: Provenance) -> Files:
+    """The shards of the corpus itself, whatever formats they have."""
+    formats = sorted({format_of(entry["path"]) for entry in found.manifest["files"] if entry["kind"] == SHARDS})
+    as_json = {name != "parquet" for name in formats}
+    features = card_features(as_json=True in as_json) if len(as_json) == 1 else None
+    return Files([f"{SHARDS}/*.{name}" for name in formats], features)
+
+
+def card(found: Provenance, files: Files | None = None, *, documents: int | None = None) -> str:
+    """The card as Markdown; equal corpora give equal text. files: of an export; else the shards of the corpus.
+
+    documents: in the export; where they are fewer than in the corpus, the figures of the corpus are said to be those.
+    """
+    front = yaml.safe_dump(
+        front_matter(found, files or shards_of(found)), sort_keys=False, allow_unicode=True, default_flow_style=False
+    )
+    return f"---\n{front}---\n\n" + "\n".join([*_note(found, documents), *_body(found)]).rstrip("\n") + "\n"
+
+
+def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
     """What hubs index. Licences are per record, so the card's own licence is "other" unless there is only one."""
     licences = list(found.summary.licences)
-    folder = {entry["path"].rpartition(".jsonl")[2] for entry in found.manifest["files"] if entry["kind"] == SHARDS}
     return {
         "pretty_name": found.name,
         "language": list(found.summary.languages),
@@ -36,10 +59,16 @@ def front_matter(found: Provenance) -> dict[str, Any]:
         "size_categories": [_size(found.summary.kept)],
         "task_categories": ["text-generation"],
         "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],
-        "configs": [
-            {"config_name": "default", "data_files": [f"{SHARDS}/*.jsonl{suffix}" for suffix in sorted(folder)]},
-        ],
+        "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": files.data_files}]}],
+        **({"dataset_info": {"features": files.features}} if files.features else {}),
     }
+
+
+def _note(found: Provenance, documents: int | None) -> list[str]:
+    if documents is None or documents == found.summary.kept:
+        return []
+    held = f"This export holds {documents:,} of the {found.summary.kept:,} documents of the corpus below"
+    return [f"{held}: the latest of each page, and none that was withdrawn.", ""]
 
 
 def _size(count: int) -> str:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.observe.report import quarantine
+from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.browser import MISSED
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
@@ -106,14 +106,15 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green")
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
-    if summary.languages:
-        yield _title("Languages", summary.languages), _count_table(summary.languages, "green")
-    if summary.names_uncovered:
-        yield "Kept, names not looked for: no model in PII_MODELS", _count_table(summary.names_uncovered, "yellow")
-    if summary.licences:
-        yield _title("Licences", summary.licences), _count_table(summary.licences, "green")
-    if summary.left_out:
-        yield "Links left out, counted on every page", _count_table(summary.left_out, "yellow")
+    for title, counts, colour in (
+        (_title("Languages", summary.languages), summary.languages, "green"),
+        ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "yellow"),
+        (_title("Licences", summary.licences), summary.licences, "green"),
+        ("Links left out, counted on every page", summary.left_out, "yellow"),
+        (parameters.TITLE, summary.parameters, "green"),
+    ):
+        if counts:
+            yield title, _count_table(counts, colour)
     yield f"Files in {summary.where}", _folder_table(summary)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from crawler.observe.html import render
-from crawler.observe.report import quarantine
+from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
 from crawler.observe.report.requests import Brought
 from crawler.observe.report.samples import Sample
@@ -110,6 +110,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
+        (parameters.TITLE, summary.parameters, "kept"),
     ):
         if counts:
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""

@@ -13,8 +13,8 @@ The chain, every step named in `extractor`:
 `EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags.
 
 A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
-`embedded-state`. Whichever step wins, lines that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text
-keeps its lines and is named `plain`.
+`embedded-state`; what it fetched in the browser and `js_capture` names is `captured-json`. Whichever step wins, lines
+that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines and is named `plain`.
 """
 
 from __future__ import annotations
@@ -69,6 +69,8 @@ class Chain:
     longest chapter of Python's and PostgreSQL's documentation has 34,162, an index of all names 69,909."""
     shown_words: int = 50
     """Words that a page shows, menus included, from which its data are not asked (as `ShellLimits.main_words`)."""
+    richer: float = 1.2
+    """How many times as many words captured JSON needs (as `stages.tiers.BETTER`): the drawn page has its headings."""
     longest_line: int = 400
     """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
 
@@ -98,10 +100,11 @@ class ExtractionStage:
         elif tree is None:
             text = ""
         else:
-            self._fill_metadata(doc, tree)
+            if not doc.fields:  # a record says them itself
+                self._fill_metadata(doc, tree)
             marked = code_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
-            text = self._or_embedded(doc, text)
+            text = self._or_captured(doc, self._or_embedded(doc, text))
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
@@ -124,10 +127,16 @@ class ExtractionStage:
         shown = doc.render_signals.get("shell", {}).get("visible_words", 0)
         if found is None or shown >= self._chain.shown_words or count_words(found[0]) <= shown:
             return text
-        doc.method_used, doc.extractor = "embedded", f"embedded-{found[1]}"
-        doc.extraction_confidence = doc.page_type = doc.page_type_score = None  # they spoke of the text that is shown
-        doc.code_languages = []
+        _take_from_data(doc, "embedded", f"embedded-{found[1]}")
         return found[0]
+
+    def _or_captured(self, doc: Document, text: str) -> str:
+        """The text, or that of the JSON which the page fetched in the browser, where it is richer."""
+        captured, doc.captured = doc.captured, ""
+        if not captured or count_words(captured) <= self._chain.richer * count_words(text):
+            return text
+        _take_from_data(doc, "captured", "captured-json")
+        return captured
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
         search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
@@ -198,6 +207,13 @@ class ExtractionStage:
         share = self._chain.min_share_of_full
         lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
         return lines_won or len(text) < share * len(full)
+
+
+def _take_from_data(doc: Document, method: str, extractor: str) -> None:
+    """The text comes from data: what was said of the text that is shown holds no more."""
+    doc.method_used, doc.extractor = method, extractor
+    doc.extraction_confidence = doc.page_type = doc.page_type_score = None
+    doc.code_languages = []
 
 
 def _is_flat(text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -45,6 +45,14 @@ def embedded_text(tree: HtmlElement) -> Embedded | None:
     return Embedded(state, "state") if state else None
 
 
+def captured_text(bodies: Iterable[bytes]) -> str:
+    """The running text of JSON that a page has fetched, one body after the other, each line of values once."""
+    found: dict[str, None] = {}
+    for body in bodies:
+        found.update(dict.fromkeys(prose_of(parsed(body))))
+    return "\n\n".join(found)
+
+
 def prose_of(data: Any) -> list[str]:
     """Running text among the values of parsed JSON, in order, each once."""
     found: dict[str, None] = {}
@@ -55,7 +63,7 @@ def prose_of(data: Any) -> list[str]:
     return list(found)
 
 
-def parsed(text: str) -> Any:
+def parsed(text: str | bytes) -> Any:
     """The JSON in a script; None where it is none, or too much."""
     if len(text) > MAX_JSON:
         return None

@@ -21,12 +21,16 @@ from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import mark_of, regions
 from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import shell_features
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
 
 MAX_STATEMENTS = 500
 """<meta> and <link> elements read from one page."""
+MAX_FEEDS = 10
+"""Feeds that one page names."""
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 MAX_HEAD_CHARS = 1_000
 """Characters of title and description."""
 
@@ -55,6 +59,8 @@ class ParseStage:
 
         Drops: not_text (a type the stages cannot read), undecodable, hostile_html.
         """
+        if doc.fields:
+            return self._read_record(doc)
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
@@ -76,6 +82,18 @@ class ParseStage:
             if features := shell_features(tree):
                 doc.render_signals["shell"] = features
                 doc.embedded = embedded_text(tree)
+        return doc
+
+    def _read_record(self, doc: Document) -> Document | Drop:
+        """A record of a JSON source: no links are followed from it."""
+        found = read_record(doc)
+        if isinstance(found, Drop):
+            return found
+        text, is_markup = found
+        tree = parse_html(text) if is_markup else text
+        if is_markup and isinstance(tree, str):
+            return Drop(self.name, DropReason.HOSTILE_HTML, tree)
+        doc.tree, doc.html, doc.charset = tree, text.encode("utf-8", "replace"), "utf-8"
         return doc
 
 
@@ -129,6 +147,8 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     base = _base_url(doc.url, tree)
     doc.metas = _metas(tree)
     doc.rel_links = _rel_links(tree, base)
+    feeds = (href for rel, kind, href in doc.rel_links if kind in _FEEDS and "alternate" in rel.split())
+    doc.feeds = list(dict.fromkeys(feeds))[:MAX_FEEDS]
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     links = _links(tree, base, max_links)

@@ -20,6 +20,7 @@ from typing import IO
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.archive.surt import surt
+from crawler.storage.archive.types import DRAWN
 from crawler.storage.files.journal import disk, replace_file
 from crawler.storage.types import Index
 
@@ -121,12 +122,15 @@ def index_facts(name: str, content: bytes) -> Index:
 
 
 def scan(file: IO[bytes]) -> Iterator[Page]:
-    """Every response and revisit record of an archive, in file order. Raises as FastWARC does on damage."""
+    """Every response and revisit record of an archive, in file order, without captures: they are no pages.
+
+    Raises as FastWARC does on damage.
+    """
     found: Page | None = None
     for record in ArchiveIterator(file, record_types=WarcRecordType.any_type, parse_http=False):
         if found is not None:
             yield replace(found, length=record.stream_pos - found.offset)
-        found = _page(record) if record.record_type in _INDEXED else None
+        found = _page(record) if record.record_type in _INDEXED and not record.headers.get(DRAWN) else None
     if found is not None:
         yield replace(found, length=file.seek(0, os.SEEK_END) - found.offset)
 

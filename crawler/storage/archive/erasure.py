@@ -14,7 +14,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +41,8 @@ class _Member:
     withdrawn: bool
     response: bool
     record_id: str
+    page_id: str
+    """The record that it stands beside (WARC-Concurrent-To); empty where it names none."""
     date: str
     payload_digest: str | None
 
@@ -48,11 +50,11 @@ class _Member:
 def erase_pages(
     place: Place, old: str, new: Path, is_withdrawn: Callable[[str], bool], *, sha256: str
 ) -> tuple[Sealed, int] | None:
-    """Copy an archive without the records whose target URI is withdrawn.
+    """Copy an archive without the records whose target URI is withdrawn, and without what their pages fetched.
 
     sha256: of the archive as the manifest lists it, so that no damage hides a record from us.
 
-    Answers the manifest entry (without path) of the new file and the number of response records that went; None where
+    Answers the manifest entry (without path) of the new file and the number of pages that went; None where
     the archive holds nothing of the kind, and no file is written then.
     Raises: StorageError where the archive is damaged or the disk fails.
     """
@@ -68,7 +70,7 @@ def erase_pages(
         rename_durably(temporary, new)
     finally:
         temporary.unlink(missing_ok=True)
-    return entry, sum(member.response and member.withdrawn for member in members)
+    return entry, sum(member.response and member.withdrawn and not member.page_id for member in members)
 
 
 def _write_without(members: list[_Member], source: IO[bytes], target: IO[bytes], name: str) -> None:
@@ -96,10 +98,18 @@ def _check(place: Place, name: str, sha256: str) -> None:
 def _members(place: Place, name: str, is_withdrawn: Callable[[str], bool]) -> list[_Member]:
     with place.open(name) as file:
         records = ArchiveIterator(file, record_types=WarcRecordType.any_type, parse_http=False)
-        members = [_member(record, is_withdrawn) for record in records]
+        members = _with_captures([_member(record, is_withdrawn) for record in records])
     if not members or members[0].start != 0:
         raise StorageError(f"{name}: no WARC record at its beginning; restore the file from a copy")
     return members
+
+
+def _with_captures(members: list[_Member]) -> list[_Member]:
+    """JSON that a withdrawn page fetched has a URL of its own: it goes with the page, and so does what is beside it."""
+    gone = {member.record_id for member in members if member.withdrawn and member.response}
+    gone |= {member.record_id for member in members if member.response and member.page_id in gone}
+    return [replace(member, withdrawn=member.withdrawn or {member.record_id, member.page_id} & gone != set())
+            for member in members]  # fmt: skip
 
 
 def _member(record: WarcRecord, is_withdrawn: Callable[[str], bool]) -> _Member:
@@ -109,6 +119,7 @@ def _member(record: WarcRecord, is_withdrawn: Callable[[str], bool]) -> _Member:
         withdrawn=is_withdrawn((headers.get("WARC-Target-URI") or "").strip("<>")),
         response=record.record_type == WarcRecordType.response,
         record_id=headers.get("WARC-Record-ID") or "",
+        page_id=headers.get("WARC-Concurrent-To") or "",
         date=headers.get("WARC-Date") or "",
         payload_digest=headers.get("WARC-Payload-Digest"),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO
 
@@ -30,6 +30,8 @@ MAX_BYTES = 10 * 2**20
 """Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
 BEYOND = "beyond the limit"
 _MAX_EVIDENCE = 2**20
+MAX_CAPTURES = 50
+"""Captures of one page that are read, as many as a crawl writes."""
 _HEAD_ROOM = 2**18  # bytes of HTTP head that a block may have on top of its payload
 _PAGES = frozenset({"response", "conversion", "resource", "revisit"})
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}(?=:)")
@@ -44,7 +46,8 @@ class ArchivedResponse:
     "revisit": no body, the page was as an earlier record has it (`refers_to` says which, as far as it is known), or
     "tombstone": no body, our crawl found the page gone (`evidence` holds its verdict).
     status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
-    drawn: the page as the browser of our crawl has drawn it, HTML in UTF-8; empty where none has.
+    drawn: the page as the browser of our crawl has drawn it, HTML in UTF-8; empty where none has. captures: JSON that
+    it fetched there, each a response of its own.
     truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
     license_tag, license_tier, …: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`, …).
     """
@@ -61,6 +64,7 @@ class ArchivedResponse:
     ip_address: str | None = None
     evidence: bytes = b""
     drawn: bytes = b""
+    captures: tuple[ArchivedResponse, ...] = ()
     truncated: str = ""
     refers_to: str = ""
     license_tag: str | None = None
@@ -104,6 +108,7 @@ class Archive:
         self.origin: Origin = {}
         self._noted: tuple[str, bytes] = ("", b"")  # id of the response to come, and its evidence
         self._drawn: tuple[str, bytes] = ("", b"")  # the same, and what a browser drew of it
+        self._captured: tuple[str, list[ArchivedResponse]] = ("", [])  # the same, and what was fetched for it
 
     def __iter__(self) -> Iterator[ArchivedResponse | ReadProblem]:
         first: ReadProblem | None = None
@@ -157,7 +162,7 @@ class Archive:
         problem = record.problem
         if not problem:
             try:
-                return self._response(record, url)
+                return self._page_or_capture(record, url)
             except (OSError, ValueError, RuntimeError, EOFError, TypeError, OverflowError) as error:
                 problem = f"broken record: {error}"
         return ReadProblem(self.name, record.offset, problem, url, fields.get("warc-record-id", ""))
@@ -181,6 +186,20 @@ class Archive:
         if record.kind not in {"warcinfo", "request", "metadata"}:
             self.skipped["type/other"] += 1
         return None
+
+    def _page_or_capture(self, record: RawRecord, url: str) -> ArchivedResponse | None:
+        """The page with what stands beside it; None for a capture, which waits for its page."""
+        found = self._response(record, url)
+        if record.kind == "response" and record.fields.get(DRAWN.lower()) == "capture":
+            page_id = record.fields.get("warc-concurrent-to", "")
+            if self._captured[0] != page_id:
+                self._captured = (page_id, [])
+            if len(self._captured[1]) < MAX_CAPTURES:
+                self._captured[1].append(found)
+            return None
+        if found.record_id and self._captured[0] == found.record_id:
+            return replace(found, captures=tuple(self._captured[1]))
+        return found
 
     def _response(self, record: RawRecord, url: str) -> ArchivedResponse:
         """Raises: ValueError, OSError, … where the record cannot be understood."""

@@ -76,9 +76,9 @@ PACKERS: dict[str, Pack] = {"gz": gzip_member, "zst": zstd_record}
 """By the end of the file's name."""
 
 
-def response_record(exchange: Exchange, record_id: str, pack: Pack = gzip_member) -> bytes:
-    """The response as it was archived: head, payload without codings, payload digest and type."""
-    headers = [*_shared(exchange), ("WARC-Identified-Payload-Type", payload_type(exchange))]
+def response_record(exchange: Exchange, record_id: str, pack: Pack = gzip_member, more: Headers | None = None) -> bytes:
+    """The response as it was archived: head, payload without codings, payload digest and type. more: further fields."""
+    headers = [*_shared(exchange), ("WARC-Identified-Payload-Type", payload_type(exchange)), *(more or [])]
     if exchange.truncated:
         headers.append(("WARC-Truncated", exchange.truncated))
     return _packed(
@@ -139,6 +139,11 @@ def drawn_record(exchange: Exchange, dom: bytes, record_id: str, response_id: st
     headers = [*_shared(exchange), ("WARC-Concurrent-To", urn(response_id))]
     headers += [("Content-Type", "text/html; charset=utf-8"), (DRAWN, "dom")]
     return _packed(pack, WarcRecordType.resource, record_id, rfc3339(exchange.fetched_at), headers, dom)
+
+
+def capture_record(exchange: Exchange, record_id: str, response_id: str, pack: Pack = gzip_member) -> bytes:
+    """JSON that a page has fetched in the browser: a response like any other, tied to that of its page."""
+    return response_record(exchange, record_id, pack, [("WARC-Concurrent-To", urn(response_id)), (DRAWN, "capture")])
 
 
 def tombstone_record(url: str, moment: str, content: bytes, record_id: str, pack: Pack = gzip_member) -> bytes:

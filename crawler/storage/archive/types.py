@@ -7,4 +7,5 @@ EVIDENCE_TYPE = "application/json;profile=crawl-policy-evidence"
 TOMBSTONE_TYPE = "application/json;profile=crawl-tombstone"
 """Content-Type of our metadata records about a visit that found a page gone: there is no response to judge again."""
 DRAWN = "X-Crawl-Drawn"
-"""Field of our resource records that hold a page as a browser has drawn it; its value is "dom"."""
+"""Field of our resource records that hold a page as a browser has drawn it; its value is "dom"; of our
+response records with JSON that such a page has fetched, its value is "capture"."""

@@ -17,6 +17,7 @@ from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_a
 from crawler.storage.archive.records import (
     PACKERS,
     Referred,
+    capture_record,
     drawn_record,
     exchange_records,
     metadata_record,
@@ -169,10 +170,22 @@ class WarcWriter:
     def _beside(self, exchange: Exchange, record_id: str, mime: str) -> Iterator[bytes]:
         """What goes before the response, so that who reads in order has it in time."""
         rendering = exchange.rendering
+        for capture in rendering.captures if rendering is not None and mime != REVISIT_TYPE else ():
+            yield from self._captured(capture.exchange, record_id)
         if exchange.evidence or exchange.fetch or rendering is not None:
             yield metadata_record(exchange, self._new_id(), record_id, self._pack)
         if rendering is not None and rendering.dom and mime != REVISIT_TYPE:
             yield drawn_record(exchange, rendering.dom, self._new_id(), record_id, self._pack)
+
+    def _captured(self, exchange: Exchange | None, page_id: str) -> Iterator[bytes]:
+        """What was captured beside a page, with its own request and evidence."""
+        if exchange is None:
+            return
+        record_id = self._new_id()
+        if exchange.evidence:
+            yield metadata_record(exchange, self._new_id(), record_id, self._pack)
+        yield capture_record(exchange, record_id, page_id, self._pack)
+        yield request_record(exchange, self._new_id(), record_id, self._pack)
 
     def _make_room(self) -> None:
         if self._journal is not None and self._journal.size >= self._max_bytes:

@@ -20,7 +20,9 @@ from crawler.storage.files.shards import describe_shard, seal_shard
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
-_NAME = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|warc\.gz|warc\.zst)(?:\.part|\.tmp)?")
+_NAME = re.compile(
+    r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|parquet|warc\.gz|warc\.zst)(?:\.part|\.tmp)?"
+)
 _LEDGER = re.compile(r"\.(?P<writer>.+)\.json\.\d+\.tmp")
 _INDEX = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.cdxj(?:(?:\.\d+)?\.tmp)?")
 

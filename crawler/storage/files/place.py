@@ -31,11 +31,13 @@ DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "a
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
+INDEX = "index"
+"""Holds the fields of records without their texts (`crawler/dataset/record_index.py`)."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED}
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -263,3 +265,8 @@ def _check_writable(root: Path) -> None:
     probe = root / LEDGERS / f".probe.{os.getpid()}"
     probe.write_bytes(b"")
     probe.unlink()
+
+
+def index_path(shard: str) -> str:
+    """The path of the index file of a shard or of a file of rejected records."""
+    return f"{INDEX}/{shard}.parquet"

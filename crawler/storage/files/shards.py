@@ -1,9 +1,10 @@
 """Records on their way to disk: a journal while the file grows, one clean compressed file when it is sealed.
 
 While it grows, a shard is a journal `….part` of zstd frames, one frame per group commit, whatever SHARD_FORMAT says.
-Sealing reads the journal back, writes the final file as ONE frame (many readers, among them `zstandard.open`, stop
-silently after the first frame), counts what is in it and removes the journal. The bytes of a sealed file depend on
-its records only, not on when commits happened. See `docs/adr/storage-001-journal-and-sealed-file.md`.
+Sealing reads the journal back, writes the final file as Parquet (`parquet.py`) or as ONE frame (many readers, among
+them `zstandard.open`, stop silently after the first), counts what is in it and removes the journal. The bytes of a
+sealed file depend on its records only, not on when commits happened. See
+`docs/adr/storage-001-journal-and-sealed-file.md`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import zstandard
 
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import Journal, disk, rename_durably, zstd_frame
-from crawler.storage.files.place import Place
+from crawler.storage.files.parquet import ParquetRows, is_parquet, read_json_lines, read_rows
+from crawler.storage.files.place import REJECTED, Place
+from crawler.storage.files.records import Record
 from crawler.storage.files.tally import Tally
 from crawler.storage.types import FileFacts, Sealed
 
@@ -111,11 +114,12 @@ def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Sealed:
     tally, size = Tally(), 0
     try:
         with disk(temporary), temporary.open("wb") as target:
-            with _compressor(final.name, target) as out:
+            with _sealing(final, target) as write:
                 for line in lines:
-                    tally.add(orjson.loads(line))
+                    record = orjson.loads(line)
+                    tally.add(record)
                     size += len(line)
-                    out.write(line)
+                    write(line, record)
             target.flush()
             os.fsync(target.fileno())
     except BaseException:
@@ -151,9 +155,27 @@ def read_lines(source: Path | IO[bytes], name: str = "") -> Iterator[bytes]:
     opened: AbstractContextManager[IO[bytes]] = source.open("rb") if isinstance(source, Path) else nullcontext(source)
     try:
         with opened as file:
-            yield from _decompressor(name, file)
+            yield from read_json_lines(file) if is_parquet(name) else _decompressor(name, file)
+    except StorageError as error:
+        raise StorageError(f"{name}: {error}") from error
     except (OSError, EOFError, zstandard.ZstdError) as error:
         raise StorageError(f"{name}: cannot be read to its end ({error}); restore this file from a copy") from error
+
+
+@contextmanager
+def _sealing(final: Path, target: IO[bytes]) -> Iterator[Callable[[bytes, Record], object]]:
+    """A function that takes a line with its record; what was taken is in `target` where the block ends well."""
+    if is_parquet(final.name):
+        with ParquetRows(target, rejected=final.parent.name == REJECTED) as rows:
+            yield lambda line, record: rows.add(record, len(line))
+    else:
+        with compressor(final.name, target) as out:
+            yield lambda line, record: out.write(line)  # noqa: ARG005
+
+
+def format_of(name: str) -> str:
+    """The SHARD_FORMAT of a shard's name: what follows the number."""
+    return "parquet" if is_parquet(name) else name[name.rindex(".jsonl") + 1 :]
 
 
 def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
@@ -164,7 +186,7 @@ def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
 
 
 @contextmanager
-def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
+def compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
     """A writer whose output is one frame (zstd), one member without time or name (gzip), or the bytes themselves."""
     if name.endswith(".zst"):
         with zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).stream_writer(
@@ -179,11 +201,14 @@ def _compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
 
 
 def read_records(place: Place, path: str) -> Iterator[Any]:
-    """What stands on each line of a file of the corpus, in order.
+    """What stands on each line, or in each row, of a file of the corpus, in order.
 
     Raises: StorageError where the file cannot be opened, or the compression or a line is damaged.
     """
     with place.open_listed(path) as file:
+        if is_parquet(path):
+            yield from read_rows(file)
+            return
         for number, line in enumerate(read_lines(file, path)):
             try:
                 yield orjson.loads(line)

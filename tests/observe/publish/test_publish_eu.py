@@ -226,7 +226,7 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
     text = (folder / "README.md").read_text()
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["language"] == ["de", "en"] and front["size_categories"] == ["n<1K"]
-    assert front["configs"][0]["data_files"] == ["shards/*.jsonl.zst"]
+    assert front["configs"][0]["data_files"] == [{"split": "train", "path": ["shards/*.jsonl.zst"]}]
     assert front["license"] == "other" and front["license_name"] == "CC-BY-4.0"
     assert "tdmrep 25" in text and "https://example.org/bot" in text
     assert dataset_card.card(found) == text

@@ -1,0 +1,95 @@
+"""`scrapy explore CORPUS_DIR …`: look at corpora in a browser, on this machine alone."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import secrets
+import sys
+import threading
+import webbrowser
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+from crawler.commands.command import ProjectCommand
+from crawler.commands.numbers import whole
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
+_NEEDED = ("duckdb", "starlette", "uvicorn")
+
+
+class Command(ProjectCommand, ScrapyCommand):
+    """Serves until it is stopped; the corpora are only read."""
+
+    example = "explore corpus"
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return "[options] [CORPUS_DIR …]"
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Look at a corpus in a browser: distributions, documents, each beside its page"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Where it listens, and who may come."""
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on; this machine alone")
+        parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="port; 0 = a free one")
+        parser.add_argument("--token", metavar="T", help="who knows it may look; a random one")
+        parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check everything, print the address, serve."""
+        if missing := [name for name in _NEEDED if find_spec(name) is None]:
+            self.complain([f"{', '.join(missing)}: not installed; run pip install -r requirements-explore.txt"])
+            return
+        if opts.token is not None and not _TOKEN.fullmatch(opts.token):
+            self.complain(["--token: expected 16 to 200 characters out of letters, digits, - and _"], 2)
+            return
+        config = self.load()
+        self._serve(args or [config.crawl.corpus_dir], config, opts)
+
+    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace) -> None:
+        from crawler.explore.app import application
+        from crawler.explore.catalogue import Catalogue
+        from crawler.explore.serve import ServeError, bound, serving
+        from crawler.storage.files.place import Place
+
+        token = opts.token or secrets.token_urlsafe(24)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="explore-")))
+            catalogues = [Catalogue(Place(name), folder / f"{n}.duckdb") for n, name in enumerate(folders)]
+            try:
+                listening = bound(opts.host, opts.port)
+            except ServeError as error:
+                self.complain([str(error)])
+                return
+            app = application(catalogues, config, token, _hosts(opts.host))
+            stack.enter_context(serving(app, listening))
+            for catalogue in catalogues:
+                stack.callback(catalogue.close)
+                catalogue.start()
+            address = f"http://{_shown(opts.host)}:{listening.getsockname()[1]}/?token={token}"
+            sys.stdout.write(f"{address}\nCtrl-C ends it. Who knows this address may look.\n")
+            sys.stdout.flush()
+            if not opts.no_open:
+                webbrowser.open(address)
+            threading.Event().wait()
+
+
+def _hosts(host: str) -> list[str]:
+    """Names under which the server may be asked for, beside loopback."""
+    return ["*"] if host in ("0.0.0.0", "::") else [host]  # noqa: S104  # only where the user asks for it
+
+
+def _shown(host: str) -> str:
+    host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,228 @@
+"""An export is a corpus as other tools read it: one folder, complete or not there, with a manifest of its own.
+
+It is written beside its place under a hidden name and gets its own in one step; what a crash leaves is removed by the
+next call. Of a page the latest record counts, and what was withdrawn is never written, even where the withdrawal was
+cut off before it reached the shards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawler.dataset.exclude import covers, log_lines
+from crawler.dataset.export_formats import FORMATS, Add, Format
+from crawler.dataset.supersede import read_latest
+from crawler.storage.corpus.software import versions
+from crawler.storage.files.columns import SCHEMA_VERSION, arrow
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import disk
+from crawler.storage.files.locks import WriterLock
+from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.files.records import Record, encode
+from crawler.storage.files.shards import file_facts
+from crawler.times import rfc3339
+
+EXPORT_FORMAT = "crawler-export/1"
+EXPORT = "export.json"
+PROGRESS_EVERY = 1_000
+"""Documents between two calls of `progress`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export holds: documents and files; withdrawn: records that were left out for that reason."""
+
+    documents: int
+    files: int
+    withdrawn: int
+
+
+def export(
+    place: Place,
+    out: Path,
+    to: str,
+    *,
+    max_bytes: int,
+    now: float,
+    card: Callable[[Exported, Format], str] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Exported:
+    """Write the kept documents of a corpus to the folder `out`, as one of `FORMATS`.
+
+    max_bytes: of records as JSON in one file. now: seconds since the epoch. card: makes README.md. progress: called
+    with the number of documents written. Memory: one record, with Parquet one row group.
+    Raises: StorageError where `out` is in use, a file is damaged, or the corpus changes meanwhile.
+    """
+    if to == "parquet":
+        arrow()
+    before = _manifest_of(place)
+    with ExitStack() as stack:
+        draft = _draft(out, stack)
+        job = _Job(place, draft, FORMATS[to], max_bytes, progress)
+        job.write()
+        if _manifest_of(place) != before:
+            raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
+        if card is not None:
+            _put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+        _put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
+        with disk(out):
+            _sync(draft)
+            if out.is_dir():
+                out.rmdir()  # it is empty
+            draft.rename(out)
+            _sync(out.parent)
+    return job.result()
+
+
+def _manifest_of(place: Place) -> str:
+    """The SHA-256 of the manifest. Raises: StorageError where there is no corpus."""
+    place.manifest()
+    with place.open(MANIFEST) as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def _draft(out: Path, stack: ExitStack) -> Path:
+    """An empty hidden folder beside `out`, ours until `stack` closes; what a crashed export left there goes."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise StorageError(f"{out}: expected an empty or new folder for the export")
+    with disk(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    draft = out.with_name(f".{out.name}.part")
+    lock = WriterLock(out.with_name(f".{out.name}.lock"))
+    if not lock.acquire():
+        raise StorageError(f"{out}: another export writes there; wait for its end or give another folder")
+    stack.callback(lock.release)
+    stack.callback(shutil.rmtree, draft, ignore_errors=True)
+    with disk(draft):
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir()
+    return draft
+
+
+class _Job:
+    """One export while it runs: one open file at a time, and what the closed ones are."""
+
+    def __init__(
+        self, place: Place, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]
+    ) -> None:
+        self._place, self._draft, self._form = place, draft, form
+        self._max_bytes, self._progress = max_bytes, progress
+        self.read = self.written = self.withdrawn = 0
+        self.files: list[dict[str, Any]] = []
+
+    def result(self) -> Exported:
+        """What has been written so far."""
+        return Exported(self.written, len(self.files), self.withdrawn)
+
+    def write(self) -> None:
+        """Write every document; each file is on the disk when the next one begins."""
+        with disk(self._draft):
+            (self._draft / self._form.folder).mkdir()
+        records = self._records()
+        record = next(records, None)
+        while record is not None:
+            record = self._file(record, records)
+        self._progress(self.written)
+
+    def _records(self) -> Iterator[Record]:
+        is_withdrawn = withdrawn(self._place)
+        for record in read_latest(self._place):
+            self.read += 1
+            if is_withdrawn(record):
+                self.withdrawn += 1
+            else:
+                yield record
+
+    def _file(self, record: Record, records: Iterator[Record]) -> Record | None:
+        """Fill one file, beginning with `record`; answers the record that did not fit any more."""
+        relative, begun = self._form.path(len(self.files)), self.written
+        path = self._draft / relative
+        with disk(path), path.open("wb") as target:
+            with self._form.writing(target, path.name) as add:
+                rest = self._fill(add, record, records)
+            target.flush()
+            os.fsync(target.fileno())
+        self.files.append({"path": relative, "documents": self.written - begun, **file_facts(path)})
+        return rest
+
+    def _fill(self, add: Add, record: Record | None, records: Iterator[Record]) -> Record | None:
+        size = 0
+        while record is not None:
+            line = encode(record)
+            if size and size + len(line) > self._max_bytes:
+                return record
+            add(record, line, self.written)
+            size += len(line)
+            self.written += 1
+            if self.written % PROGRESS_EVERY == 0:
+                self._progress(self.written)
+            record = next(records, None)
+        return None
+
+
+def withdrawn(place: Place) -> Callable[[Record], bool]:
+    """Tells the records that `withdrawals.jsonl` names: their page was withdrawn after they were fetched, or their
+    domain is refused. Needs about 0.2 kB of memory a withdrawn page. Raises: StorageError.
+    """
+    times: dict[int, str] = {}
+    pages: dict[str, str] = {}
+    refused: set[str] = set()
+    for line in log_lines(place):
+        if line["kind"] == "withdrawal":
+            times[line["number"]] = line["time"]
+            refused |= set(line["refused"])
+        else:
+            pages[line["url"]] = max(pages.get(line["url"], ""), times.get(line["number"], ""))
+    domains = frozenset(refused)
+
+    def is_withdrawn(record: Record) -> bool:
+        was_withdrawn = (record.get("crawled_at") or "") <= pages.get(record["url"], "")
+        return (record["url"] in pages and was_withdrawn) or (bool(domains) and covers(domains, record["url"]))
+
+    return is_withdrawn
+
+
+def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float) -> dict[str, Any]:
+    manifest = place.manifest()
+    return {
+        "format": EXPORT_FORMAT,
+        "to": to,
+        "schema": SCHEMA_VERSION,
+        "time": rfc3339(now),
+        "source": {
+            "manifest_sha256": manifest_sha256,
+            "version": manifest.get("version", 1),
+            "crawls": manifest["crawls"],
+            "config_digests": manifest["config_digests"],
+        },
+        "versions": versions(),
+        "counts": {"read": job.read, "exported": job.written, "withdrawn": job.withdrawn},
+        "files": job.files,
+    }
+
+
+def _put(path: Path, content: bytes) -> None:
+    with disk(path), path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    with suppress(PermissionError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

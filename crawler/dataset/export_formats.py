@@ -1,0 +1,105 @@
+"""Export formats write records as other tools read them: Parquet, JSON lines, Dolma's documents, WebDataset's tars.
+
+Equal records give equal bytes: no clock, no name of a machine, one order.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import orjson
+
+from crawler.storage.files.columns import card_features
+from crawler.storage.files.parquet import ParquetRows
+from crawler.storage.files.records import Record, encode
+from crawler.storage.files.shards import compressor
+
+Add = Callable[[Record, bytes, int], object]
+"""Takes a record, its JSON line and its number in the export, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How an export is written. features: columns for the dataset card; None = every reader knows them by itself."""
+
+    folder: str
+    suffix: str
+    writing: Callable[[IO[bytes], str], AbstractContextManager[Add]]
+    features: list[dict[str, Any]] | None = None
+
+    @property
+    def pattern(self) -> str:
+        """Which files hold the documents."""
+        return f"{self.folder}/*.{self.suffix}"
+
+    def path(self, number: int) -> str:
+        """The path of a file in the export."""
+        return f"{self.folder}/part-{number:06d}.{self.suffix}"
+
+
+@contextmanager
+def _parquet(target: IO[bytes], _: str) -> Iterator[Add]:
+    with ParquetRows(target, rejected=False) as rows:
+        yield lambda record, line, number: rows.add(record, len(line))  # noqa: ARG005
+
+
+@contextmanager
+def _lines(target: IO[bytes], name: str) -> Iterator[Add]:
+    with compressor(name, target) as out:
+        yield lambda record, line, number: out.write(line)  # noqa: ARG005
+
+
+@contextmanager
+def _dolma(target: IO[bytes], name: str) -> Iterator[Add]:
+    with compressor(name, target) as out:
+        yield lambda record, line, number: out.write(encode(dolma_of(record)))  # noqa: ARG005
+
+
+def dolma_of(record: Record) -> Record:
+    """A document in Dolma's format: id, text, source, added, created, metadata.
+
+    Source: https://github.com/allenai/dolma/blob/main/docs/data-format.md. `added` is when the page was fetched,
+    `created` the date that the page gives itself, or null; metadata: every other field.
+    """
+    names = ("doc_id", "text", "crawl_id", "crawled_at", "pub_date")
+    return {
+        "id": record.get("doc_id") or record["url"],
+        "text": record.get("text") or "",
+        "source": record.get("crawl_id") or "",
+        "added": record.get("crawled_at"),
+        "created": record.get("pub_date"),
+        "metadata": {name: value for name, value in record.items() if name not in names},
+    }
+
+
+@contextmanager
+def _webdataset(target: IO[bytes], _: str) -> Iterator[Add]:
+    """Two members a document, `NUMBER.txt` and `NUMBER.json`: https://github.com/webdataset/webdataset."""
+    with tarfile.open(fileobj=target, mode="w|", format=tarfile.USTAR_FORMAT) as tar:
+
+        def add(record: Record, _: bytes, number: int) -> None:
+            rest = {name: value for name, value in record.items() if name != "text"}
+            for end, content in (("txt", (record.get("text") or "").encode()), ("json", orjson.dumps(rest))):
+                member = tarfile.TarInfo(f"{number:012d}.{end}")  # mtime, owner and group are 0
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+
+        yield add
+
+
+_DOLMA_FEATURES: list[dict[str, Any]] = [
+    *({"name": name, "dtype": "string"} for name in ("id", "text", "source", "added", "created")),
+    {"name": "metadata", "dtype": "json"},
+]
+FORMATS: dict[str, Format] = {
+    "parquet": Format("data", "parquet", _parquet, card_features(as_json=False)),
+    "jsonl.zst": Format("data", "jsonl.zst", _lines, card_features(as_json=True)),
+    "jsonl.gz": Format("data", "jsonl.gz", _lines, card_features(as_json=True)),
+    "dolma": Format("documents", "jsonl.gz", _dolma, _DOLMA_FEATURES),
+    "webdataset": Format("data", "tar", _webdataset),
+}

@@ -1,0 +1,1 @@
+"""A local web application over a corpus: `scrapy explore`."""

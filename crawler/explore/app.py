@@ -1,0 +1,120 @@
+"""The application: which address shows which page. The guard stands before it, `serve.py` around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from crawler.config import Config
+from crawler.explore import corpus_page, document_page, documents_page, judge, what_if
+from crawler.explore.catalogue import Catalogue, NotReadyError
+from crawler.explore.filters import FilterError
+from crawler.explore.guard import FORM, Guard
+from crawler.explore.html import STATIC, render, static
+from crawler.storage.files.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a page needs to answer one request."""
+
+    catalogue: Catalogue
+    number: int
+    pairs: list[tuple[str, str]]
+    """Names and values of the query, or of the form."""
+    config: Config
+    """The settings of who looks: the thresholds that values are shown against."""
+    key: int
+    """Of a document; 0 where the address names none."""
+
+
+Page = Callable[[Visit], Response | tuple[str, dict[str, Any]]]
+PAGES: tuple[tuple[str, Page], ...] = (
+    ("/", corpus_page.corpus),
+    ("/documents", documents_page.documents),
+    ("/documents/{key:int}", document_page.document),
+    ("/what-if", what_if.what_if),
+    ("/judge", judge.judge),
+    ("/archived/{key:int}", document_page.archived),
+)
+"""Below the number of a corpus: address and the function that shows it."""
+
+
+FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
+"""The same for what a form sends: the only addresses that write anything."""
+
+
+def application(catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = ()) -> Guard:
+    """Everything, behind its guard."""
+    routes = [Route("/", lambda _: RedirectResponse("/0/"))]
+    routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
+    routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
+    routes += [
+        Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
+        for path, take in FORMS
+    ]
+    problems: dict[Any, Any] = {
+        FilterError: _problem(400, catalogues),
+        StorageError: _problem(500, catalogues),
+        NotReadyError: _waiting(catalogues),
+        HTTPException: _problem(404, catalogues),
+    }
+    return Guard(Starlette(routes=routes, exception_handlers=problems), token, hosts)
+
+
+def _endpoint(show: Page, catalogues: Sequence[Catalogue], config: Config, token: str) -> Callable[[Request], Response]:
+    def answer(request: Request) -> Response:
+        visit = _visit(request, catalogues, config)
+        shown = show(visit)
+        if isinstance(shown, Response):
+            return shown
+        template, values = shown
+        frame = _frame(catalogues, visit.number, token)
+        return HTMLResponse(render(template, **frame, **values))
+
+    return answer
+
+
+def _visit(request: Request, catalogues: Sequence[Catalogue], config: Config) -> Visit:
+    number, key = request.path_params["number"], request.path_params.get("key", 0)
+    if number >= len(catalogues) or key.bit_length() > 62:
+        raise HTTPException(404)
+    pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
+    return Visit(catalogues[number], number, pairs, config, key)
+
+
+def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dict[str, Any]:
+    """What stands on every page around its content."""
+    names = [catalogue.place.url for catalogue in catalogues]
+    return {"corpora": names, "number": number, "base": f"/{number}", "csrf": Guard.csrf_of(token) if token else ""}
+
+
+def _file(name: str) -> Callable[[Request], Response]:
+    return lambda _: Response(static(name), media_type=STATIC[name])
+
+
+def _problem(status: int, catalogues: Sequence[Catalogue]) -> Callable[[Request, Exception], Response]:
+    def answer(_: Request, error: Exception) -> Response:
+        code = error.status_code if isinstance(error, HTTPException) else status
+        sentence = "There is no such page." if isinstance(error, HTTPException) else str(error)
+        return HTMLResponse(render("problem.html", **_frame(catalogues, 0), sentence=sentence, busy=None), code)
+
+    return answer
+
+
+def _waiting(catalogues: Sequence[Catalogue]) -> Callable[[Request, Exception], Response]:
+    def answer(request: Request, error: Exception) -> Response:
+        number = request.path_params["number"]
+        catalogue = catalogues[number]
+        busy = None if catalogue.problem else (catalogue.done, max(catalogue.total, 1))
+        page = render("problem.html", **_frame(catalogues, number), sentence=str(error), busy=busy)
+        return HTMLResponse(page, 500 if busy is None else 503, {} if busy is None else {"Refresh": "1"})
+
+    return answer

@@ -1,0 +1,46 @@
+"""The corpus page: how many documents there are, and how every field that matters is distributed over them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from crawler.explore.columns import FIELDS, SIGNALS
+from crawler.explore.distributions import FIGURES, figure
+from crawler.explore.filters import FilterError, filter_of
+
+if TYPE_CHECKING:
+    from crawler.explore.app import Visit
+
+_TOTALS = (
+    "count(*) FILTER (state = 'kept'), count(*) FILTER (state = 'rejected'), count(*) FILTER (state = 'hold'), "
+    "coalesce(sum(token_estimate) FILTER (state = 'kept'), 0)::BIGINT, count(DISTINCT domain), "
+    "count(DISTINCT language) FILTER (state = 'kept')"
+)
+
+
+_figure = lru_cache(512)(figure)
+"""A catalogue does not change once it is read: what was drawn is not counted again."""
+
+
+def corpus(visit: Visit) -> tuple[str, dict[str, Any]]:
+    """The totals and a figure for each field of `FIGURES`, or for the one field that is asked for.
+
+    Raises: FilterError, NotReadyError.
+    """
+    wanted = filter_of(visit.pairs)
+    field = dict(visit.pairs).get("field", "")
+    if field and field not in FIELDS and field not in SIGNALS:
+        raise FilterError(f"field={field}: no field of the record (docs/record.md)")
+    where, params = wanted.sql()
+    totals = visit.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
+    shown = [(field, field)] if field else FIGURES
+    figures = [_figure(visit.catalogue, wanted, name, title) for name, title in shown]
+    names = ("kept", "rejected", "hold", "tokens", "domains", "languages")
+    return "corpus.html", {
+        "wanted": wanted,
+        "field": field,
+        "fields": [*FIELDS, *SIGNALS],
+        "totals": dict(zip(names, totals, strict=True)),
+        "figures": [found for found in figures if found.bars or field],
+    }

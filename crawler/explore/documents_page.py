@@ -1,0 +1,32 @@
+"""The documents page: what a filter leaves, in an order, fifty at a time; its address says all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawler.explore.columns import FIELDS, SIGNALS
+from crawler.explore.filters import OPERATORS, SORTS, STATES, condition_of, filter_of
+from crawler.explore.listing import listing
+
+if TYPE_CHECKING:
+    from crawler.explore.app import Visit
+
+
+def documents(visit: Visit) -> tuple[str, dict[str, Any]]:
+    """The list. The form sends `field`, `operator` and `value` of one more condition apart.
+
+    Raises: FilterError, NotReadyError, StorageError.
+    """
+    wanted = filter_of(visit.pairs)
+    given = dict(visit.pairs)
+    if field := given.get("field"):
+        wanted = wanted.having(condition_of(f"{field}{given.get('operator', '=')}{given.get('value', '')}"))
+    sorts = SORTS if wanted.sort.removeprefix("-") in SORTS else (*SORTS, wanted.sort.removeprefix("-"))
+    return "documents.html", {
+        "wanted": wanted,
+        "found": listing(visit.catalogue, wanted),
+        "fields": [*FIELDS, *SIGNALS],
+        "operators": OPERATORS,
+        "states": STATES,
+        "sorts": sorts,
+    }

@@ -1,0 +1,80 @@
+"""A record of a JSON source becomes what a page would be: its text or HTML, and what it says about itself.
+
+`fields` of the document says where each stands (`-a api=FILE`, `crawler/seeds/api_file.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from typing import Any
+
+import orjson
+
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.parse.embedded import plain
+from crawler.urls.rel_canonical import from_links
+
+MAX_CHARS = 1_000
+"""Characters of title, author and licence."""
+MAX_PARTS = 20
+"""Names of one path, and authors of one record."""
+NAME = "api"
+"""`method_used` of what is read here, and `extractor` where the text needs none."""
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def read_record(doc: Document) -> tuple[str, bool] | Drop:
+    """The record's text, and whether it is HTML; title, author, date, licence and address go onto the document.
+
+    Drops: not_text (no JSON). A record without its text gives an empty one.
+    """
+    try:
+        data = orjson.loads(doc.html)
+    except orjson.JSONDecodeError as error:
+        return Drop("parse", DropReason.NOT_TEXT, f"expected JSON: {str(error)[:100]}")
+    found = {name: _at(data, path) for name, path in doc.fields.items()}
+    doc.title = _line(found.get("title"))
+    doc.author = _line(found.get("author"))
+    doc.pub_date = _day(found.get("date"))
+    doc.license_tag = doc.license_tag or _line(found.get("licence"))
+    doc.method_used = NAME
+    url = found.get("url")
+    doc.canonical_link = from_links([("canonical", "", url)], doc.domain) if isinstance(url, str) else None
+    if isinstance(markup := found.get("html"), str) and markup.strip():
+        return markup, True
+    text = found.get("text")
+    doc.extractor = NAME
+    return (text if isinstance(text, str) else ""), False
+
+
+def _at(data: Any, path: str) -> Any:
+    for part in path.split(".")[:MAX_PARTS]:
+        if isinstance(data, dict):
+            data = data.get(part)
+        elif isinstance(data, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(data):
+            data = data[int(part[:9])]
+        else:
+            return None
+    return data
+
+
+def _line(value: Any) -> str | None:
+    """One line of text; several names with commas between them."""
+    if isinstance(value, list):
+        value = ", ".join(name for item in value[:MAX_PARTS] if (name := _line(item)))
+    if isinstance(value, dict):
+        value = value.get("name")
+    return (" ".join(plain(value).split())[:MAX_CHARS] or None) if isinstance(value, str) else None
+
+
+def _day(value: Any) -> str | None:
+    """ISO 8601, from such a text or from seconds since the epoch."""
+    try:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC).date().isoformat()
+        if isinstance(value, str) and (found := _DAY.match(value.strip())):
+            return date.fromisoformat(found[0]).isoformat()
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

@@ -1,0 +1,239 @@
+"""Every record is found: by any field, by words, in any order, page by page, and what is shown is what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import pytest
+
+from crawler.document import DropReason
+from crawler.explore import listing as listing_module
+from crawler.explore.columns import FIELDS, SIGNALS
+from crawler.explore.distributions import figure
+from crawler.explore.filters import MAX_CONDITIONS, OPERATORS, Filter, FilterError, condition_of, filter_of
+from crawler.explore.listing import listing
+from tests.explore.conftest import Desk, links
+from tests.support.corpus_folder import Folder
+
+
+@pytest.fixture
+def varied(folder: Folder, kept, rejected, serve: Callable[..., Desk]) -> Desk:
+    """Sixty kept documents of three languages with and without scores, and sixty rejected ones."""
+    corpus = folder.opened()
+    for n in range(60):
+        score = None if n % 7 == 0 else (n % 10) / 10
+        values = {"language": ("en", "de", "fr")[n % 3], "quality_score": score, "token_estimate": 2 ** (n % 12)}
+        corpus.keep(kept(n, title=f"Page {n} of <b>{'ants' if n % 2 else 'Bees'}</b>", pii_flag=n % 4 == 0, **values))
+        reason = (DropReason.TOO_SHORT, DropReason.LOW_QUALITY, DropReason.HOLD_PAUSED)[n % 3]
+        corpus.reject(rejected(100 + n, reason, **values))
+    corpus.close()
+    return serve(folder.path)
+
+
+def walk(desk: Desk, wanted: Filter) -> list[dict]:
+    """Every row of a list, page by page."""
+    rows, page = [], wanted
+    while page is not None:
+        found = listing(desk.catalogues[0], page)
+        rows += found.rows
+        page = found.next
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        (["state=kept"], lambda r: "reason" not in r),
+        (["state=hold"], lambda r: r.get("reason") == "hold_paused"),
+        (["reason=low_quality"], lambda r: r.get("reason") == "low_quality"),
+        (["language=de", "state=rejected"], lambda r: r["language"] == "de" and r.get("reason", "hold")[:4] != "hold"),
+        (["language!=de"], lambda r: r["language"] != "de"),
+        (["quality_score>=0.5"], lambda r: (r["quality_score"] or 0) >= 0.5),
+        (["quality_score<0.5"], lambda r: r["quality_score"] is not None and r["quality_score"] < 0.5),
+        (["quality_score="], lambda r: r["quality_score"] is None),
+        (["quality_score!="], lambda r: r["quality_score"] is not None),
+        (["quality_score!=0.1"], lambda r: r["quality_score"] != 0.1),
+        (["token_estimate>64", "token_estimate<=512"], lambda r: 64 < r["token_estimate"] <= 512),
+        (["pii_flag=true"], lambda r: r["pii_flag"] is True),
+        (["url~/10"], lambda r: "/10" in r["url"]),
+        (["crawled_at>=2026-01-01T00:00:30Z"], lambda r: r["crawled_at"] >= "2026-01-01T00:00:30Z"),
+    ],
+)
+def test_a_filter_leaves_the_records_that_meet_it(varied: Desk, folder: Folder, where, holds) -> None:
+    records = [*folder.records("shards"), *folder.records("rejected")]
+    expected = sorted(record["url"] for record in records if holds(record))
+    rows = walk(varied, filter_of([("where", text) for text in where]))
+    assert sorted(row["url"] for row in rows) == expected
+    assert 0 < len(expected) < 120
+    assert listing(varied.catalogues[0], filter_of([("where", text) for text in where])).total == len(expected)
+
+
+@pytest.mark.parametrize("name", [*FIELDS, *list(SIGNALS)[:3]])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_in_any_order_each_record_comes_exactly_once(varied: Desk, monkeypatch, name: str, sign: str) -> None:
+    monkeypatch.setattr(listing_module, "PAGE", 17)
+    rows = walk(varied, Filter(sort=sign + name))
+    assert len(rows) == len({row["id"] for row in rows}) == 120
+    values = [row[name] for row in rows if row.get(name) is not None]
+    assert values == sorted(values, reverse=bool(sign))
+
+
+def test_words_are_looked_for_in_title_and_url_and_texts_in_the_text(varied: Desk, folder: Folder) -> None:
+    assert {row["title"] for row in walk(varied, Filter(words="bees 42"))} == {"Page 42 of <b>Bees</b>"}
+    records = [*folder.records("shards"), *folder.records("rejected")]
+    with_text = {r["url"] for r in records if all(w in r.get("text", "").lower() for w in ("page", "7."))}
+    assert {row["url"] for row in walk(varied, Filter(text="PAGE 7."))} == with_text != set()
+
+
+def test_a_search_in_texts_that_takes_too_long_says_how_far_it_came_and_goes_on(varied: Desk) -> None:
+    ticks = iter(range(0, 10_000, 3))
+    listing_module_chunk = listing_module._CHUNK
+    try:
+        listing_module._CHUNK = 10
+        page, searched, found = Filter(text="page 1"), 0, []
+        pages = 0
+        while page is not None:
+            part = listing(varied.catalogues[0], page, clock=lambda: float(next(ticks)))
+            page, searched, pages = part.next, searched + part.searched, pages + 1
+            found += [row["url"] for row in part.rows]
+    finally:
+        listing_module._CHUNK = listing_module_chunk
+    assert pages > 3
+    assert searched == 120
+    assert sorted(found) == sorted(row["url"] for row in walk(varied, Filter(text="page 1")))
+
+
+def test_the_address_says_everything_and_reads_back_as_it_was_written(varied: Desk) -> None:
+    wanted = filter_of(
+        [("where", "domain=a=b&c"), ("where", "title~<é>"), ("q", "x y"), ("text", "z"), ("sort", "title")]
+    )
+    assert filter_of(parse_qsl(wanted.query[1:])) == wanted
+    shown = varied.page("/0/documents", ("where", "state=kept"), ("where", "language=de"), ("sort", "quality_score"))
+    assert links(shown, "after=") == []  # twenty fit on one page
+    everything = varied.page("/0/documents", ("where", "state=kept"), ("sort", "quality_score"))
+    (following,) = links(everything, "after=")
+    assert "where=state%3Dkept" in following
+    assert "sort=quality_score" in following
+    assert varied.page(following).count("<tr>") - 1 == 10
+
+
+def test_the_form_adds_a_condition_and_a_chip_takes_it_away(varied: Desk) -> None:
+    given = [("where", "state=kept"), ("field", "language"), ("operator", "="), ("value", "de")]
+    shown = varied.page("/0/documents", *given)
+    assert "20 documents" in shown
+    away = [link for link in links(shown) if link == "/0/documents?where=state%3Dkept"]
+    assert away != []
+    assert "60 documents" in varied.page(away[0])
+
+
+def test_texts_of_pages_are_shown_and_never_become_part_of_the_page(varied: Desk) -> None:
+    shown = varied.page("/0/documents", ("q", "Bees"))
+    assert "&lt;b&gt;Bees&lt;/b&gt;" in shown
+    assert "<b>" not in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("where=nothing%3D1", "is no field of the record"),
+        ("where=language", "expected FIELD=VALUE"),
+        ("where=quality_score%3Dhigh", "holds numbers"),
+        ("where=quality_score%3Dnan", "holds numbers"),
+        ("where=pii_flag%3Dmaybe", "is true or false"),
+        ("where=quality_score~1", "holds no text"),
+        ("where=title%3E", "expected a value"),
+        ("sort=text", "expected a field of the record"),
+        ("sort=id;drop table records", "expected a field of the record"),
+        ("where=%22;select 1%3D1", "is no field of the record"),
+        ("after=nonsense", "no place in a list"),
+        ("after=%5B%7B%7D,1%5D", "no place in a list"),
+        ("after=%5B1%5D", "no place in a list"),
+        ("&".join(["where=language%3Den"] * (MAX_CONDITIONS + 1)), "expected at most"),
+        ("where=title%3D" + "x" * 600, "longer than"),
+    ],
+)
+def test_what_is_no_filter_is_told_in_a_sentence(varied: Desk, query: str, sentence: str) -> None:
+    answer = varied.ask(f"/0/documents?{quote(query, safe='=&%')}")
+    assert (answer.status, sentence in answer.body) == (400, True), answer.body
+
+
+@pytest.mark.parametrize(
+    "value", ["'", '"', "' OR 1=1 --", "%", "_", "\\", "a\0b", "ünïcode", "x" * 400, "=x", "1e999"]
+)
+def test_a_value_is_a_value_whatever_stands_in_it(varied: Desk, value: str) -> None:
+    for operator in OPERATORS:
+        answer = varied.ask(f"/0/documents?where={quote(f'title{operator}{value}')}")
+        assert answer.status == 200, answer.body
+
+
+def test_after_a_place_that_fits_no_type_the_answer_is_a_sentence(varied: Desk) -> None:
+    for after in ('["x",1]', "[1e400,1]", "[true,1]", '[null,"x"]', "[1," + "9" * 40 + "]"):
+        assert varied.ask(f"/0/documents?sort=quality_score&after={quote(after)}").status in (200, 400)
+
+
+def test_operators_of_two_characters_are_read_whole() -> None:
+    assert [str(condition_of(f"word_count{o}5").operator) for o in OPERATORS if o != "~"] == [
+        o for o in OPERATORS if o != "~"
+    ]
+    with pytest.raises(FilterError):
+        condition_of("word_count~5")
+
+
+def test_hostile_records_are_shown_harmlessly(folder: Folder, kept, serve: Callable[..., Desk]) -> None:
+    corpus = folder.opened()
+    hostile = [
+        "<script>alert(1)</script>", "\x00\x07\x1b[2J", "\u202eevil\u2066", "x" * 200_000, "\n" * 100_000,
+        "{{ 7 * 7 }}", "javascript:alert(1)", '"><img src=x onerror=alert(1)>',
+    ]  # fmt: skip
+    for n, text in enumerate(hostile):
+        corpus.keep(kept(n, title=text, domain=text[:300], language=text[:20], text=text))
+    corpus.close()
+    desk = serve(folder.path)
+    for path in ("/0/documents", "/0/"):
+        shown = desk.page(path)
+        assert len(shown) < 200_000
+        assert re.search("<script>|<img|\x00|\x1b|\u202e|7 \\* 7 }}<", shown.replace("{{ 7 * 7 }}", "")) is None
+
+
+def test_a_damaged_shard_is_told_with_its_name(folder: Folder, serve: Callable[..., Desk]) -> None:
+    folder.filled(range(3))
+    (path,) = (folder.path / "shards").iterdir()
+    path.write_bytes(path.read_bytes()[:-20])
+    answer = serve(folder.path).ask("/0/")
+    assert answer.status == 500
+    assert path.name in answer.body
+    assert "the manifest lists" in answer.body
+
+
+def test_a_bar_leads_to_as_many_documents_as_it_says(varied: Desk) -> None:
+    shown = varied.page("/0/")
+    for url, kept, lost in re.findall(r'<a href="([^"]+)" aria-label="[^"]*: ([\d,]+) kept, ([\d,]+) not"', shown):
+        total = int(kept.replace(",", "")) + int(lost.replace(",", ""))
+        assert urlsplit(url).path == "/0/documents"
+        assert f"{total:,} document" in varied.page(url.replace("&amp;", "&")), url
+    row = r'<th scope="row"><a href="([^"]+)">[^<]+</a>.*?class="n">([\d,]*)</td><td class="n">([\d,]*)</td>'
+    rows = re.findall(row, shown, re.DOTALL)
+    assert len(rows) > 5
+    for url, kept, lost in rows:
+        total = int(kept.replace(",", "") or 0) + int(lost.replace(",", "") or 0)
+        assert f"{total:,} document" in varied.page(url.replace("&amp;", "&")), url
+
+
+@pytest.mark.parametrize("field", [*FIELDS, *SIGNALS])
+def test_any_field_has_a_figure_whose_bars_hold_every_record(varied: Desk, field: str) -> None:
+    found = figure(varied.catalogues[0], Filter(), field)
+    without = found.empty.count if found.empty else 60 if field == "reason" else 0
+    assert sum(bar.count for bar in found.bars) + without == 120
+    assert f'<h2 id="f1">{field}</h2>' in varied.page("/0/", ("field", field))
+
+
+def test_one_record_that_is_alone_has_a_page_as_well(
+    folder: Folder, serve: Callable[..., Desk], tmp_path: Path
+) -> None:
+    folder.filled(range(1))
+    desk = serve(folder.path)
+    assert "1 document " in desk.page("/0/documents")
+    assert desk.ask("/1/").status == 404
