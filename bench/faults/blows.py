@@ -22,6 +22,7 @@ class Blow:
     away: float = 0.0  # seconds until the server is started again
     torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
     loss: str = ""  # out of LOSSES: every worker is killed, this is lost, and the same number starts again
+    living: bool = False  # nobody is killed for the loss: it happens under the workers, which go on or end
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,19 @@ class Plan:
     blows: tuple[Blow, ...]
 
 
-def draw(seed: str, expected: int, *, losses: bool = False) -> Plan:
+def draw(seed: str, expected: int, *, losses: str = "") -> Plan:
     """The plan of a seed; `expected` requests reach the site when nothing goes wrong.
 
-    losses: one of LOSSES happens besides, between the tenth and the ninth tenth of them.
+    losses: one of LOSSES happens besides, between the tenth and the ninth tenth of them; "between" two generations of
+    workers, or under "living" ones.
     """
     rng = random.Random(seed)
     blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
     blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
     workers, stage_workers = rng.choice(FLEETS), int(rng.random() < 0.1)
     if losses:
-        blows.append(Blow(rng.randint(expected // 10, expected * 9 // 10), False, loss=rng.choice(LOSSES)))
+        at = rng.randint(expected // 10, expected * 9 // 10)
+        blows.append(Blow(at, False, loss=rng.choice(LOSSES), living=losses == "living"))
     return Plan(workers, stage_workers, tuple(sorted(blows, key=lambda blow: blow.at)))
 
 

@@ -1,15 +1,16 @@
 """Is anything lost or doubled when workers and the server die?
 
-`python -m bench.faults.campaign --runs 50 --seed 1 [--losses] [--browser] [--peer] [--format parquet]`
+`python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--browser] [--peer] [--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
 `scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). With `--losses`
 all workers are killed once in each run, and the keys of the server, manifest.json or its second half are gone when as
-many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--browser` a script draws
-every fourth ordinary page, at most three workers have a browser each, and no process of a browser may outlive the
-worker that was killed. `--peer` runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses
-the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a violation.
+many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--losses living` nobody is
+killed for it: the workers go on or end, and when all have ended the same command runs once more. With `--browser` a
+script draws every fourth ordinary page, at most three workers have a browser each, and no process of a browser may
+outlive the worker that was killed. `--peer` runs the same campaign against scrapy-redis and counts what it lost;
+`--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a violation.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ NO_SERVER = (
     "crawler.server.errors.FrontierUnavailable: no Redis or Valkey answers",
 )
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
+MOST_STARTS = 5
+"""Times that the command is given again at the end, while it refuses and says what to do."""
 CONTROL_FILES = 4  # robots.txt and opt-out files a host
 JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
 
@@ -97,7 +100,7 @@ class Campaign:
         *,
         peer: bool = False,
         plan: Plan | None = None,
-        losses: bool = False,
+        losses: str = "",
         browser: bool = False,
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
@@ -136,6 +139,8 @@ class _Run:
         begin = Warm if self.plan.stage_workers == 0 and not self.browser else cold
         with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
             self._live(fleet, RUN_SECONDS * (4 if self.browser else 1), self._forgiven)
+            if any(blow.living for blow in self.plan.blows):
+                self._again(fleet)
             for worker in fleet.failed():
                 if not self._forgiven(worker):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
@@ -249,7 +254,7 @@ class _Run:
             self._kill_server(blow)
             return
         if blow.loss:
-            self._lose(blow.loss, fleet)
+            self._lose(blow.loss, fleet, living=blow.living)
             return
         victim = fleet.alive[int(blow.victim * len(fleet.alive))]
         self._note_browsers(victim)
@@ -276,9 +281,9 @@ class _Run:
         EmbeddedServer(self.folder / "server").ensure()
         self.outcome.server_kills += 1
 
-    def _lose(self, what: str, fleet: Fleet) -> None:
-        """Between two runs: nobody works while it is lost."""
-        for worker in fleet.alive:
+    def _lose(self, what: str, fleet: Fleet, *, living: bool) -> None:
+        """Between two generations nobody works while it is lost; under living workers nobody is told."""
+        for worker in [] if living else fleet.alive:
             self._note_browsers(worker)
             fleet.kill(worker)
             self.outcome.worker_kills += 1
@@ -289,8 +294,23 @@ class _Run:
             self.amnesia.append(time.monotonic())
         else:
             lose_manifest(self.folder / "corpus" / "manifest.json", torn=what == "torn manifest")
-        for number in range(self.plan.workers):
+        for number in range(0 if living else self.plan.workers):
             fleet.start(f"again{number}")
+
+    def _again(self, fleet: Fleet) -> None:
+        """The same command once more, as a person gives it who does not know whether everything is done."""
+        deadline = time.monotonic() + RUN_SECONDS
+        fleet.start("more0")
+        starts = 1
+        while time.monotonic() < deadline:
+            if fleet.alive:
+                time.sleep(0.05)  # polled: the process may end at any time
+            elif (last := fleet.workers[-1]).process.poll() and starts < MOST_STARTS and self._forgiven(last):
+                fleet.start(f"more{starts}")
+                starts += 1
+            else:
+                return
+        self._blame(f"{len(fleet.alive)} workers of the last start still run after {RUN_SECONDS:.0f} s")
 
     def _forgiven(self, worker: Worker) -> bool:
         """A worker that found no server, or that was told what to do about the manifest, once that is done."""
@@ -424,7 +444,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="one run of the campaign, by its number")
-    parser.add_argument("--losses", action="store_true", help="frontier or manifest is lost once in each run")
+    kinds, what = ("between", "living"), "frontier or manifest is lost once in each run, between or under its workers"
+    parser.add_argument("--losses", nargs="?", const="between", default="", choices=kinds, help=what)
     parser.add_argument("--browser", action="store_true", help="a script draws every fourth ordinary page")
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")

@@ -6,8 +6,8 @@ import argparse
 import gc
 import logging
 import sys
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
@@ -88,7 +88,9 @@ class Command(Strict, ScrapyCrawl):
     def _judge(self, heard: list[int]) -> None:
         """`heard`: signals that came. One that cut the crawl off, or came before it had begun, is the exit code."""
         assert self.crawler_process is not None
-        stats = self._made.stats.get_stats() if self._made.stats else {}
+        stats: dict[str, Any] = {}
+        with suppress(RuntimeError):  # there are none where the crawler could not even be made
+            stats = self._made.stats.get_stats() if self._made.stats else {}
         failure = failure_of(stats, self.crawler_process.bootstrap_failed)
         if failure and heard and "finish_reason" not in stats:
             self._complain([f"{Interrupted(heard[0])}: {failure}"])

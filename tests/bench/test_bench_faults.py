@@ -8,6 +8,7 @@ import gzip
 import http.client
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -179,13 +180,14 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
 
 
 def test_a_plan_with_losses_has_one_of_them_and_is_otherwise_the_same() -> None:
-    without, drawn = draw("7/1", 300), draw("7/1", 300, losses=True)
+    without, drawn = draw("7/1", 300), draw("7/1", 300, losses="between")
     lost = [blow for blow in drawn.blows if blow.loss]
     assert (drawn.workers, drawn.stage_workers) == (without.workers, without.stage_workers)
     assert [blow for blow in drawn.blows if not blow.loss] == list(without.blows)
     assert len(lost) == 1
     assert 30 <= lost[0].at <= 270
-    plans = [draw(f"7/{n}", 300, losses=True) for n in range(40)]
+    assert draw("7/1", 300, losses="living").blows == tuple(replace(b, living=bool(b.loss)) for b in drawn.blows)
+    plans = [draw(f"7/{n}", 300, losses="between") for n in range(40)]
     assert {blow.loss for plan in plans for blow in plan.blows} == {"", *LOSSES}
 
 
@@ -198,10 +200,14 @@ def test_a_manifest_is_lost_whole_or_by_half(tmp_path: Path, torn: bool) -> None
     assert (path.read_text() if path.exists() else None) == ('{"file' if torn else None)
 
 
-@pytest.mark.parametrize("loss", ["frontier", "torn manifest"])
-def test_a_run_that_loses_its_frontier_or_its_manifest_accounts_for_every_url(tmp_path: Path, loss: str) -> None:
+@pytest.mark.parametrize(
+    ("loss", "living"), [("frontier", False), ("torn manifest", False), ("frontier", True), ("manifest", True)]
+)
+def test_a_run_that_loses_its_frontier_or_its_manifest_accounts_for_every_url(
+    tmp_path: Path, loss: str, living: bool
+) -> None:
     small = campaign.prepare(2, 6, tmp_path)
-    plan = Plan(workers=2, stage_workers=0, blows=(Blow(14, False, loss=loss),))
+    plan = Plan(workers=2, stage_workers=0, blows=(Blow(14, False, loss=loss, living=living),))
     _, outcome = small.run("loss", plan=plan)
     assert outcome.violations == []
     assert outcome.losses[0] == loss

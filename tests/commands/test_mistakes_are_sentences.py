@@ -165,6 +165,15 @@ def test_a_language_nobody_knows_is_told_together_with_every_other_problem(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("setting", ["STATS_CLASS=no.such.Stats", 'EXTENSIONS={"no.such.Thing": 1}'])
+def test_a_component_that_cannot_be_imported_ends_in_a_sentence(tmp_path, setting):
+    words = ("crawl", "corpus", "-a", "url=http://127.0.0.1:9/", "-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", setting)
+    done = scrapy_process(tmp_path, *words)
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == "error: the crawl did not start; what is above says why"
+    assert "No module named 'no'" in done.err
+
+
 # --- sitemaps ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,8 +7,8 @@ The chain, every step named in `extractor`:
    resiliparse sees, too short although resiliparse sees enough, or one long line. It wins where the fast text is under
    60 % of it, or where it alone has lines.
 3. `resiliparse`: where trafilatura finds nothing, or a short text of under half of the running text that resiliparse
-   sees: half an article is worse than one with some lines too many. It is asked alone on pages of more
-   than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
+   sees, or a long one in one line: half an article, or one without paragraphs, is worse than one with some lines too
+   many. It is asked alone on pages of more than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
 `EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags. On
 what looks like an article the chain above gives a second opinion on each block (`learned-second`).
@@ -31,6 +31,7 @@ from trafilatura import bare_extraction
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.extraction.faster import install
+from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.metadata import read_metadata
@@ -61,6 +62,9 @@ class Chain:
     """Characters; a longer text is an article of its own, however much resiliparse found beside it (same source)."""
     running_line: int = 60
     """Characters from which a line counts as running text: shorter ones are menus and headings."""
+    min_share_of_flat: float = 0.6
+    """A long text of one line gives way to resiliparse's from this share of it on: paragraphs, headings and lists are
+    worth more than some lines too many (chosen on one half of wcxb-dev, confirmed on the other: 7 and 7 pages)."""
     most_tags: int = 60_000
     """Tags of a page, beyond which resiliparse alone is asked: trafilatura takes time with the square of them. The
     longest chapter of Python's and PostgreSQL's documentation has 34,162, an index of all names 69,909."""
@@ -156,7 +160,7 @@ class ExtractionStage:
         prepare(tree)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
-        return without_orphans(text, lists), step
+        return without_further(without_orphans(text, lists), tree, doc.url), step
 
     def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         found = extract(tree, text_format=self._format, opinion=lambda: self._chain_text(doc, tree)[0])
@@ -174,7 +178,9 @@ class ExtractionStage:
             return text, "trafilatura-fast"
         full = trafilatura_text(tree, doc.url, fast=False)
         best = (full, "trafilatura") if self._is_better(full, text) else (text, "trafilatura-fast")
-        return (estimate, "resiliparse") if self._is_fragment(best[0], estimate) else best
+        if self._is_fragment(best[0], estimate) or self._has_lost_its_lines(best[0], estimate):
+            return estimate, "resiliparse"
+        return best
 
     def _is_most_of(self, text: str, tree: Any) -> bool:
         """True where no estimate could say that text is missing: it is most of all the text there is on the page."""
@@ -195,6 +201,12 @@ class ExtractionStage:
             return False
         running = sum(len(line) for line in estimate.splitlines() if len(line) >= self._chain.running_line)
         return not text or len(text) < self._chain.min_share_of_running * running
+
+    def _has_lost_its_lines(self, text: str, estimate: str) -> bool:
+        """True for a long text of one line, where resiliparse sees about as much and has lines."""
+        if not _is_flat(text) or len(text) <= self._chain.longest_line:
+            return False
+        return not _is_flat(estimate) and len(estimate) >= self._chain.min_share_of_flat * len(text)
 
     def _is_better(self, full: str, text: str) -> bool:
         share = self._chain.min_share_of_full

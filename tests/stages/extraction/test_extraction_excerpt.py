@@ -27,14 +27,18 @@ OTHERS = (
     '@click="author",href="/author/ada"'
 )
 ATTRIBUTES = [*(f'class="{name}"' for name in CLASSES.split(",")), *OTHERS.split(",")]
-TAGS = ("div", "p", "span", "a", "h3", "time", "footer", "small", "code", "pre", "author", "section", "figure", "label")
+TAGS = ("div", "p", "span", "a", "h3", "time", "footer", "small", "code", "pre", "author", "section", "figure")
 TEXTS = ("Ada Lovelace", "Tove", "2021-03-04", "4 March 2021", "by", "", "Comments", "Posted on 2020-12-24 by Ada")
 
 
 @st.composite
 def elements(draw, depth=3):
     """Nested elements with the attributes that the searches speak of, as markup."""
-    tag, said = draw(st.sampled_from(TAGS)), draw(st.lists(st.sampled_from(ATTRIBUTES), max_size=2))
+    # a label is removed, too; one inside another is not: htmldate removes while it walks, and passes over the next
+    tag, said = (
+        draw(st.sampled_from(TAGS if depth else (*TAGS, "label"))),
+        draw(st.lists(st.sampled_from(ATTRIBUTES), max_size=2)),
+    )
     inner = draw(st.lists(elements(depth - 1), max_size=3)) if depth else []
     text, tail = draw(st.sampled_from(TEXTS)), draw(st.sampled_from(TEXTS))
     return f"<{tag} {' '.join(said)}>{text}{''.join(inner)}</{tag}>{tail}"

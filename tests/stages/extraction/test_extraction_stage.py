@@ -183,6 +183,16 @@ def test_what_a_fragment_is_can_be_chosen(monkeypatch, share, extractor):
     assert chosen(monkeypatch, FOUND, ARTICLE_LINES, Chain(min_share_of_running=share)) == extractor
 
 
+def test_a_long_text_of_one_line_gives_way_to_one_with_paragraphs(monkeypatch):
+    flat = " ".join(ARTICLE_LINES)
+    assert chosen(monkeypatch, flat, ARTICLE_LINES) == "resiliparse"
+    assert chosen(monkeypatch, "\n".join(ARTICLE_LINES), ARTICLE_LINES) == "trafilatura-fast"
+    assert chosen(monkeypatch, flat, [flat]) == "trafilatura-fast"  # it has no lines either
+    assert chosen(monkeypatch, flat * 2, ARTICLE_LINES[:3]) == "trafilatura-fast"  # it has lost half of the text
+    assert chosen(monkeypatch, flat * 2, ARTICLE_LINES[:3], Chain(min_share_of_flat=0.3)) == "resiliparse"
+    assert chosen(monkeypatch, flat, ARTICLE_LINES, Chain(longest_line=len(flat))) == "trafilatura-fast"
+
+
 def test_a_page_of_very_many_tags_is_left_to_the_extractor_that_is_quick_with_it():
     small, large = (
         f"<html><body><article><p>{SENTENCES}</p>{'<b>x</b>' * n}</article></body></html>" for n in (9, 30_001)
