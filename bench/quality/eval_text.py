@@ -37,8 +37,9 @@ Page = tuple[str, bytes, dict[str, Any]]
 OURS = "this project (with metadata)"
 LEARNED = "this project, learned (with metadata)"
 DEFAULT = "trafilatura"
-FLOOR_F = 0.942
-"""Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it."""
+FLOOR_F = 0.94
+"""Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it. It was .942
+until lists of other articles were left out: one page of the set counts "Editors' Recommendations" as its text."""
 FLOOR_LEARNED = 0.937
 """Of EXTRACTOR=learned on the same pages, none of which it was trained on."""
 MAX_CPU = 1.3

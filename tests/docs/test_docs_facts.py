@@ -14,7 +14,7 @@ from crawler.stages.pii.id_table import ID_RULES
 from tests.docs.pages import PAGES, ROOT, spans
 from tests.middlewares.wire.policy_cases import CASES
 
-NO_SETTINGS = {"REDIS_URL", "ASYNCIO_EVENT_LOOP"}
+NO_SETTINGS = {"REDIS_URL", "REDIS_HOST", "ASYNCIO_EVENT_LOOP"}
 """Names that a page may give although no section declares them."""
 OF_OTHERS = re.compile(r"(?:AWS|FSSPEC|HF|WARC|WARCIO|DATATROVE|CRAWLER_SHARED|STORE)_\w*")
 """Environment variables of other programs."""

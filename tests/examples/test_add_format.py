@@ -37,7 +37,7 @@ def test_a_compression_is_these_files_and_reads_what_it_wrote(copied: Copied) ->
     )
     copied.replace("crawler/storage/corpus/recovery.py", r"jsonl\\\.gz\|", r"jsonl\\.gz|jsonl\\.xz|")
     copied.replace("crawler/config/storage.py", r'"jsonl\.gz", "jsonl"', '"jsonl.gz", "jsonl.xz", "jsonl"')
-    copied.replace("docs/settings.md", r"jsonl\.gz, jsonl\)", "jsonl.gz, jsonl.xz, jsonl)")
+    copied.replace("docs/settings.md", r"jsonl\.gz, jsonl, parquet\)", "jsonl.gz, jsonl.xz, jsonl, parquet)")
 
     assert copied.python(ROUND_TRIP).split() == ["crawl-one-000000.jsonl.xz", "True", "3", "True"]
     config = "from crawler.config import from_mapping as m; print(m({'SHARD_FORMAT': 'jsonl.xz'}).storage.shard_format)"

@@ -18,7 +18,7 @@ from tests.support.places import PROJECT
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
-OPTIONAL |= {"datatrove"}  # the peer of a bench, in an environment of its own
+OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 

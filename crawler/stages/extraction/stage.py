@@ -203,10 +203,13 @@ class ExtractionStage:
         return not text or len(text) < self._chain.min_share_of_running * running
 
     def _has_lost_its_lines(self, text: str, estimate: str) -> bool:
-        """True for a long text of one line, where resiliparse sees about as much and has lines."""
+        """True for a long text of one line, where resiliparse sees about as much, and several lines of it in there."""
         if not _is_flat(text) or len(text) <= self._chain.longest_line:
             return False
-        return not _is_flat(estimate) and len(estimate) >= self._chain.min_share_of_flat * len(text)
+        if _is_flat(estimate) or len(estimate) < self._chain.min_share_of_flat * len(text):
+            return False
+        begin = self._chain.running_line
+        return sum(line[:begin].strip() in text for line in estimate.splitlines() if len(line) >= begin) > 1
 
     def _is_better(self, full: str, text: str) -> bool:
         share = self._chain.min_share_of_full
