@@ -66,6 +66,7 @@ class Worker:
     usage: Usage | None = None
     _process: asyncio.subprocess.Process | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _asked: int = 0  # how often it was asked to end
     _now: dict[str, Any] = field(default_factory=dict)  # counters of the process that runs, or ran last
     _before: Counter[str] = field(default_factory=Counter)  # of the processes before it
 
@@ -86,8 +87,7 @@ class Worker:
             began = asyncio.get_running_loop().time()
             code = await self._once()
             if code == 0 or self._has_ended() or self._stopping.is_set():
-                too_early = self._stopping.is_set() and not self._now  # asked to end before its crawl had begun
-                self.state = State.DONE if code == 0 or too_early else State.FAILED
+                self.state = State.DONE if code == 0 or self._ended_too_early(code) else State.FAILED
                 return self.state
             steady = asyncio.get_running_loop().time() - began >= self.backoff.steady
             deaths = 1 if steady else deaths + 1
@@ -104,9 +104,14 @@ class Worker:
     def stop(self) -> None:
         """Ask the process to end: SIGTERM, the first time graceful, the second time at once."""
         self._stopping.set()
+        self._asked += 1
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGTERM)
+
+    def _ended_too_early(self, code: int) -> bool:
+        """True where it was asked once to end, before its crawl had begun or while it began: nothing was cut off."""
+        return self._stopping.is_set() and (not self._now or (self._asked == 1 and code == _INTERRUPTED))
 
     def _has_ended(self) -> bool:
         """True where the process said itself that its crawl is over, well or not: to start it again changes nothing."""
@@ -139,6 +144,7 @@ class Worker:
             os.close(writable)
         self.state, self.starts, self.usage = State.WORKING, self.starts + 1, Usage(self._process.pid)
         if self._stopping.is_set():  # asked while it was being started
+            self._asked -= 1  # the same request, handed on
             self.stop()
         assert self._process.stdout is not None
         with os.fdopen(readable, "rb", buffering=0) as pipe:
@@ -190,6 +196,8 @@ def _how(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+_INTERRUPTED = 128 + signal.SIGTERM
+"""Exit code of a crawl that SIGTERM reached while it began (docs/commands.md)."""
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 

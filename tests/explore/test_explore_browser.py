@@ -213,6 +213,7 @@ def test_keys_judge(watched: Watched, crawled: tuple[Path, PolicyWeb], request: 
     for key, done in (("k", "1 of"), ("r", "2 of")):
         page.keyboard.press(key)
         expect(page.locator("[role=status]")).to_contain_text(done)
+        page.wait_for_load_state("load")  # the script that hears the next key is there
     lines = [json.loads(line) for line in (crawled[0] / FILE).read_text().splitlines()]
     assert [line["answer"] for line in lines if line["judge"] == name] == ["keep", "reject"]
 

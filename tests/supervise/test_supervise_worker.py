@@ -115,7 +115,13 @@ def test_its_process_gets_sigterm_when_it_is_stopped():
 
 @pytest.mark.parametrize(
     ("told", "code", "state"),
-    [("", 143, State.DONE), ("", 1, State.DONE), ("tell(kept=0)", 0, State.DONE), ("tell(kept=0)", 1, State.FAILED)],
+    [
+        ("", 143, State.DONE),
+        ("", 1, State.DONE),
+        ("tell(kept=0)", 0, State.DONE),
+        ("tell(kept=0)", 1, State.FAILED),
+        ("tell(kept=0)", 143, State.DONE),  # its counters run, its crawl is still being opened
+    ],
 )
 def test_one_that_is_stopped_before_its_crawl_began_has_not_failed(told, code, state):
     place = Place(
@@ -131,6 +137,24 @@ def test_one_that_is_stopped_before_its_crawl_began_has_not_failed(told, code, s
         return await asyncio.wait_for(running, 60)
 
     assert asyncio.run(main()) is state
+
+
+def test_one_that_had_to_be_stopped_twice_was_cut_off():
+    place = Place(
+        "import signal, time\nasked = []\n"
+        "def end(*_):\n asked.append(1)\n print('asked', flush=True)\n len(asked) > 1 and os._exit(143)\n"
+        "signal.signal(15, end)\ntell(kept=0)\nprint('ready', flush=True)\nwhile True: time.sleep(60)"
+    )
+
+    async def main() -> State:
+        running = asyncio.ensure_future(place.worker.run())
+        for line in ("w-1 | ready", "w-1 | asked"):
+            while line not in place.lines:
+                await asyncio.sleep(0.01)
+            place.worker.stop()
+        return await asyncio.wait_for(running, 60)
+
+    assert asyncio.run(main()) is State.FAILED
 
 
 def test_lines_of_any_length_and_bytes_pass():
