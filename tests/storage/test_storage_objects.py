@@ -15,6 +15,7 @@ from crawler.dataset.verify import verify
 from crawler.pipelines.sink import Sink
 from crawler.storage.corpus import corpus as corpus_module
 from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.corpus.manifest import merge
 from crawler.storage.files import place as place_module
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
@@ -127,10 +128,15 @@ def test_a_merge_that_another_worker_overtook_is_done_again(tmp_path, kept, monk
     fsspec.filesystem("memory").rm(url, recursive=True)
 
 
+def test_a_remote_corpus_without_any_ledger_merges_to_an_empty_manifest(tmp_path):
+    url = f"memory://{tmp_path.name}"
+    assert merge(Place(url, str(tmp_path)))["files"] == []
+
+
 def test_a_running_worker_merges_a_remote_manifest_once_a_minute(tmp_path, kept, monkeypatch):
     url, clock, merges = f"memory://{tmp_path.name}", FakeClock(), []
-    merge = corpus_module.merge
-    monkeypatch.setattr(corpus_module, "merge", lambda place: merges.append(clock()) or merge(place))
+    merge_all = corpus_module.merge
+    monkeypatch.setattr(corpus_module, "merge", lambda place: merges.append(clock()) or merge_all(place))
     corpus = worker(url, tmp_path, clock=clock, SHARD_MAX_DOCUMENTS=1)
     corpus.open()
     for number in range(5):

@@ -166,7 +166,7 @@ class Place:
         """What tells one content of each file in a remote folder from another, by name (entity tag, time, size)."""
         with self._errors("list"):
             self._fs.invalidate_cache()
-            infos = self._fs.ls(self._full(folder), detail=True)
+            infos = self._fs.ls(self._full(folder), detail=True) if self._fs.exists(self._full(folder)) else []
         return {str(info["name"]).rpartition("/")[2]: tokenize(info) for info in infos if info["type"] == "file"}
 
     def load_all(self, folder: str, names: list[str]) -> list[Any]:
