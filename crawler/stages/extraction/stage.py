@@ -157,7 +157,7 @@ class ExtractionStage:
         return self._learned_text(doc, tree) if self._extractor == "learned" else self._chain_text(doc, tree)
 
     def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        prepare(tree)
+        prepare(tree, doc.html)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
         return without_further(without_orphans(text, lists), tree, doc.url), step
