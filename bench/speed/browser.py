@@ -79,6 +79,9 @@ def _answer(path: str) -> tuple[str, bytes]:
     return "text/plain", b""
 
 
+_UNWANTED = ("lorem", "telephone", "@", "0")
+
+
 def _lines(path: str) -> list[str]:
     """Prose for a page that is kept as it is: without what the pipeline takes for filler or a telephone number."""
     drafts = (prose(f"{path}?{draft}") for draft in itertools.count())
