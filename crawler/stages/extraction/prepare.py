@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from crawler.stages.extraction.code import CODE
 from crawler.stages.extraction.consent import drop_consent
 from crawler.stages.extraction.faster import body_of
 from crawler.stages.extraction.frame import mark_frame
@@ -25,21 +26,6 @@ _STEP_KEYS = frozenset("npuh")
 _MIN_STEPS = 2
 _LONGEST_BAR = 400
 """Characters; whatever is longer holds more than steps."""
-_CODE = ("pre", "code", "tt", "kbd", "samp")
-
-
-def code_chars(tree: Any) -> int:
-    """Characters that the page itself marks as code: <pre>, and <code>, <tt>, <kbd>, <samp> outside of it."""
-    chars = inner = 0
-    for element in tree.iter(*_CODE):
-        if inner:  # in page order, what stands inside an element follows it directly
-            inner -= 1
-        elif len(element):
-            inner = sum(1 for _ in element.iterdescendants(*_CODE))
-            chars += len(element.text_content())
-        else:
-            chars += len(element.text or "")
-    return chars
 
 
 def prepare(tree: Any, html: bytes) -> None:
@@ -78,7 +64,7 @@ def drop_steps(tree: Any) -> None:
 
 def unwrap_inline_code(tree: Any) -> None:
     """Code in a sentence becomes its text: trafilatura saves <code> out of sections it drops, which tears sentences."""
-    for code in list(tree.iter(*_CODE[1:])):
+    for code in list(tree.iter(*CODE[1:])):
         if _is_inline(code):
             code.drop_tag()
 
