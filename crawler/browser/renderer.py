@@ -29,6 +29,7 @@ from crawler.document import DropReason, Rendering
 from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
+from crawler.statkeys import BROWSER_MS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -116,7 +117,10 @@ class Renderer:
             return await self._rendered(browser, PageRun(visit, self._limits, self._fetcher), name)
         finally:
             await self._leave(browser, name)
-            self._page_seconds += 0.2 * (time.monotonic() - start - self._page_seconds)
+            seconds = time.monotonic() - start
+            self._page_seconds += 0.2 * (seconds - self._page_seconds)
+            if self._crawler.stats is not None:
+                self._crawler.stats.inc_value(BROWSER_MS, round(1000 * seconds))
             self._active -= 1
             self._since_start += 1
             if not self._active:
