@@ -10,10 +10,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from crawler.config.report import ReportConfig
-from crawler.observe.report.accounts import Books, targets_of
+from crawler.observe.report import accounts
+from crawler.observe.report.accounts import Books
 from crawler.observe.report.concentration import Concentration, concentration_of
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.accounts import OTHER
+from crawler.storage.files.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,17 @@ class Balance:
         return found | {"target_distance": None if distance is None else round(distance, 6)}
 
 
+def read(summary: Summary, config: ReportConfig) -> Balance:
+    """The balance of a corpus, from its manifest alone."""
+    return balance_of(summary, accounts.read(Place(summary.where), targets=accounts.targets_of(config)), config)
+
+
 def balance_of(summary: Summary, books: Books, config: ReportConfig) -> Balance:
     """The balance of a corpus, and its warnings as sentences."""
     tokens = {account.name: account.counts.get("tokens", 0) for account in books.groups["domain"]}
     others = tokens.pop(OTHER, 0)
     found = concentration_of(tokens.values(), others)
-    distance = _distance(books, targets) if (targets := targets_of(config)) else None
+    distance = _distance(books, targets) if (targets := accounts.targets_of(config)) else None
     return Balance(
         concentration_of(summary.domains.values()), found, distance, _warnings(tokens, found, config.concentration_warn)
     )

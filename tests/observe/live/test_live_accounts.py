@@ -59,3 +59,17 @@ def test_accounts_after_a_crawl_a_recrawl_and_a_replay(crawl, make_site, tmp_pat
     rows = second["by"]["batch"]
     assert sum(row["all_requests"] for row in rows) == second["whole"]["all_requests"] and len(rows) == 2
     assert second["whole"]["kept"] == len(crawl.records())
+
+
+def test_the_end_of_a_crawl_warns_of_a_domain_that_has_too_much(crawl, make_site):
+    sites = [make_site(pages=1), make_site(address="127.0.0.2", pages=1)]
+    ports, seeds = ",".join(str(site.port) for site in sites), {"url": ",".join(site.url(0) for site in sites)}
+    done = crawl.run(seeds, NETWORK_PORTS=ports, PROGRESS="auto", CONCENTRATION_WARN="0.1")
+    tokens = {str(record["domain"]): record["token_estimate"] for record in crawl.records()}
+    assert len(tokens) == 2, crawl.records("rejected")
+    share = 100 * max(tokens.values()) / sum(tokens.values())
+    said = " ".join(done.stdout.split())
+    assert f"{share:.1f} % of the tokens are of one domain, " in said and "above CONCENTRATION_WARN (10 %)" in said
+    assert f"{share:.1f} % of the largest" in said
+    (warning,) = json.loads((crawl.folder / "stats.json").read_bytes())["warnings"]
+    assert warning in said and warning in (crawl.folder / "report.html").read_text()
