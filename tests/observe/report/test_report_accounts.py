@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import statistics
 
 import orjson
 import pytest
 
-from crawler.config import from_mapping
-from crawler.observe.report import accounts, report
+from crawler.config import ConfigError, from_mapping
+from crawler.observe.report import accounts, figures, report
 from crawler.observe.report.accounts import BY
 from crawler.observe.report.costs import Prices
 from crawler.storage.files import accounts as counting
@@ -18,6 +19,7 @@ from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_lines
 from crawler.times import rfc3339
 from tests.observe.report.conftest import COUNTERS
+from tests.support.places import PROJECT
 
 PRICES = {"COST_REQUEST": "0.001", "COST_GB": "0.5", "COST_CPU_HOUR": "2", "COST_BROWSER_MINUTE": "0.25"}
 UNASKED = ("robots_disallowed", "network_forbidden", "withdrawn", "same_page")
@@ -261,3 +263,26 @@ def test_workers_side_by_side_are_one_batch_and_a_later_run_is_another(tmp_path)
     assert [(batch.name, len(batch.runs)) for batch in found] == [
         ("c 2026-01-01T00", 3), ("other 2026-01-01T00", 1), ("c 2026-01-02T00", 2)
     ]  # fmt: skip
+
+
+def test_the_page_has_the_formula_of_every_figure_and_every_account_has_exactly_these(books_folder):
+    assert figures.markdown() in (PROJECT / "docs" / "report.md").read_text("utf-8")
+    named = accounts.read(Place(str(books_folder.path))).whole.figures()
+    assert [name for name in named if not name.startswith(figures.PII)] == list(figures.FIGURES)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("en", "expected language:share"),
+        ("en:2", "at most 1"),
+        ("en:0", "above 0"),
+        ("en:nan", "above 0"),
+        (":1", "expected a language"),
+        ("en:0.5,en:0.5", "each language once"),
+        ("en:0.5,de:0.4", "add up to 1, not to 0.9"),
+    ],
+)
+def test_a_target_that_cannot_be_reached_by_anybody_is_refused(given, says):
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        from_mapping({"TARGET_LANGUAGES": given})
