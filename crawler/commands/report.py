@@ -104,8 +104,9 @@ class Command(ProjectCommand, ScrapyCommand):
             sys.stdout.write(text if text.endswith("\n") else text + "\n")
             return
         console = Console(soft_wrap=False)
-        console.print(table.as_table(books, opts.by, top))
-        for note in table.notes(books, opts.by, top):
+        shown, left_out = table.as_table(books, opts.by, top, console.width)
+        console.print(shown)
+        for note in table.notes(books, opts.by, top, left_out):
             console.print(note, style="dim", highlight=False)
 
     def _check(self, corpus_dir: str, path: Path) -> None:

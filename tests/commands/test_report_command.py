@@ -25,7 +25,8 @@ def test_json_and_csv_have_every_figure_of_every_group(scrapy, corpus, by):
     assert rows == shown
 
 
-def test_a_price_gives_costs_and_a_table_names_the_currency(scrapy, corpus):
+def test_a_price_gives_costs_and_a_table_names_the_currency(scrapy, corpus, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     plain = scrapy("report", "--by", "domain", "corpus").out
     assert "example.org" in plain and "(all)" in plain and "cost" not in plain
     priced = scrapy("report", "--by", "domain", "-s", "COST_REQUEST=2", "-s", "COST_CURRENCY=CHF", "corpus").out
@@ -46,6 +47,19 @@ def test_the_largest_come_first_and_the_rest_is_counted(scrapy, tmp_path, corpus
         row["name"] for row in json.loads(scrapy("report", "--by=domain", "--format=json", "corpus").out)["groups"]
     ]
     assert names == ["example.org", "d0.test", "d1.test"]
+
+
+def test_a_narrow_terminal_has_fewer_columns_but_every_number_whole(scrapy, corpus, monkeypatch):
+    wide = {}
+    for width in (60, 80, 100, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        told = scrapy("report", "--by", "day", "-s", "COST_REQUEST=1", "corpus").out
+        assert "…" not in told and max(map(len, told.splitlines())) <= width
+        (day,) = (line.split() for line in told.splitlines() if line.startswith("2026-"))
+        wide[width] = day
+        more = [int(line.split()[0]) for line in told.splitlines() if "more column" in line]
+        assert bool(more) == (len(day) < len(wide[width]) + sum(more))
+    assert wide[60] == wide[200][: len(wide[60])] and len(wide[60]) < len(wide[200])
 
 
 def test_a_group_named_like_a_formula_is_text_in_a_spreadsheet(scrapy, corpus):

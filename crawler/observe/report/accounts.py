@@ -20,7 +20,7 @@ from crawler.storage.types import Counts, Entry, Manifest
 
 BY = ("domain", "batch", "day", "tier", "language")
 MOST_POINTS = 200
-"""Points of a series over time: minutes, hours, days, the finest of which there are no more."""
+"""Points of a series over time: seconds, minutes, hours, days, the finest of which there are no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Books:
 
     whole: Account
     groups: dict[str, list[Account]]
-    series: list[Account]  # by minute, hour or day, in the order of time
+    series: list[Account]  # by second, minute, hour or day, in the order of time
     uncounted: int = 0
     lengths: dict[str, Counts] = field(default_factory=dict)
     currency: str = ""

@@ -121,7 +121,7 @@ def _thinned(ticks: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def moment_of(name: str) -> float:
-    """Seconds since the epoch of the beginning of a minute, hour, day, month or year."""
+    """Seconds since the epoch of the beginning of a second, minute, hour, day, month or year."""
     return datetime.fromisoformat(f"{name}{'0000-01-01T00:00'[len(name) :]}+00:00").timestamp()
 
 

@@ -16,7 +16,22 @@ SHARED = ("all_requests", "received_bytes", "cpu_seconds", "tokens_per_cpu_secon
 """Figures that only runs know: of anything but a batch they are a share of what the corpus took."""
 MOST_NAME = 32
 """Characters of a name that stand on one line, however narrow the terminal is."""
-_SHORT = tuple(name for name in FIGURES if name not in {"rejected", "all_requests", "received_bytes"})
+_SHOWN = (
+    *(
+        "requests",
+        "kept",
+        "tokens",
+        "target_share",
+        "token_share",
+        "uniqueness",
+        "tokens_per_request",
+        "tokens_per_cost",
+    ),
+    *("tokens_per_cpu_second", "pii_rate", "licence_pass_rate", "extraction_yield", "escalation_rate", "cost"),
+    *("cpu_seconds", "safety_rejections"),
+)
+"""Columns of the table, as many as are as wide as the terminal."""
+_GAP = 2
 
 
 def as_json(books: Books, by: str, top: int | None) -> str:
@@ -38,27 +53,52 @@ def as_csv(books: Books, by: str, top: int | None) -> str:
     return out.getvalue()
 
 
-def as_table(books: Books, by: str, top: int | None) -> Table:
-    """The columns in which at least one group has a figure, the whole corpus below."""
-    shown = books.groups[by][:top]
-    figures = [account.figures() for account in (*shown, books.whole)]
-    names = [name for name in _SHORT if any(row[name] is not None for row in figures)]
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    widest = max(len(account.name) for account in (*shown, books.whole))
-    table.add_column(Text(by), overflow="fold", min_width=min(widest, MOST_NAME))
-    for name in names:
-        table.add_column(Text(_heading(name, by, books.currency)), justify="right")
-    for account, row in zip((*shown, books.whole), figures, strict=True):
+def as_table(books: Books, by: str, top: int | None, width: int) -> tuple[Table, int]:
+    """The columns in which a group has a figure, the whole corpus below; and how many had no room in `width`."""
+    shown = [*books.groups[by][:top], books.whole]
+    figures = [account.figures() for account in shown]
+    cells = {
+        name: [FIGURES[name].show(row[name]) for row in figures]
+        for name in _SHOWN
+        if any(row[name] is not None for row in figures[:-1])
+    }
+    longest = min(max(len(account.name) for account in shown), MOST_NAME)
+    headings = {name: _heading(name, by, books.currency) for name in cells}
+    fitting = _fitting(
+        {name: _width(headings[name], cells[name]) for name in cells}, width - max(longest, len(by)) - _GAP
+    )
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
+    table.add_column(Text(by), overflow="fold", width=max(longest, len(by)))
+    for name in fitting:
+        table.add_column(Text(headings[name]), justify="right", width=_width(headings[name], cells[name]))
+    for row, account in enumerate(shown):
         style = "bold" if account is books.whole else ""
-        table.add_row(Text(account.name, style), *(Text(FIGURES[name].show(row[name]), style) for name in names))
-    return table
+        table.add_row(Text(account.name, style), *(Text(cells[name][row], style) for name in fitting))
+    return table, len(cells) - len(fitting)
 
 
-def notes(books: Books, by: str, top: int | None) -> list[str]:
+def _fitting(widths: dict[str, int], room: int) -> list[str]:
+    taken, found = 0, []
+    for name, width in widths.items():
+        if taken + width + _GAP > room:
+            break
+        taken += width + _GAP
+        found.append(name)
+    return found
+
+
+def _width(heading: str, cells: list[str]) -> int:
+    """A heading takes several lines, a number never does."""
+    return max(map(len, [*heading.split(), *cells]))
+
+
+def notes(books: Books, by: str, top: int | None, left_out: int) -> list[str]:
     """What a reader of the table has to know, as sentences."""
     found = []
     if (count := len(books.groups[by])) > len(books.groups[by][:top]):
         found.append(f"{count - len(books.groups[by][:top]):,} more: --top {count}")
+    if left_out:
+        found.append(f"{left_out} more column{'s' if left_out > 1 else ''}: a wider terminal, or --format csv")
     if by != "batch" and any(account.spent.requests or account.spent.cpu_seconds for account in books.groups[by]):
         found.append("≈ only the runs know it: this group's share, by requests, pages read and pages drawn")
     return found

@@ -19,12 +19,12 @@ GROUPINGS = ("domain", "time", "language", "tier")
 MAX_DOMAINS = 1_000
 """Domains that an entry lists, those with most requests; the others are counted together."""
 MAX_TIMES = 300
-"""Minutes that an entry lists; where there are more, it lists hours, days, months or years."""
+"""Seconds that an entry lists; where there are more, it lists minutes, hours, days, months or years."""
 OTHER = "(others)"
 """What the domains beyond the listed ones have together."""
 _DAY = 10  # characters of an RFC 3339 time
-TIMES = (16, 13, _DAY, 7, 4)
-"""Minute, hour, day, month, year: how many characters of an RFC 3339 time name it."""
+TIMES = (19, 16, 13, _DAY, 7, 4)
+"""Second, minute, hour, day, month, year: how many characters of an RFC 3339 time name it."""
 YIELD_UNIT = 10_000
 """`yield_sum` counts ten-thousandths, as precise as a record says its yield: sums are exact."""
 LENGTHS = ("word_count", "char_count", "token_estimate")
@@ -167,8 +167,8 @@ def _largest(groups: dict[str, Counter[str]], most: int) -> dict[str, Counter[st
 
 
 def coarse(groups: dict[str, Counter[str]], most: int) -> dict[str, Counter[str]]:
-    """By minute, hour, day, month or year: the finest that all groups can be told in, and of which there are at most
-    `most` (or the years)."""
+    """By second, minute, hour, day, month or year: the finest that all groups can be told in and that gives
+    at most `most` of them (or the years)."""
     finest = min((len(name) for name in groups if name), default=TIMES[0])
     found = groups
     for characters in (length for length in TIMES if length <= finest):

@@ -238,7 +238,7 @@ def test_domains_beyond_the_listed_ones_are_counted_together_until_they_are_read
 
 @pytest.mark.parametrize(
     ("count", "step", "length"),
-    [(300, 60, 16), (600, 60, 13), (600, 3600, 10), (600, 86_400, 7), (600, 40 * 86_400, 4)],
+    [(300, 1, 19), (600, 1, 16), (600, 60, 13), (600, 3600, 10), (600, 86_400, 7), (600, 40 * 86_400, 4)],
 )
 def test_times_are_told_as_finely_as_their_number_allows(count, step, length):
     made = counting.Accounts()
