@@ -29,6 +29,7 @@ from crawler.document import DropReason, Rendering
 from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
+from crawler.statkeys import BROWSER_MS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -121,7 +122,10 @@ class Renderer:
         finally:
             await self._within(place.leave(browser, clean=clean))
             self._free.append(place)
-            self._page_seconds += 0.2 * (time.monotonic() - start - self._page_seconds)
+            seconds = time.monotonic() - start
+            self._page_seconds += 0.2 * (seconds - self._page_seconds)
+            if self._crawler.stats is not None:
+                self._crawler.stats.inc_value(BROWSER_MS, round(1000 * seconds))
             self._active -= 1
             self._since_start += 1
             if not self._active:

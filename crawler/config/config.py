@@ -24,6 +24,7 @@ from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
+from crawler.config.report import ReportConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
@@ -44,6 +45,7 @@ class Config:
     dedup: DedupConfig
     storage: StorageConfig
     metrics: MetricsConfig
+    report: ReportConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
     digest: str = field(init=False, compare=False)
@@ -84,6 +86,7 @@ SECTIONS: dict[str, type[Any]] = {
     "dedup": DedupConfig,
     "storage": StorageConfig,
     "metrics": MetricsConfig,
+    "report": ReportConfig,
 }
 
 
