@@ -47,19 +47,19 @@ class _StoppedError(Exception):
 class Catalogue:
     """The records of one corpus. `done` of `total` records are read; `problem` says why the build has failed.
 
-    Raises: StorageError where there is no corpus or no sealed file.
+    crawling: a crawl may be at work, which has not sealed anything yet; that is a `problem` then.
+    Raises: StorageError where there is no corpus, or no sealed file and no crawl.
     """
 
-    def __init__(self, place: Place, file: Path) -> None:
+    def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
         self.place = place
         entries = read_files(place, (SHARDS, REJECTED))
-        if not entries:
-            raise StorageError(
-                f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
-            )
+        nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
+        if not entries and not crawling:
+            raise StorageError(nothing)
         self.paths = [entry["path"] for entry in entries]
         self._listed = [entry["documents"] for entry in entries]
-        self.total, self.done, self.problem = sum(self._listed), 0, ""
+        self.total, self.done, self.problem = sum(self._listed), 0, "" if entries else nothing
         self._keys = _keys_of(self.paths)
         self._file, self._ready, self._stop = file, threading.Event(), threading.Event()
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -122,6 +122,8 @@ class Catalogue:
 
     def _build(self) -> None:
         try:
+            if self.problem:
+                return
             folder = self._index()
             with duckdb.connect(str(self._file), config=_limits()) as connection:
                 columns = ", ".join(f'"{name}" {kind}' for name, kind in TABLE.items())
