@@ -17,6 +17,7 @@ from crawler.commands.operations import (
     expire,
     export,
     index,
+    mix,
     page,
     query,
     repair,
@@ -36,6 +37,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "repair": repair.OPERATION,
         "select": select.OPERATION,
         "export": export.OPERATION,
+        "mix": mix.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
         "exclude": exclude.OPERATION,
@@ -52,6 +54,4 @@ class Command(OperationsCommand, ScrapyCommand):
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return (
-            "Check a corpus, compose a subset, export it, withdraw domains, find repetitions and test sets, show a page"
-        )
+        return "Check, compose, mix, export a corpus, withdraw domains, find repetitions and test sets, show a page"

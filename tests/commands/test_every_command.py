@@ -42,6 +42,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset expire": (["--older-than", "1", "corpus"], 1),
     "dataset export": (["--to", "jsonl.gz", "--out", "release", "corpus"], 1),
     "dataset index": (["texts.jsonl"], 1),
+    "dataset mix": (["--out", "mixed", "spec.yaml"], 1),
     "dataset page": (PAGE[2:], 1),
     "dataset query": (["corpus", "SELECT 1"], 1),
     "dataset repair": (["corpus"], 1),
