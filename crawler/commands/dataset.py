@@ -8,6 +8,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
+    across,
     best,
     captures,
     contaminated,
@@ -38,6 +39,7 @@ class Command(OperationsCommand, ScrapyCommand):
         "select": select.OPERATION,
         "export": export.OPERATION,
         "mix": mix.OPERATION,
+        "across": across.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
         "exclude": exclude.OPERATION,

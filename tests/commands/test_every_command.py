@@ -33,6 +33,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "bench": ([], 2),
     "check": ([], 0),
     "crawl": (["corpus"], 1),
+    "dataset across": (["corpus", "other"], 1),
     "dataset best": (["corpus"], 1),
     "dataset captures": (["--index", "none.cdxj", "--out", "x.warc.gz", "example.org"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),

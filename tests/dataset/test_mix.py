@@ -358,6 +358,12 @@ def test_a_field_that_is_mapped_and_not_there_or_of_another_type_is_named(folder
         mixed(folder, tokens=10, sources={"open": source})
 
 
+def test_an_address_that_is_no_http_url_has_no_domain(tmp_path):
+    write(tmp_path / "open.jsonl.gz", [{"text": f"text {n}", "url": f"book:{n}"} for n in range(9)])
+    _, records = mixed(tmp_path, tokens=9, tolerance=0.5, sources=OPEN, cap={"share": 0.1})
+    assert records and {r["domain"] for r in records} == {None}
+
+
 def test_a_source_that_changes_meanwhile_ends_it_and_nothing_is_there(folder):
     path = folder / "own.jsonl.gz"
     write(path, documents(200))

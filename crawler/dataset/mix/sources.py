@@ -171,8 +171,15 @@ def _ours(source: Source, theirs: Any, where: str) -> Record:
     record |= source.constants
     if "text" not in source.fields and not isinstance(theirs.get("text", 0), str | None):
         raise StorageError(f"{where}: no text; say which field it is: sources.{source.name}.fields.text")
-    record["domain"] = record["domain"] or (registrable_domain(record["url"]) if record["url"] else None)
+    record["domain"] = record["domain"] or _domain_of(record["url"] or "")
     return record
+
+
+def _domain_of(url: str) -> str | None:
+    try:
+        return registrable_domain(url)
+    except ValueError:  # no http(s) URL: others name their documents as they like
+        return None
 
 
 def _fits(name: str, value: Any) -> bool:
