@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -167,7 +168,8 @@ def run_peer(pages: int, folder: Path) -> dict[str, Any]:
     output = folder / "peer.jsonl"
     with _served() as (port, _):
         file = _seeds(pages, 0, port, folder)
-        seconds, watched = _watched([str(PEER_PYTHON), str(PEER_SCRIPT), str(file), str(output), browser, str(PLACES)])
+        command = [str(PEER_PYTHON), str(PEER_SCRIPT), str(file), str(output), browser, str(PLACES)]
+        seconds, watched = _watched(command, {"CRAWLEE_STORAGE_DIR": str(folder / "storage")})
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()] if output.exists() else []
     texts = {line["url"].rpartition("/")[2]: line["text"] for line in lines}
     found = _found(texts, pages)
@@ -182,10 +184,10 @@ def _seeds(pages: int, fast: int, port: int, folder: Path) -> Path:
     return file
 
 
-def _watched(command: list[str]) -> tuple[float, Watched]:
+def _watched(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, Watched]:
     """Run a command to its end: seconds by the clock, and what its processes used."""
     start, watched = time.monotonic(), Watched()
-    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL, env=os.environ | (environment or {}))
     while process.poll() is None:
         watched.look(psutil.Process(process.pid))
         time.sleep(0.25)

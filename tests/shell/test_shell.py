@@ -143,3 +143,12 @@ def test_the_image_holds_the_product_and_starts_scrapy() -> None:
     assert "COPY crawler crawler" in lines
     assert 'ENTRYPOINT ["scrapy"]' in lines
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
+
+
+def test_every_folder_at_the_top_stands_in_the_readme_and_nothing_else_is_committed_there() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    folders = {line.partition("/")[0] for line in listed.stdout.splitlines() if "/" in line}
+    table = (PROJECT / "README.md").read_text("utf-8").partition("## The repository")[2]
+    assert {name for name in folders if not name.startswith(".")} == set(re.findall(r"^\| `([\w-]+)/` \|", table, re.M))
