@@ -45,7 +45,6 @@ def decide(
     database: duckdb.DuckDBPyConnection,
     permutations: int,
     *,
-    block: int = BLOCK,
     progress: Callable[[int], object] = lambda _: None,
 ) -> None:
     """Make the table `decisions`: each document of `ranked` that goes, its owner and their similarity (0 to 1).
@@ -57,17 +56,16 @@ def decide(
     database.execute("CREATE TABLE signatures (owner BIGINT, signature BLOB)")
     reading = database.cursor()
     reading.execute("SELECT place, digest, signature, bands, needed FROM ranked ORDER BY place")
-    fill(database.cursor(), "decisions", DECISIONS, _decisions(database, reading, permutations, block, progress))
+    fill(database.cursor(), "decisions", DECISIONS, _decisions(database, reading, permutations, progress))
 
 
 def _decisions(
     database: duckdb.DuckDBPyConnection,
     reading: duckdb.DuckDBPyConnection,
     permutations: int,
-    size: int,
     progress: Callable[[int], object],
 ) -> Iterator[tuple[int, int, float, int]]:
-    while rows := reading.fetchmany(size):
+    while rows := reading.fetchmany(BLOCK):
         keys = [_keys(bands) for _, _, _, bands, _ in rows]
         block = _known(database, rows, keys)
         for row, row_keys in zip(rows, keys, strict=True):
