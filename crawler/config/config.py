@@ -160,11 +160,6 @@ def _check_together(config: Config) -> list[str]:
         problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
     if f.recrawl and not f.recrawl_remember:
         problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
-    if config.extraction.text_format == "markdown" and config.extraction.extractor != "learned":
-        problems.append(
-            f"TEXT_FORMAT='markdown' with EXTRACTOR={config.extraction.extractor!r}: only the learned extractor writes "
-            "Markdown; set EXTRACTOR=learned, or leave TEXT_FORMAT=text"
-        )
     permutations = config.dedup.bands * config.dedup.rows
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")
