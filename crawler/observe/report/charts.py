@@ -6,7 +6,7 @@ Words and numbers stand beside the drawing as text of the page, so they keep the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from crawler.storage.files.tally import SCORE_BINS
 
 WIDTH, HEIGHT = 400, 120
 _GAP = 0.12  # of a bar's place that stays empty
-_MOST_TICKS = 7
+_FEWEST_TICKS, _MOST_TICKS = 3, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,18 @@ def _histogram(title: str, counts: Sequence[int], edges: Sequence[str], ticks: l
 
 
 def _logarithmic(first: int, last: int) -> list[tuple[str, str]]:
-    """Round numbers on the scale: 1, 2, 5, 10, …, or powers of ten where these are too many."""
+    """Round numbers on the scale: 1, 2, 5, 10, …; powers of ten where these are too many; 1, 2, 3, … where too few."""
     low, high = length_from(first), length_from(last)
-    round_numbers = [step * 10**power for power in range(13) for step in (1, 2, 5)]
-    found = [value for value in round_numbers if low <= value <= high]
+
+    def within(steps: Iterable[int]) -> list[int]:
+        found = (step * 10**power for power in range(13) for step in steps)
+        return [value for value in found if low <= value <= high]
+
+    found = within((1, 2, 5))
     if len(found) > _MOST_TICKS:
-        found = [value for value in found if str(value)[0] == "1"]
+        found = within((1,))
+    elif len(found) < _FEWEST_TICKS:
+        found = within(range(1, 10))
     span = last - first
     places = [100 * (BINS_AN_OCTAVE * math.log2(value) - first) / span for value in found]
     return [(f"{place:.2f}", _compact(value)) for place, value in zip(places, found, strict=True)]
@@ -112,7 +118,7 @@ def _logarithmic(first: int, last: int) -> list[tuple[str, str]]:
 def _compact(value: int) -> str:
     for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if value >= unit:
-            return f"{value // unit}{name}"
+            return f"{value / unit:g}{name}"
     return str(value)
 
 

@@ -37,7 +37,7 @@ _SHOWN: dict[Unit, Callable[[float], str]] = {
     "ratio": _ratio,
     "bytes": size,
     "seconds": lambda value: f"{value:,.1f} s",
-    "money": lambda value: f"{value:,.4f}" if value < 1 else f"{value:,.2f}",
+    "money": lambda value: f"{value:,.2f}" if value >= 1 else f"{value:.3g}",
 }
 
 FIGURES: dict[str, Figure] = {

@@ -176,7 +176,7 @@ def _over_time(series: Sequence[Account]) -> Iterator[Chart]:
         yield charts.over_time("Tokens kept, added up", [(a.name, n) for a, n in zip(series, tokens, strict=True)])
     for name, title in (("extraction_yield", "Extraction yield"), ("escalation_rate", "Pages drawn in a browser")):
         found = [(account.name, value) for account in series if (value := account.figures()[name]) is not None]
-        if len(found) > 1:
+        if len(found) > 1 and any(value for _, value in found):
             share = name == "escalation_rate"
             points = [(moment, 100 * value if share else value) for moment, value in found]
             yield charts.over_time(title, points, most=100 if share else None, unit=" %" if share else "")

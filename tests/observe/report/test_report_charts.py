@@ -46,6 +46,11 @@ def test_round_numbers_stand_where_their_bins_are():
     assert float(high.x) > float(low.x) and float(high.height) == charts.HEIGHT == 4 * float(low.height)
 
 
+def test_narrow_ranges_have_more_round_numbers():
+    chart = charts.lengths("Words", {counting.length_bin(200): 1, counting.length_bin(300): 2})
+    assert [text for _, text in chart.ticks] == ["200", "300"]
+
+
 def test_wide_ranges_have_powers_of_ten_only():
     chart = charts.lengths("Words", {0: 1, counting.length_bin(2 * 10**7): 1})
     assert [text for _, text in chart.ticks] == ["1", "10", "100", "1k", "10k", "100k", "1M", "10M"]
