@@ -19,6 +19,7 @@ from crawler.browser import find
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.exclude import refused_domains
+from crawler.document import DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
@@ -193,7 +194,10 @@ def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
     if unread := stats.get(UNREAD_SITEMAPS):
         return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
-        return "no page could be fetched:\n  " + "\n  ".join(stats.get(UNREACHED_EXAMPLES, []))
+        examples = stats.get(UNREACHED_EXAMPLES, [])
+        final = any(f": {DropReason.NETWORK_FORBIDDEN}," in example for example in examples)
+        after = ["correct the settings and start in another CORPUS_DIR: in this one the verdicts stay"] if final else []
+        return "\n  ".join(["no page could be fetched:", *examples, *after])
     return None
 
 

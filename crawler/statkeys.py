@@ -26,6 +26,9 @@ LOG_LINES = "log_count"  # followed by /level
 
 # The frontier, as this worker saw it.
 SEEDS = "frontier/seeds"
+SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
+SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
+STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
 TRAPPED = "frontier/trapped"  # followed by /kind of trap
 CAPPED = "frontier/capped"  # followed by /depth or /pages

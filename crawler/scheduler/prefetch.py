@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Batch, Counts, Mode
-from crawler.statkeys import LEASED
+from crawler.statkeys import LEASED, STANDSTILL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from crawler.scheduler.in_flight import InFlight
     from crawler.scheduler.start_urls import StartUrls
 
+logger = logging.getLogger(__name__)
+
+STANDSTILLS = {
+    Mode.PAUSE: "the crawl is paused: nothing is handed out until `scrapy frontier resume`",
+    Mode.DRAIN: "the crawl is draining: workers finish and end; nothing is handed out until `scrapy frontier resume`",
+}
 _POLL = 0.25  # seconds; other workers make URLs ready without telling us
 _SHORTEST = 0.002  # seconds
 
@@ -54,6 +61,7 @@ class Prefetch:
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
         self._stopped = False
+        self._mode = Mode.RUN
 
     def stir(self) -> None:
         """Something changed: look again now."""
@@ -96,9 +104,18 @@ class Prefetch:
             self._stats.inc_value(LEASED, len(batch.leases))
         if batch.counts is not None:
             self.counts = batch.counts
+            self._note_standstill(batch.counts.mode)
         self._note_idleness(batch)
         if batch.leases or self.finished:
             self._engine.wake()
+
+    def _note_standstill(self, mode: Mode) -> None:
+        """Say it where nothing is handed out, once each time it begins; the summary says it again."""
+        if mode is not self._mode and mode is not Mode.RUN:
+            logger.warning("%s", STANDSTILLS[mode])
+        if mode is not self._mode:
+            self._stats.set_value(STANDSTILL, STANDSTILLS.get(mode, ""))
+        self._mode = mode
 
     def _note_idleness(self, batch: Batch) -> None:
         if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._putting():

@@ -37,7 +37,17 @@ from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of
 from crawler.spiders.unread import UnreadSitemaps
 from crawler.stages.tiers import has_too_little
-from crawler.statkeys import CAPPED, OUTSIDE, PUT, SEEDS, SITEMAPS, SITEMAPS_UNCHANGED, TRAPPED
+from crawler.statkeys import (
+    CAPPED,
+    OUTSIDE,
+    PUT,
+    SEEDS,
+    SEEDS_KNOWN,
+    SEEDS_REFUSED,
+    SITEMAPS,
+    SITEMAPS_UNCHANGED,
+    TRAPPED,
+)
 from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
@@ -123,10 +133,14 @@ class CorpusSpider(Spider):
             self.logger.warning(warning)
         client = self.frontier.frontier
         self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
-        for batch in self.plan.batches():
+        for given in self.plan.batches():
+            batch = list(given)
             seeds = self._admitted(batch, "seed")  # a stored allowlist may be stricter than the arguments
-            await self._put(seeds)
+            answers = Counter(await self._put(seeds))
             self._count(SEEDS, len(seeds))
+            self._count(SEEDS_KNOWN, answers[PutStatus.SEEN])
+            self._count(f"{SEEDS_REFUSED}/outside", len(batch) - len(seeds))
+            self._count(f"{SEEDS_REFUSED}/withdrawn", answers[PutStatus.BLOCKED])
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""
@@ -287,9 +301,9 @@ class CorpusSpider(Spider):
             return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _put(self, candidates: list[Candidate], parent: Lease | None = None) -> None:
+    async def _put(self, candidates: list[Candidate], parent: Lease | None = None) -> list[PutStatus]:
         if not candidates:
-            return
+            return []
         answers = await self.frontier.put(candidates, parent.token if parent else None)
         for status, count in Counter(answers).items():
             self._count(f"{PUT}/{status}", count)
@@ -298,7 +312,9 @@ class CorpusSpider(Spider):
                 self._count(f"{TRAPPED}/{trap_reason(candidate.url)}")
             elif status is PutStatus.CAPPED:
                 self._count(f"{CAPPED}/pages")
+        return answers
 
     def _count(self, key: str, n: int = 1) -> None:
         assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(key, n)
+        if n:
+            self.crawler.stats.inc_value(key, n)

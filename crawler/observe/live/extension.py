@@ -78,6 +78,7 @@ class ProgressExtension:
         """Every file is sealed: stop the live lines and print the summary."""
         from rich.console import Console
 
+        from crawler.observe.live import idle
         from crawler.observe.report import balance, terminal
 
         if self._task is not None:
@@ -91,7 +92,8 @@ class ProgressExtension:
         except StorageError as error:
             sys.stderr.write(f"error: no summary: {error}\n")
             return
-        more = chain(missed_sitemaps(self._crawler.stats), balance.sections(found))
+        stats = self._crawler.stats.get_stats() if self._crawler.stats else {}
+        more = chain(idle.sections(stats), missed_sitemaps(self._crawler.stats), balance.sections(found))
         terminal.show(summary, Console(), more)
 
     async def _run(self) -> None:

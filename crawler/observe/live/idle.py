@@ -1,0 +1,37 @@
+"""Why a run judged no page: the crawl stands still, its seeds were known before, or they were refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from crawler.statkeys import RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, STANDSTILL, judged
+
+_REFUSED = {
+    "outside": "is outside of what the crawl may fetch (its domains, paths and licences; also after `dataset exclude`)",
+    "withdrawn": "is of a domain that was withdrawn from this crawl",
+}
+
+
+def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """One section for the summary; none where a page was judged, or the run looked for changed pages."""
+    said = list(_sentences(stats))
+    if said and not judged(stats):
+        yield "Nothing was judged in this run", Text("\n".join(said), "yellow")
+
+
+def _sentences(stats: Mapping[str, Any]) -> Iterator[str]:
+    if standstill := stats.get(STANDSTILL):
+        yield str(standstill)
+    known, seeds = int(stats.get(SEEDS_KNOWN, 0)), int(stats.get(SEEDS, 0))
+    if known and not any(name.startswith(RECRAWL) for name in stats):
+        yield (
+            f"{known:,} of {seeds:,} seeds were known before this run and keep their verdicts (`scrapy report` says "
+            "which): RECRAWL=1 asks for what may have changed, another CRAWL_ID and CORPUS_DIR begin anew"
+        )
+    for reason, words in _REFUSED.items():
+        if count := int(stats.get(f"{SEEDS_REFUSED}/{reason}", 0)):
+            yield f"{count:,} seed{' ' if count == 1 else 's, each of which '}{words}"
