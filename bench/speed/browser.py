@@ -14,6 +14,7 @@ environment of its own: `python -m venv bench/.cache/crawlee && bench/.cache/cra
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -68,7 +69,7 @@ def _answer(path: str) -> tuple[str, bytes]:
     if path == "/app.js":
         return "text/javascript", APP
     if path.startswith("/data/page-"):
-        lines = prose(path)
+        lines = _lines(path)
         return "application/json", json.dumps({"title": f"About {path[11:]}", "lines": lines}).encode()
     if path.startswith("/page-"):
         return "text/html; charset=utf-8", SHELL
@@ -76,6 +77,17 @@ def _answer(path: str) -> tuple[str, bytes]:
         text = "".join(f"<p>{line}</p>" for line in prose(path))
         return "text/html; charset=utf-8", f"<!doctype html><title>Fast</title><main>{text}</main>".encode()
     return "text/plain", b""
+
+
+_UNWANTED = ("lorem", "telephone", "@", "0")
+
+
+def _lines(path: str) -> list[str]:
+    """Prose for a page that is kept as it is: without what the pipeline takes for filler or a telephone number."""
+    drafts = (prose(f"{path}?{draft}") for draft in itertools.count())
+    return next(
+        lines for lines in drafts if not any(word in " ".join(lines).lower() for word in ("lorem", "telephone"))
+    )
 
 
 @dataclass
@@ -182,7 +194,7 @@ def _watched(command: list[str]) -> tuple[float, Watched]:
 
 def _found(texts: dict[str, str], pages: int) -> int:
     """Pages in whose text each line of their own stands."""
-    return sum(all(line in texts.get(f"page-{n}", "") for line in prose(f"/data/page-{n}")) for n in range(pages))
+    return sum(all(line in texts.get(f"page-{n}", "") for line in _lines(f"/data/page-{n}")) for n in range(pages))
 
 
 def _until_last_fast(asked: list[tuple[float, str]]) -> float | None:

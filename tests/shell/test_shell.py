@@ -19,6 +19,7 @@ WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_exte
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
 OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
+OPTIONAL |= {"scipy", "tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -59,8 +60,8 @@ def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
 
 
 def test_what_parquet_and_sql_need_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb"}
-    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb"}
+    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb", "scipy"}
+    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb", "scipy"}
 
 
 def test_what_the_view_in_the_browser_needs_on_top_is_required_apart() -> None:
