@@ -45,6 +45,7 @@ def write(report: Report) -> list[str]:
     numbers = report.summary.as_dict() | {
         "duplicates": report.duplicates.as_dict(),
         "requests": [row.as_dict() for row in report.requests[: requests.TOP]],
+        "requests_by_domain": [row.as_dict() for row in requests.by_domain(report.requests)[: requests.TOP]],
     }
     place.put("stats.json", orjson.dumps(numbers, option=options))
     place.put("report.html", page(report.summary, report.samples, report.duplicates, report.requests).encode())
