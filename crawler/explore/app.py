@@ -13,11 +13,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawler.config import Config
-from crawler.explore import corpus_page, document_page, documents_page, judge, what_if
+from crawler.explore import corpus_page, document_page, documents_page, judge, live_page, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.filters import FilterError
 from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
+from crawler.explore.live import Live
 from crawler.storage.files.errors import StorageError
 
 
@@ -51,8 +52,10 @@ FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
 """The same for what a form sends: the only addresses that write anything."""
 
 
-def application(catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = ()) -> Guard:
-    """Everything, behind its guard."""
+def application(
+    catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = (), lives: Sequence[Live] = ()
+) -> Guard:
+    """Everything, behind its guard. lives: the crawls of the corpora, in the same order; without them no live page."""
     routes = [Route("/", lambda _: RedirectResponse("/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
     routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
@@ -60,6 +63,7 @@ def application(catalogues: Sequence[Catalogue], config: Config, token: str, hos
         Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
         for path, take in FORMS
     ]
+    routes += live_page.routes(lives, lambda number: _frame(catalogues, number, token))
     problems: dict[Any, Any] = {
         FilterError: _problem(400, catalogues),
         StorageError: _problem(500, catalogues),
