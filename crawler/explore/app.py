@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -13,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawler.config import Config
-from crawler.explore import corpus_page, document_page, documents_page, judge, live_page, what_if
+from crawler.explore import compare, corpus_page, document_page, documents_page, judge, live_page, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.filters import FilterError
 from crawler.explore.guard import FORM, Guard
@@ -63,7 +64,9 @@ def application(
         Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
         for path, take in FORMS
     ]
-    routes += live_page.routes(lives, lambda number: _frame(catalogues, number, token))
+    frame = partial(_framed, catalogues, token)
+    routes += live_page.routes(lives, frame)
+    routes += compare.routes(compare.Comparisons([catalogue.place for catalogue in catalogues]), frame)
     problems: dict[Any, Any] = {
         FilterError: _problem(400, catalogues),
         StorageError: _problem(500, catalogues),
@@ -98,6 +101,13 @@ def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dic
     """What stands on every page around its content."""
     names = [catalogue.place.url for catalogue in catalogues]
     return {"corpora": names, "number": number, "base": f"/{number}", "csrf": Guard.csrf_of(token) if token else ""}
+
+
+def _framed(catalogues: Sequence[Catalogue], token: str, number: int) -> dict[str, Any]:
+    """Raises: HTTPException where there is no such corpus."""
+    if number >= len(catalogues):
+        raise HTTPException(404)
+    return _frame(catalogues, number, token)
 
 
 def _file(name: str) -> Callable[[Request], Response]:

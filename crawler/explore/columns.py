@@ -14,6 +14,7 @@ from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
 from crawler.document import RECORD_FIELDS, Columns
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
+from crawler.storage.files.columns import SIGNAL as STATEMENT
 from crawler.storage.files.columns import kind_of
 
 _TYPES = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
@@ -46,12 +47,28 @@ def _signals() -> dict[str, str]:
 FIELDS: dict[str, str] = {**VERDICT, **_fields()}
 """What a person may filter and sort by: name -> SQL type."""
 SIGNALS: dict[str, str] = _signals()
+NESTED: dict[str, tuple[str, str]] = {f"optout_signals.{part}": ("optout_signals", part) for part in STATEMENT}
+"""Parts of the objects in a list, which a person may filter by: name -> column and key."""
+_MEASURED = "quality_signals."
 TABLE: dict[str, str] = {**_HELD, **FIELDS, **SIGNALS}
+
+
+def known_as(name: str) -> str:
+    """The column of a field by the name it has in the record: `quality_signals.NAME` is `signal_NAME`, or `profile`."""
+    if not name.startswith(_MEASURED):
+        return name
+    part = name.removeprefix(_MEASURED)
+    return part if part == "profile" else f"{SIGNAL}{part}"
+
+
+def type_of(name: str) -> str:
+    """The SQL type of what a person may filter by."""
+    return "VARCHAR" if name in NESTED else TABLE[name]
 
 
 def is_number(name: str) -> bool:
     """True for a field that is compared as a number."""
-    return TABLE[name] in ("DOUBLE", "BIGINT")
+    return type_of(name) in ("DOUBLE", "BIGINT")
 
 
 def selected(source: str, there: set[str], place: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from pyarrow import parquet
 
 from crawler.document import DropReason
 from crawler.explore import listing as listing_module
+from crawler.explore.catalogue import Catalogue
 from crawler.explore.columns import FIELDS, SIGNALS
 from crawler.explore.distributions import figure
 from crawler.explore.filters import MAX_CONDITIONS, OPERATORS, Filter, FilterError, condition_of, filter_of
@@ -297,3 +298,43 @@ def test_a_corpus_that_cannot_be_written_is_shown_from_an_index_of_the_session(
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     assert serve(folder.path).catalogues[0].rows("SELECT count(*) FROM records") == [(1,)]
     assert not (folder.path / "index").exists()
+
+
+@pytest.fixture
+def stated(folder: Folder, kept, serve: Callable[..., Desk]) -> Catalogue:
+    """Page 0 without a statement, 1 with one of robots.txt, 2 with two."""
+    corpus = folder.opened()
+    robots = {"protocol": "robots", "carrier": "robots.txt", "value": "GPTBot", "verdict": "allowed"}
+    tdm = {"protocol": "tdmrep", "carrier": "header", "value": "0", "verdict": "allowed"}
+    for n, statements in enumerate(([], [robots], [robots, tdm])):
+        signals = {"profile": "prose", "gopher_words": 100 * n}
+        corpus.keep(kept(n, optout_signals=statements, quality_signals=signals))
+    corpus.close()
+    return serve(folder.path).catalogues[0]
+
+
+@pytest.mark.parametrize(
+    ("where", "pages"),
+    [
+        ("optout_signals.protocol=robots", "12"),
+        ("optout_signals.protocol=tdmrep", "2"),
+        ("optout_signals.protocol!=tdmrep", "01"),
+        ("optout_signals.value~gpt", "12"),
+        ("optout_signals.protocol=", "0"),
+        ("optout_signals.protocol!=", "12"),
+        ("optout_signals.protocol=x' OR true --", ""),
+        ("quality_signals.gopher_words>=100", "12"),
+        ("quality_signals.profile=prose", "012"),
+    ],
+)
+def test_a_part_of_a_nested_field_is_a_filter(stated: Catalogue, where: str, pages: str) -> None:
+    found = listing(stated, filter_of([("where", where), ("sort", "url")])).rows
+    assert "".join(row["url"][-1] for row in found) == pages
+
+
+@pytest.mark.parametrize(
+    "where", ["optout_signals.protocol>=a", "optout_signals.nothing=a", "quality_signals.nothing=1"]
+)
+def test_a_part_that_there_is_not_is_told(where: str) -> None:
+    with pytest.raises(FilterError, match="where="):
+        condition_of(where)

@@ -76,6 +76,7 @@ def write(report: Report) -> list[str]:
         "lengths": report.books.lengths,
         "warnings": report.balance.warnings,
         "requests": [row.as_dict() for row in report.requests[: requests.TOP]],
+        "requests_by_domain": [row.as_dict() for row in requests.by_domain(report.requests)[: requests.TOP]],
     }
     place.put("stats.json", orjson.dumps(numbers, option=options))
     place.put("report.html", _page(report).encode())

@@ -14,7 +14,7 @@ from crawler.observe.report.balance import Balance
 from crawler.observe.report.charts import Chart
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
 from crawler.observe.report.figures import FIGURES
-from crawler.observe.report.requests import Brought
+from crawler.observe.report.requests import Brought, Domain, by_domain
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary
 from crawler.observe.report.terminal import duration, size
@@ -155,8 +155,15 @@ def _requests(asked: list[Brought]) -> Iterator[_Table]:
         (f"{b.shape}: {b.kept:,} kept, {b.tokens_a_request:,.0f} tokens a request", b.requests) for b in asked[:_TOP]
     ]
     if rows:
+        domains = [(_domain_line(d), d.requests) for d in by_domain(asked)[:_TOP]]
+        yield _Table("Requests by domain, most fruitless first", domains, max(n for _, n in domains), "not")
         more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
         yield _Table(f"Where the requests went, by shape of the URL{more}", rows, rows[0][1], "kept")
+
+
+def _domain_line(domain: Domain) -> str:
+    said = f"{domain.domain}: {domain.fruitless:,} fruitless, {domain.tokens / domain.requests:,.0f} tokens a request"
+    return said + (f"; exclude in the allowlist: {', '.join(domain.excludes)}" if domain.excludes else "")
 
 
 def _histograms(summary: Summary, lengths: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
