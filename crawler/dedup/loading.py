@@ -26,6 +26,7 @@ from crawler.document import Document
 from crawler.pool.forkserver import QuietContext
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import MANIFEST, SHARDS
 from crawler.storage.files.shards import read_lines
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
@@ -142,13 +143,21 @@ def files_of(paths: list[str]) -> list[str]:
             there = fs.exists(inner)
         except (OSError, ValueError, ImportError) as error:
             raise LoadError(f"{path}: {error}") from error
-        files = [name for name in names if name.endswith(SUFFIXES)]
+        files = [name for name in _kept_ones(path, names) if name.endswith(SUFFIXES)]
         if not there or not files:
             raise LoadError(f"{path}: {_wanted() if there else 'no such file or folder'}")
         found += files
     if any(name.endswith(".parquet") for name in found) and find_spec("pyarrow") is None:
         raise LoadError("Parquet files need pyarrow, which is not installed: pip install pyarrow, or give JSON lines")
     return found
+
+
+def _kept_ones(path: str, names: list[str]) -> list[str]:
+    """Of a corpus of ours its kept documents; of any other folder everything."""
+    root = path.rstrip("/")
+    if f"{root}/{MANIFEST}" not in names:
+        return names
+    return [name for name in names if name.startswith(f"{root}/{SHARDS}/")]
 
 
 def _joined(path: str, inner: str, name: str) -> str:

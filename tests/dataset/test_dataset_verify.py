@@ -159,6 +159,8 @@ def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):
     write(folder, "w2", rejected=[rejected(1, crawled_at=second, **gone)])
     found = check(folder)
     assert (found.surplus, len(found.superseded)) == ([], 1)
+    said = scrapy("dataset", "verify", str(folder.path)).stdout
+    assert "2 records, 1 URLs once each, and 1 verdict(s) that a later visit replaced" in said
 
 
 def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder, rejected):

@@ -165,3 +165,12 @@ def test_the_command_says_what_is_wrong_and_exits_with_1(tmp_path):
     done = scrapy("dataset", "index", tmp_path / "nowhere.jsonl")
     assert done.returncode == 1
     assert "nowhere.jsonl: no such file or folder" in done.stderr
+
+
+def test_of_a_corpus_of_ours_the_kept_documents_are_loaded(tmp_path):
+    for name in ("manifest.json", "shards/a.jsonl", "rejected/b.jsonl", "index/shards-a.parquet", "labels.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}\n")
+    assert loading.files_of([f"{tmp_path}/"]) == [f"{tmp_path}/shards/a.jsonl"]
+    (tmp_path / "manifest.json").unlink()
+    assert len(loading.files_of([str(tmp_path)])) == 4

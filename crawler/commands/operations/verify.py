@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from crawler.commands.operation import Load, Operation
-from crawler.dataset.verify import finish_dead_writers, fix, verify
+from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
 from crawler.storage.files.place import Place
 
 
@@ -31,13 +31,21 @@ def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  #
     if found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
     if not problems:
-        sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, each URL exactly once\n")
+        sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}\n")
         if found.expired[0]:
             archives, records = found.expired
             sys.stdout.write(
                 f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)\n"
             )
     return problems
+
+
+def _once(found: Findings) -> str:
+    """Records that a later one replaces without any fault are counted, so that the numbers add up."""
+    if not found.superseded:
+        return "each URL exactly once"
+    left, more = found.documents - len(found.superseded), len(found.superseded)
+    return f"{left:,} URLs once each, and {more:,} verdict(s) that a later visit replaced or that were never final"
 
 
 OPERATION = Operation("check every file, every line, and that each URL is there once", "verify corpus", declare, check)

@@ -135,7 +135,7 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
 def _tables(summary: Summary) -> Iterator[_Table]:
     for title, counts, colour in (
         ("Domains", summary.domains, "kept"),
-        ("Rejected, by domain", summary.rejected_domains, "not"),
+        ("Not kept, by domain: rejected, on hold, unchanged", summary.rejected_domains, "not"),
         ("Languages", summary.languages, "kept"),
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),

@@ -1,0 +1,99 @@
+"""A run that judges nothing says why: its seeds are known or refused, or the crawl is draining."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.loopback_web import Answer, PolicyWeb
+from tests.support.places import PROJECT
+from tests.support.serving import article
+
+LOOPBACK = "127.0.0.0/8"
+
+
+@pytest.fixture
+def web() -> Iterator[PolicyWeb]:
+    with PolicyWeb() as server:
+        server.site("127.0.0.2", {"/": Answer(body=article("The first page")), "/b": Answer(body=article("Another"))})
+        yield server
+
+
+def scrapy(corpus: Path, web: PolicyWeb, *arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    given = {
+        "CORPUS_DIR": corpus, "NETWORK_ALLOW": LOOPBACK, "NETWORK_PORTS": web.port, "FRONTIER_IDLE_SECONDS": 0.3,
+        "EXTRACTION_MIN_WORDS": 5, "STAGE_WORKERS": 0,
+    } | settings  # fmt: skip
+    options = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments, *options],
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "300"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_second_run_says_that_its_seeds_are_known(tmp_path: Path, web: PolicyWeb) -> None:
+    url = f"url={web.base('127.0.0.2')}/"
+    first = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", url)
+    assert first.returncode == 0, first.stderr[-2000:]
+    assert "Nothing was judged" not in first.stdout
+    again = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", url)
+    assert again.returncode == 0, again.stderr[-2000:]
+    assert "Nothing was judged in this run" in again.stdout
+    assert "1 of 1 seeds were known before this run and keep their verdicts" in again.stdout
+
+
+def test_a_crawl_that_drains_says_so_and_goes_on_once_it_is_resumed(tmp_path: Path, web: PolicyWeb) -> None:
+    corpus, page = tmp_path / "c", f"url={web.base('127.0.0.2')}"
+    assert scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/").returncode == 0
+    assert scrapy(corpus, web, "frontier", "drain").returncode == 0
+    drained = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")
+    assert drained.returncode == 0, drained.stderr[-2000:]
+    assert "the crawl is draining" in drained.stdout
+    assert "the crawl is draining" in drained.stderr
+    assert "/b" not in web.asked["127.0.0.2"]
+    assert scrapy(corpus, web, "frontier", "resume").returncode == 0
+    resumed = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")
+    assert "/b" in web.asked["127.0.0.2"]
+    assert "Nothing was judged" not in resumed.stdout
+
+
+def test_a_seed_of_a_withdrawn_domain_is_refused_with_a_sentence(tmp_path: Path, web: PolicyWeb) -> None:
+    corpus, page = tmp_path / "c", f"url={web.base('127.0.0.2')}"
+    assert scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/").returncode == 0
+    gone = scrapy(
+        corpus,
+        web,
+        "dataset",
+        "exclude",
+        "--domain",
+        f"127.0.0.2:{web.port}",
+        "--reason",
+        "asked for",
+        "--yes",
+        str(corpus),
+    )
+    assert gone.returncode == 0, gone.stderr
+    asked = len(web.asked["127.0.0.2"])
+    again = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")
+    assert "Nothing was judged in this run" in again.stdout
+    assert "1 seed is " in again.stdout
+    assert len(web.asked["127.0.0.2"]) == asked
+
+
+def test_verdicts_of_wrong_settings_stay_and_the_error_says_so(tmp_path: Path, web: PolicyWeb) -> None:
+    refused = scrapy(
+        tmp_path / "c", web, "crawl", "corpus", "-a", f"url={web.base('127.0.0.2')}/", NETWORK_ALLOW="10.1.0.0/16"
+    )
+    assert refused.returncode == 1
+    assert "no page could be fetched" in refused.stderr
+    assert "correct the settings and start in another CORPUS_DIR" in refused.stderr
