@@ -13,9 +13,20 @@ from crawler.frontier.client import Frontier
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_lines, read_records
 from tests.support.serving import DEADLINE, Gate
+from tests.support.site import Site
 
 PAGES = 12
 BEFORE = 6  # requests that are answered before the worker is killed
+
+
+class Forbidding(Site):
+    """robots.txt forbids every second page: it is refused without a request."""
+
+    def answer(self, path):
+        if path == "/robots.txt":
+            lines = [f"Disallow: /p/{number}$" for number in range(1, self.pages, 2)]
+            return 200, "\n".join(["User-agent: *", *lines]).encode()
+        return super().answer(path)
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +138,25 @@ def test_a_worker_that_is_stopped_uploads_and_acknowledges_what_it_has(crawl, ma
     assert process.returncode == 0, err
     told = counts(redis_url)
     assert told.done == len(urls_in(Place(url))) >= BEFORE - 1 and told.leased == 0
+
+
+def test_pages_that_wait_for_their_upload_leave_the_host_free(crawl, store, redis_url, tmp_path):
+    site = Forbidding(pages=PAGES).start()
+    try:
+        done = crawl.run(
+            {"url": ",".join(site.urls())},
+            NETWORK_PORTS=site.port,
+            REDIS_URL=redis_url,
+            CORPUS_DIR=f"{store}/{tmp_path.name}",
+            CORPUS_SPOOL_DIR=tmp_path / "spool",
+            CONCURRENT_REQUESTS_PER_DOMAIN=1,
+            timeout=120,  # every page would wait for UPLOAD_SECONDS, 300, if the one before it kept its place
+        )
+    finally:
+        site.stop()
+    assert done.returncode == 0, done.stderr
+    place = Place(f"{store}/{tmp_path.name}")
+    assert urls_in(place) == sorted(site.urls())
+    files = [entry for entry in place.manifest()["files"] if entry["kind"] == "rejected"]
+    assert sum(entry["documents"] for entry in files) >= PAGES // 2
+    assert len(files) == 1, "one upload at the end of the crawl, when nothing else is left to do"

@@ -21,7 +21,6 @@ from crawler.storage.files.place import MANIFEST, Place
 from tests.support.clock import FakeClock
 
 
-
 @pytest.fixture(scope="module")
 def store():
     """A server of the S3 protocol with one bucket; fsspec finds it as a user's environment would say."""
