@@ -17,6 +17,7 @@ UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
 FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.
+REQUESTS = "downloader/request_count"
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status
@@ -63,6 +64,7 @@ REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "deca
 BROWSER_SHELLS = "browser/shells"  # pages that looked like one
 BROWSER_USED = "browser/drawn"  # pages that a browser has drawn; followed by /domain: also those where it failed
 BROWSER_FAILED = "browser/failed"
+BROWSER_MS = "browser/ms"  # milliseconds for which pages were in a browser; two at a time count twice
 BROWSER_WAITED = "browser/waited"  # leases given back because too many pages waited for the browser
 BROWSER_MISSED = "browser/missed"  # pages that would have been drawn, had there been a browser
 

@@ -2,9 +2,9 @@
 
 `python -m bench.speed.explore [--records 1000000]`
 
-Makes a corpus of records with distinct scores, domains and times (one in four rejected), serves it with the real
-command and asks for its pages over HTTP. Prints seconds by the clock and the CPU time and memory of the server; times
-by the clock mean something on a quiet machine only.
+Makes a corpus of records with distinct scores, domains and times (one in four rejected) with its index, kept under
+`bench/.cache`, serves it with the real command and asks for its pages over HTTP. Prints seconds by the clock and the
+CPU time and memory of the server; times by the clock mean something on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ import psutil
 from bench.machine import commit, machine
 from bench.places import PROJECT
 from bench.web.prose import prose
+from crawler.dataset.record_index import refresh
 from crawler.document import Document, Drop, DropReason
 from crawler.storage.corpus.manifest import Ledger, merge
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place
 from crawler.storage.files.records import encode, record_of, rejection_of
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.types import Sealed
@@ -66,6 +67,18 @@ def fill(folder: Path, records: int, seed: int = 0) -> None:
         writer.seal()
     ledger.save()
     merge(place)
+
+
+def filled(records: int, cache: Path = PROJECT / "bench" / ".cache") -> Path:
+    """The corpus of so many records with its index, made where it is missing; a half-made one never has its name."""
+    folder = cache / f"explore-{records}"
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="explore-", dir=cache) as draft:
+            fill(Path(draft) / "corpus", records)
+            (Path(draft) / "corpus").rename(folder)
+    refresh(Place(str(folder)), folder / INDEX)
+    return folder
 
 
 def _writer(folder: Path, kind: str, ledger: Ledger) -> ShardWriter:
@@ -129,9 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="bench-explore-") as made:
-        fill(Path(made) / "corpus", args.records)
-        found = measure(Path(made) / "corpus")
+    found = measure(filled(args.records))
     print(f"{args.records:,} records; {machine()}; {commit()}")
     for name, value in found.items():
         print(f"{name:40} {value:10.2f}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 0.4
 """Without a request or a change: nothing more is to come."""
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.2
 _MEASURE = """() => [document.getElementsByTagName('*').length,
     document.documentElement ? document.documentElement.textContent.length : 0]"""
 _SIZE = "() => document.documentElement ? document.documentElement.outerHTML.length : 0"
@@ -94,11 +94,17 @@ class PageRun:
         page.on("crash", self._on_crash)
         page.on("dialog", lambda dialog: self._spawn(dialog.dismiss(), "dialog"))
         page.on("download", lambda download: self._spawn(download.cancel(), "download"))
-        page.context.on("page", lambda other: self._spawn(other.close(), "popup"))
-        await page.context.route("**/*", _abort)  # of windows that are not this page
-        await page.context.add_init_script(WITHOUT_WINDOWS)
         await page.route("**/*", self._on_request)
         await page.route_web_socket("**/*", self._on_web_socket)
+
+    @property
+    def is_open(self) -> bool:
+        """True once the page is there: every other one of its context is a second window."""
+        return self._page is not None
+
+    def close_window(self, window: Page) -> None:
+        """Nobody is there to look at it."""
+        self._spawn(window.close(), "popup")
 
     async def settle(self, page: Page) -> None:
         """Return when the page has what it is going to have. Raises: TooLargeError, and what the browser raises."""
@@ -207,7 +213,8 @@ class PageRun:
         task.add_done_callback(self._strays.discard)
 
 
-async def _abort(route: Route) -> None:
+async def refuse(route: Route) -> None:
+    """Answer to a request of no page that is in work."""
     with suppress(BrowserError):
         await route.abort("blockedbyclient")
 

@@ -12,6 +12,7 @@ from playwright.async_api import Error as BrowserError
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -39,6 +40,17 @@ class Browser(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # ships n
         """Open a page as `request.meta` says. Raises what Playwright and the page's callbacks raise."""
         response: Response = await self._download_request(request)
         return response
+
+    def context(self, name: str) -> BrowserContext | None:
+        """The context of a name, where it is open."""
+        wrapper = self.context_wrappers.get(name)
+        return None if wrapper is None else wrapper.context
+
+    async def open_context(self, name: str, options: dict[str, Any]) -> BrowserContext:
+        """A new context under a name that none has. Raises what Playwright raises."""
+        wrapper = await self._create_browser_context(name, options, self._crawler.spider)
+        context: BrowserContext = wrapper.context
+        return context
 
     async def close_context(self, name: str) -> None:
         """Close the pages of a context and forget all that they left."""

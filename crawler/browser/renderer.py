@@ -7,7 +7,6 @@ The browser has no network: its proxy is a port that this process keeps closed, 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import socket
 import time
@@ -23,12 +22,14 @@ from scrapy_playwright.page import PageMethod
 from crawler import __version__
 from crawler.browser.fetch import PageFetcher, download_of
 from crawler.browser.page import PageLimits, PageRun, TooLargeError, Visit
+from crawler.browser.place import Place
 from crawler.browser.private import Browser
 from crawler.browser.watch import Watch
 from crawler.document import DropReason, Rendering
 from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
+from crawler.statkeys import BROWSER_MS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -45,6 +46,7 @@ _ARGUMENTS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # what older versions call it
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-gpu",
+    "--disable-features=SpareRendererForSitePerProcess",  # a process for a page that may come: it costs one a page
     "--no-pings",
     "--no-first-run",
 )
@@ -75,7 +77,7 @@ class Renderer:
         self._room = asyncio.Semaphore(self._config.concurrency)
         self._starting = asyncio.Lock()
         self._watch = Watch(self._config.cpu_seconds, self._config.memory_mb)
-        self._names = itertools.count()
+        self._free = [Place(f"place-{number}", self._context_options()) for number in range(self._config.concurrency)]
         self._since_start = self._active = 0
         self._asked = 0  # pages that are drawn or wait for it
         self._page_seconds = 1.0  # what a page takes, of late
@@ -111,21 +113,29 @@ class Renderer:
         browser = await self._started()
         self._active += 1
         self._idle.clear()
-        name, start = f"page-{next(self._names)}", time.monotonic()
+        place, start, run = self._free.pop(), time.monotonic(), PageRun(visit, self._limits, self._fetcher)
+        clean = False
         try:
-            return await self._rendered(browser, PageRun(visit, self._limits, self._fetcher), name)
+            rendering = await self._rendered(browser, run, place)
+            clean = "failed" not in rendering.facts
+            return rendering
         finally:
-            await self._leave(browser, name)
-            self._page_seconds += 0.2 * (time.monotonic() - start - self._page_seconds)
+            await self._within(place.leave(browser, clean=clean))
+            self._free.append(place)
+            seconds = time.monotonic() - start
+            self._page_seconds += 0.2 * (seconds - self._page_seconds)
+            if self._crawler.stats is not None:
+                self._crawler.stats.inc_value(BROWSER_MS, round(1000 * seconds))
             self._active -= 1
             self._since_start += 1
             if not self._active:
                 self._idle.set()
 
-    async def _rendered(self, browser: Browser, run: PageRun, name: str) -> Rendering:
+    async def _rendered(self, browser: Browser, run: PageRun, place: Place) -> Rendering:
         try:
             async with asyncio.timeout(run.visit.timeout):
-                response = await browser.load(self._request(run, name))
+                await place.take(browser, run)
+                response = await browser.load(_request(run, place.name))
         except Exception as error:
             reason, detail = self._failure(run, error)
             return Rendering(b"", run.facts() | {"failed": [reason.value, detail]})
@@ -144,21 +154,8 @@ class Renderer:
             logger.warning("rendering %s failed", run.visit.url, exc_info=error)
         return DropReason.BROWSER_CRASHED, escaped(str(error).partition("\n")[0], 200)
 
-    def _request(self, run: PageRun, name: str) -> Request:
-        meta = {
-            "playwright": True,
-            "playwright_context": name,
-            "playwright_context_kwargs": {
-                "user_agent": self._identity,
-                "service_workers": "block",
-                "accept_downloads": False,
-            },
-            "playwright_page_init_callback": run.prepare,
-            "playwright_page_methods": [PageMethod(run.settle)],
-            "playwright_page_goto_kwargs": {"wait_until": "commit", "timeout": 1000 * run.visit.timeout},
-            "playwright_include_page": True,  # the context is closed here, whatever became of the page
-        }
-        return Request(run.visit.url, dont_filter=True, meta=meta)
+    def _context_options(self) -> dict[str, Any]:
+        return {"user_agent": self._identity, "service_workers": "block", "accept_downloads": False}
 
     # --- life ------------------------------------------------------------------------------------------------------
     async def _started(self) -> Browser:
@@ -208,9 +205,6 @@ class Renderer:
                 self._since_start = 0
                 await self._within(self._browser.close_browser())
 
-    async def _leave(self, browser: Browser, name: str) -> None:
-        await self._within(browser.close_context(name))
-
     async def _within(self, work: Any) -> None:
         """Wait for the browser, or kill it where it does not answer."""
         try:
@@ -236,6 +230,18 @@ class Renderer:
             await asyncio.to_thread(self._watch.kill)
         if self._nowhere is not None:
             self._nowhere.close()
+
+
+def _request(run: PageRun, context: str) -> Request:
+    meta = {
+        "playwright": True,
+        "playwright_context": context,
+        "playwright_page_init_callback": run.prepare,
+        "playwright_page_methods": [PageMethod(run.settle)],
+        "playwright_page_goto_kwargs": {"wait_until": "commit", "timeout": 1000 * run.visit.timeout},
+        "playwright_include_page": True,  # the page is closed here, whatever became of it
+    }
+    return Request(run.visit.url, dont_filter=True, meta=meta)
 
 
 def _closed_port() -> socket.socket:

@@ -1,6 +1,6 @@
 """Looks at the browser's processes: one that uses too much is ended, and with it the page that it draws.
 
-Every page has a context, and so a renderer process, of its own. All of them give way to the rest of the crawl (nice).
+Every page has a renderer process of its own. All of them give way to the rest of the crawl (nice).
 """
 
 from __future__ import annotations

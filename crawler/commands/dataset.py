@@ -8,6 +8,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.commands.operation import Operation, OperationsCommand
 from crawler.commands.operations import (
+    across,
     best,
     captures,
     contaminated,
@@ -17,6 +18,7 @@ from crawler.commands.operations import (
     expire,
     export,
     index,
+    mix,
     page,
     query,
     repair,
@@ -36,6 +38,8 @@ class Command(OperationsCommand, ScrapyCommand):
         "repair": repair.OPERATION,
         "select": select.OPERATION,
         "export": export.OPERATION,
+        "mix": mix.OPERATION,
+        "across": across.OPERATION,
         "diff": diff.OPERATION,
         "supersede": supersede.OPERATION,
         "exclude": exclude.OPERATION,
@@ -52,6 +56,4 @@ class Command(OperationsCommand, ScrapyCommand):
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return (
-            "Check a corpus, compose a subset, export it, withdraw domains, find repetitions and test sets, show a page"
-        )
+        return "Check, compose, mix, export a corpus, withdraw domains, find repetitions and test sets, show a page"

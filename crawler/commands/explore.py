@@ -9,6 +9,7 @@ import sys
 import threading
 import webbrowser
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawler.commands.command import ProjectCommand
 from crawler.commands.numbers import whole
+from crawler.server.location import frontier_folder
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -44,6 +46,8 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on; this machine alone")
         parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="port; 0 = a free one")
         parser.add_argument("--token", metavar="T", help="who knows it may look; a random one")
+        parser.add_argument("--redis-url", metavar="URL", help="server of a crawl on a cluster; default: REDIS_URL")
+        parser.add_argument("--crawl-id", metavar="NAME", help="the crawl that is watched; default: CRAWL_ID")
         parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -54,26 +58,35 @@ class Command(ProjectCommand, ScrapyCommand):
         if opts.token is not None and not _TOKEN.fullmatch(opts.token):
             self.complain(["--token: expected 16 to 200 characters out of letters, digits, - and _"], 2)
             return
-        config = self.load()
+        given = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
+        config = self.load(**{name: value for name, value in given.items() if value is not None})
         self._serve(args or [config.crawl.corpus_dir], config, opts)
 
     def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace) -> None:
         from crawler.explore.app import application
         from crawler.explore.catalogue import Catalogue
+        from crawler.explore.live import Live
         from crawler.explore.serve import ServeError, bound, serving
         from crawler.storage.files.place import Place
 
         token = opts.token or secrets.token_urlsafe(24)
         with ExitStack() as stack:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="explore-")))
-            catalogues = [Catalogue(Place(name), folder / f"{n}.duckdb") for n, name in enumerate(folders)]
+            crawls = [_of_corpus(config, name) for name in folders]
+            catalogues = [
+                Catalogue(Place(name), folder / f"{n}.duckdb", crawling=_may_crawl(crawl))
+                for n, (name, crawl) in enumerate(zip(folders, crawls, strict=True))
+            ]
             try:
                 listening = bound(opts.host, opts.port)
             except ServeError as error:
                 self.complain([str(error)])
                 return
-            app = application(catalogues, config, token, _hosts(opts.host))
+            lives = [Live(crawl, Place(name)) for name, crawl in zip(folders, crawls, strict=True)]
+            app = application(catalogues, config, token, _hosts(opts.host), lives)
             stack.enter_context(serving(app, listening))
+            for live in lives:
+                stack.callback(live.close)
             for catalogue in catalogues:
                 stack.callback(catalogue.close)
                 catalogue.start()
@@ -83,6 +96,16 @@ class Command(ProjectCommand, ScrapyCommand):
             if not opts.no_open:
                 webbrowser.open(address)
             threading.Event().wait()
+
+
+def _of_corpus(config: Config, folder: str) -> Config:
+    """The settings of a crawl into this corpus: its frontier is found by its folder."""
+    return replace(config, crawl=replace(config.crawl, corpus_dir=folder))
+
+
+def _may_crawl(config: Config) -> bool:
+    """True where a frontier is named, or lies in the folder: a crawl may be at work that has sealed nothing yet."""
+    return config.crawl.redis_url is not None or frontier_folder(config).is_dir()
 
 
 def _hosts(host: str) -> list[str]:

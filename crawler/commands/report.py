@@ -1,8 +1,10 @@
-"""`scrapy report CORPUS_DIR`: what a crawl has made, as text or as a page for a browser."""
+"""`scrapy report CORPUS_DIR`: what a crawl has made, as text or as a page for a browser; its accounts, its gates."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -12,13 +14,21 @@ from crawler.commands.command import ProjectCommand
 from crawler.commands.numbers import whole
 
 if TYPE_CHECKING:
+    from crawler.observe.report.accounts import Books
     from crawler.observe.report.duplicates import Bands
 
 HTML_SAMPLES = 10
+TOP = 20
+OUT_OF_BOUNDS = 3
+"""Exit code of `--check` where a gate does not hold."""
+_BY = ("domain", "batch", "day", "tier", "language")
 
 
 class Command(ProjectCommand, ScrapyCommand):
-    """Prints the summary, with `--samples` some documents; `--html` writes report.html and stats.json."""
+    """Prints the summary, with `--samples` some documents; `--html` writes report.html and stats.json.
+
+    `--by` prints the accounts of groups instead, `--check` compares them with gates.
+    """
 
     example = "report --html corpus"
 
@@ -31,34 +41,99 @@ class Command(ProjectCommand, ScrapyCommand):
         return "Show what is in a corpus: kept, rejected and why, domains, languages, samples"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --html, --eu and --samples."""
+        """Declare what is shown, written or checked."""
         parser.add_argument("--html", action="store_true", help="write report.html and stats.json into CORPUS_DIR")
         parser.add_argument(
             "--eu", action="store_true", help="write eu_summary, croissant.json and a dataset card, too"
         )
         parser.add_argument("--samples", type=whole(0), default=None, metavar="N", help="show N kept, N rejected")
+        parser.add_argument("--by", choices=_BY, help="show the accounts of each group instead (docs/report.md)")
+        parser.add_argument("--format", choices=("table", "json", "csv"), default=None, help="of --by (table)")
+        parser.add_argument(
+            "--top", type=whole(1), default=None, metavar="N", help=f"groups of --by ({TOP} in a table, else all)"
+        )
+        parser.add_argument(
+            "--check",
+            default=None,
+            metavar="GATES",
+            help="exit with 3 where the accounts are out of the bounds in GATES",
+        )
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit code 1 where there is no corpus or a file is damaged."""
+        """Exit code 1 where there is no corpus or a file is damaged; see `OUT_OF_BOUNDS`."""
+        if len(args) != 1:
+            raise UsageError("expected one CORPUS_DIR")
+        _refuse_mixtures(opts)
+        if opts.check is not None:
+            self._check(args[0], Path(opts.check))
+        elif opts.by:
+            self._show_accounts(args[0], opts)
+        else:
+            self._show_summary(args[0], opts)
+
+    def _show_summary(self, corpus_dir: str, opts: argparse.Namespace) -> None:
         from itertools import chain
 
         from rich.console import Console
 
-        from crawler.observe.report import duplicates, report, requests, terminal
+        from crawler.observe.report import balance, duplicates, report, requests, terminal
 
-        if len(args) != 1:
-            raise UsageError("expected one CORPUS_DIR")
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
-        found = report.read(args[0], samples=samples, bands=self._bands())
+        found = report.read(corpus_dir, samples=samples, bands=self._bands(), config=self.load().report)
         written = report.write(found) if opts.html else []
-        written += report.write_provenance(args[0]) if opts.eu else []
+        written += report.write_provenance(corpus_dir) if opts.eu else []
         console = Console(soft_wrap=False)
-        parts = chain(duplicates.sections(found.duplicates), requests.sections(found.requests))
+        parts = chain(
+            balance.sections(found.balance), duplicates.sections(found.duplicates), requests.sections(found.requests)
+        )
         terminal.show(found.summary, console, parts)
         if not opts.html:
             terminal.show_samples(found.samples, console)
         for path in written:
             console.print(f"written: {path}", soft_wrap=True, highlight=False)
+
+    def _show_accounts(self, corpus_dir: str, opts: argparse.Namespace) -> None:
+        from rich.console import Console
+
+        from crawler.observe.report import table
+
+        books = self._books(corpus_dir)
+        top = opts.top or (TOP if opts.format in (None, "table") else None)
+        if opts.format in ("json", "csv"):
+            text = (table.as_json if opts.format == "json" else table.as_csv)(books, opts.by, top)
+            sys.stdout.write(text if text.endswith("\n") else text + "\n")
+            return
+        console = Console(soft_wrap=False)
+        shown, left_out = table.as_table(books, opts.by, top, console.width)
+        console.print(shown)
+        for note in table.notes(books, opts.by, top, left_out):
+            console.print(note, style="dim", highlight=False)
+
+    def _check(self, corpus_dir: str, path: Path) -> None:
+        from crawler.observe.report import gates
+        from crawler.observe.report.balance import balance_of
+        from crawler.observe.report.summary import summarise
+
+        try:
+            bounds = gates.read(path)
+        except gates.GatesError as error:
+            self.complain(error.problems, exitcode=2)
+            return
+        books = self._books(corpus_dir)
+        breaches = gates.check(bounds, books, balance_of(summarise(corpus_dir), books, self.load().report))
+        if breaches:
+            self.complain([str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
+        else:
+            sys.stdout.write(f"{len(bounds):,} gates hold for {corpus_dir}\n")
+
+    def _books(self, corpus_dir: str) -> Books:
+        """The accounts, with what no entry of the manifest has read from the records. Raises: StorageError."""
+        from crawler.observe.report import accounts
+        from crawler.observe.report.costs import Prices
+        from crawler.storage.files.place import Place
+
+        config = self.load().report
+        return accounts.read(Place(corpus_dir), Prices.of(config), accounts.targets_of(config), reread=True)
 
     def _bands(self) -> Bands:
         """The banding of the settings as they are now. Raises: ConfigError."""
@@ -66,3 +141,13 @@ class Command(ProjectCommand, ScrapyCommand):
 
         dedup = self.load().dedup
         return Bands(dedup.bands, dedup.rows, dedup.threshold)
+
+
+def _refuse_mixtures(opts: argparse.Namespace) -> None:
+    """Raises: UsageError where an option would do nothing."""
+    shown = [name for name in ("html", "eu", "samples") if getattr(opts, name) not in (None, False)]
+    alone = [name for name in ("by", "check") if getattr(opts, name) is not None]
+    if len(alone) + bool(shown) > 1 and alone:
+        raise UsageError(f"--{alone[0]} goes without --{(alone[1:] + shown)[0]}: call the command twice")
+    if opts.by is None and (opts.format is not None or opts.top is not None):
+        raise UsageError(f"--{'format' if opts.format is not None else 'top'} goes with --by")

@@ -24,6 +24,7 @@ from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
+from crawler.config.report import ReportConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
@@ -44,6 +45,7 @@ class Config:
     dedup: DedupConfig
     storage: StorageConfig
     metrics: MetricsConfig
+    report: ReportConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
     digest: str = field(init=False, compare=False)
@@ -84,6 +86,7 @@ SECTIONS: dict[str, type[Any]] = {
     "dedup": DedupConfig,
     "storage": StorageConfig,
     "metrics": MetricsConfig,
+    "report": ReportConfig,
 }
 
 
@@ -157,11 +160,6 @@ def _check_together(config: Config) -> list[str]:
         problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
     if f.recrawl and not f.recrawl_remember:
         problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
-    if config.extraction.text_format == "markdown" and config.extraction.extractor != "learned":
-        problems.append(
-            f"TEXT_FORMAT='markdown' with EXTRACTOR={config.extraction.extractor!r}: only the learned extractor writes "
-            "Markdown; set EXTRACTOR=learned, or leave TEXT_FORMAT=text"
-        )
     permutations = config.dedup.bands * config.dedup.rows
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")

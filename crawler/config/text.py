@@ -59,7 +59,7 @@ class ExtractionConfig:
     text_format: str = setting(
         "TEXT_FORMAT",
         "text",
-        "layout of the text: text, or markdown (with EXTRACTOR=learned)",
+        "layout of the text: text, or markdown",
         choices=("text", "markdown"),
     )
     min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)

@@ -66,22 +66,27 @@ def export(
         arrow()
     before = _manifest_of(place)
     with ExitStack() as stack:
-        draft = _draft(out, stack)
+        draft = draft_beside(out, stack)
         job = _Job(place, draft, FORMATS[to], max_bytes, progress)
-        job.write()
+        job.fill(job.records())
         if _manifest_of(place) != before:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if card is not None:
-            _put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
+            put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
         options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        _put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
-        with disk(out):
-            _sync(draft)
-            if out.is_dir():
-                out.rmdir()  # it is empty
-            draft.rename(out)
-            _sync(out.parent)
+        put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
+        settle(draft, out)
     return job.result()
+
+
+def settle(draft: Path, out: Path) -> None:
+    """Give a complete draft its name, in one step."""
+    with disk(out):
+        _sync(draft)
+        if out.is_dir():
+            out.rmdir()  # it is empty
+        draft.rename(out)
+        _sync(out.parent)
 
 
 def _manifest_of(place: Place) -> str:
@@ -91,7 +96,7 @@ def _manifest_of(place: Place) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def _draft(out: Path, stack: ExitStack) -> Path:
+def draft_beside(out: Path, stack: ExitStack) -> Path:
     """An empty hidden folder beside `out`, ours until `stack` closes; what a crashed export left there goes."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StorageError(f"{out}: expected an empty or new folder for the export")
@@ -110,39 +115,27 @@ def _draft(out: Path, stack: ExitStack) -> Path:
     return draft
 
 
-class _Job:
-    """One export while it runs: one open file at a time, and what the closed ones are."""
+class Filling:
+    """The files of an export while they are written: one open at a time, and what the closed ones are."""
 
-    def __init__(
-        self, place: Place, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]
-    ) -> None:
-        self._place, self._draft, self._form = place, draft, form
+    def __init__(self, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]) -> None:
+        self._draft, self._form = draft, form
         self._max_bytes, self._progress = max_bytes, progress
-        self.read = self.written = self.withdrawn = 0
+        self.written = self.withdrawn = 0
         self.files: list[dict[str, Any]] = []
 
     def result(self) -> Exported:
         """What has been written so far."""
         return Exported(self.written, len(self.files), self.withdrawn)
 
-    def write(self) -> None:
-        """Write every document; each file is on the disk when the next one begins."""
+    def fill(self, records: Iterator[Record]) -> None:
+        """Write every record; each file is on the disk when the next one begins."""
         with disk(self._draft):
             (self._draft / self._form.folder).mkdir()
-        records = self._records()
         record = next(records, None)
         while record is not None:
             record = self._file(record, records)
         self._progress(self.written)
-
-    def _records(self) -> Iterator[Record]:
-        is_withdrawn = withdrawn(self._place)
-        for record in read_latest(self._place):
-            self.read += 1
-            if is_withdrawn(record):
-                self.withdrawn += 1
-            else:
-                yield record
 
     def _file(self, record: Record, records: Iterator[Record]) -> Record | None:
         """Fill one file, beginning with `record`; answers the record that did not fit any more."""
@@ -169,6 +162,26 @@ class _Job:
                 self._progress(self.written)
             record = next(records, None)
         return None
+
+
+class _Job(Filling):
+    """The export of one corpus."""
+
+    def __init__(
+        self, place: Place, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]
+    ) -> None:
+        super().__init__(draft, form, max_bytes, progress)
+        self._place, self.read = place, 0
+
+    def records(self) -> Iterator[Record]:
+        """What is exported, counted."""
+        is_withdrawn = withdrawn(self._place)
+        for record in read_latest(self._place):
+            self.read += 1
+            if is_withdrawn(record):
+                self.withdrawn += 1
+            else:
+                yield record
 
 
 def withdrawn(place: Place) -> Callable[[Record], bool]:
@@ -212,7 +225,8 @@ def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float)
     }
 
 
-def _put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes) -> None:
+    """Write a small file, on the disk when this returns. Raises: StorageError."""
     with disk(path), path.open("wb") as file:
         file.write(content)
         file.flush()

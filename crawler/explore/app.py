@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -13,11 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawler.config import Config
-from crawler.explore import corpus_page, document_page, documents_page, judge, what_if
+from crawler.explore import compare, corpus_page, document_page, documents_page, judge, live_page, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.filters import FilterError
 from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
+from crawler.explore.live import Live
 from crawler.storage.files.errors import StorageError
 
 
@@ -51,8 +53,10 @@ FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
 """The same for what a form sends: the only addresses that write anything."""
 
 
-def application(catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = ()) -> Guard:
-    """Everything, behind its guard."""
+def application(
+    catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = (), lives: Sequence[Live] = ()
+) -> Guard:
+    """Everything, behind its guard. lives: the crawls of the corpora, in the same order; without them no live page."""
     routes = [Route("/", lambda _: RedirectResponse("/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
     routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
@@ -60,6 +64,9 @@ def application(catalogues: Sequence[Catalogue], config: Config, token: str, hos
         Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
         for path, take in FORMS
     ]
+    frame = partial(_framed, catalogues, token)
+    routes += live_page.routes(lives, frame)
+    routes += compare.routes(compare.Comparisons([catalogue.place for catalogue in catalogues]), frame)
     problems: dict[Any, Any] = {
         FilterError: _problem(400, catalogues),
         StorageError: _problem(500, catalogues),
@@ -94,6 +101,13 @@ def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dic
     """What stands on every page around its content."""
     names = [catalogue.place.url for catalogue in catalogues]
     return {"corpora": names, "number": number, "base": f"/{number}", "csrf": Guard.csrf_of(token) if token else ""}
+
+
+def _framed(catalogues: Sequence[Catalogue], token: str, number: int) -> dict[str, Any]:
+    """Raises: HTTPException where there is no such corpus."""
+    if number >= len(catalogues):
+        raise HTTPException(404)
+    return _frame(catalogues, number, token)
 
 
 def _file(name: str) -> Callable[[Request], Response]:

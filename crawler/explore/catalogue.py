@@ -1,33 +1,36 @@
 """The catalogue answers every question of the pages: a table of all records without their texts, in DuckDB.
 
-It is built from the sealed files of a corpus, in a thread, into a temporary folder; the corpus is only read. Once it is
-built it is opened again read-only, without access to files and with its configuration locked.
+It is copied from the corpus' index (`crawler/dataset/record_index.py`), column by column, in a thread, into a temporary
+folder; index files that are missing are made first. Once it is built it is opened again read-only, without access to
+files and with its configuration locked.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import orjson
 
+from crawler.dataset.record_index import refresh
 from crawler.dataset.rewrite import read_files
-from crawler.explore.columns import TABLE, row_of
+from crawler.explore.columns import TABLE, selected
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records
 
 MEMORY = "512MB"
 """What DuckDB may hold of a catalogue; the rest is read from the temporary folder."""
 THREADS = 2
-BATCH = 20_000
-"""Records a batch of the build."""
+STOP_SECONDS = 5
+"""How long the end waits for a build; the index of a shard that is being made is dropped."""
 _LINE_BITS = 28
 """A file has at most 2^28 records; the bits above name the file."""
 Params = Sequence[Any]
@@ -37,22 +40,26 @@ class NotReadyError(RuntimeError):
     """The catalogue is still being built, or building it failed: the message says which."""
 
 
+class _StoppedError(Exception):
+    """Nobody waits for the table any more."""
+
+
 class Catalogue:
     """The records of one corpus. `done` of `total` records are read; `problem` says why the build has failed.
 
-    Raises: StorageError where there is no corpus or no sealed file.
+    crawling: a crawl may be at work, which has not sealed anything yet; that is a `problem` then.
+    Raises: StorageError where there is no corpus, or no sealed file and no crawl.
     """
 
-    def __init__(self, place: Place, file: Path) -> None:
+    def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
         self.place = place
         entries = read_files(place, (SHARDS, REJECTED))
-        if not entries:
-            raise StorageError(
-                f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
-            )
+        nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
+        if not entries and not crawling:
+            raise StorageError(nothing)
         self.paths = [entry["path"] for entry in entries]
         self._listed = [entry["documents"] for entry in entries]
-        self.total, self.done, self.problem = sum(self._listed), 0, ""
+        self.total, self.done, self.problem = sum(self._listed), 0, "" if entries else nothing
         self._keys = _keys_of(self.paths)
         self._file, self._ready, self._stop = file, threading.Event(), threading.Event()
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -70,7 +77,7 @@ class Catalogue:
         """End the build and let go of the table."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(STOP_SECONDS)
         if self._connection is not None:
             self._connection.close()
 
@@ -115,40 +122,55 @@ class Catalogue:
 
     def _build(self) -> None:
         try:
+            if self.problem:
+                return
+            folder = self._index()
             with duckdb.connect(str(self._file), config=_limits()) as connection:
                 columns = ", ".join(f'"{name}" {kind}' for name, kind in TABLE.items())
                 connection.execute(f"CREATE TABLE records ({columns})")
+                self.done = 0
                 for number, path in enumerate(self.paths):
-                    self._add(connection, number, path)
-                    if self._stop.is_set():
-                        return
+                    self._add(connection, number, folder / Path(index_path(path)).relative_to(INDEX))
             self._connection = duckdb.connect(str(self._file), read_only=True, config=_locked())
+        except _StoppedError:
+            return
         except (StorageError, OSError, duckdb.Error) as error:
             self.problem = str(error)
         finally:
             self._ready.set()
 
-    def _add(self, connection: duckdb.DuckDBPyConnection, number: int, path: str) -> None:
-        high, before = self._keys[number] << _LINE_BITS, self.done
-        records = enumerate(read_records(self.place, path))
-        batch = self._file.with_suffix(".ndjson")
-        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in TABLE.items())
-        read = f"read_json(?, format = 'newline_delimited', columns = {{{columns}}})"
-        while lines := [
-            orjson.dumps({"id": high | line, "file": number, "line": line, **row_of(record)})
-            for line, record in islice(records, BATCH)
-        ]:
-            batch.write_bytes(b"\n".join(lines))
-            connection.execute(f"INSERT INTO records SELECT * FROM {read}", (str(batch),))  # noqa: S608  # our names
-            batch.unlink()
-            self.done += len(lines)
-            if self._stop.is_set():
-                return
-        if self.done - before != self._listed[number]:
+    def _index(self) -> Path:
+        """The folder of the index: the corpus' own where it can be written, else one beside the table."""
+        own = self.place.root / INDEX
+        local = not self.place.remote and os.access(own if own.is_dir() else self.place.root, os.W_OK)
+        folder = own if local else self._file.with_suffix(".index")
+        before = dict(zip(self.paths, accumulate(self._listed, initial=0), strict=False))
+
+        def reads(path: str) -> None:
+            self._check_stop()
+            self.done = before.get(path, self.done)
+
+        refresh(self.place, folder, progress=reads)
+        return folder
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            raise _StoppedError
+
+    def _add(self, connection: duckdb.DuckDBPyConnection, number: int, index: Path) -> None:
+        self._check_stop()
+        source = "read_parquet(?, file_row_number = true)"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}", (str(index),)).fetchall()  # noqa: S608
+        there = {str(column[0]) for column in columns}
+        numbers = {"id": f"{self._keys[number] << _LINE_BITS} + file_row_number", "file": str(number)}
+        sql = f"INSERT INTO records {selected(source, there, numbers)}"
+        (count,) = connection.execute(sql, (str(index),)).fetchone() or (0,)
+        if count != self._listed[number]:
             raise StorageError(
-                f"{self.place.path_of(path)}: {self.done - before} records instead of the {self._listed[number]} that "
-                f"the manifest lists; `scrapy dataset verify {self.place.url}` says more"
+                f"{index}: {count} records instead of the {self._listed[number]} that the manifest lists; delete it, "
+                "it is made again"
             )
+        self.done += count
 
 
 def _keys_of(paths: list[str]) -> list[int]:
@@ -163,7 +185,12 @@ def _keys_of(paths: list[str]) -> list[int]:
 
 
 def _limits() -> dict[str, str | bool | int | float | list[str]]:
-    return {"memory_limit": MEMORY, "threads": THREADS, "autoinstall_known_extensions": False}
+    return {
+        "memory_limit": MEMORY,
+        "threads": THREADS,
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+    }
 
 
 def _locked() -> dict[str, str | bool | int | float | list[str]]:

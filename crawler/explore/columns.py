@@ -14,6 +14,8 @@ from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
 from crawler.document import RECORD_FIELDS, Columns
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
+from crawler.storage.files.columns import SIGNAL as STATEMENT
+from crawler.storage.files.columns import kind_of
 
 _TYPES = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
 SIGNAL = "signal_"
@@ -45,26 +47,58 @@ def _signals() -> dict[str, str]:
 FIELDS: dict[str, str] = {**VERDICT, **_fields()}
 """What a person may filter and sort by: name -> SQL type."""
 SIGNALS: dict[str, str] = _signals()
+NESTED: dict[str, tuple[str, str]] = {f"optout_signals.{part}": ("optout_signals", part) for part in STATEMENT}
+"""Parts of the objects in a list, which a person may filter by: name -> column and key."""
+_MEASURED = "quality_signals."
 TABLE: dict[str, str] = {**_HELD, **FIELDS, **SIGNALS}
+
+
+def known_as(name: str) -> str:
+    """The column of a field by the name it has in the record: `quality_signals.NAME` is `signal_NAME`, or `profile`."""
+    if not name.startswith(_MEASURED):
+        return name
+    part = name.removeprefix(_MEASURED)
+    return part if part == "profile" else f"{SIGNAL}{part}"
+
+
+def type_of(name: str) -> str:
+    """The SQL type of what a person may filter by."""
+    return "VARCHAR" if name in NESTED else TABLE[name]
 
 
 def is_number(name: str) -> bool:
     """True for a field that is compared as a number."""
-    return TABLE[name] in ("DOUBLE", "BIGINT")
+    return type_of(name) in ("DOUBLE", "BIGINT")
 
 
-def row_of(record: dict[str, Any]) -> dict[str, Any]:
-    """What the catalogue holds of one record, without its place; a list is written as JSON."""
-    reason = record.get("reason")
-    signals = record.get("quality_signals") or {}
-    row = {name: _flat(record.get(name)) for name in FIELDS}
-    row["state"] = "kept" if reason is None else "hold" if str(reason).startswith("hold_") else "rejected"
-    row["profile"] = signals.get("profile")
-    row |= {f"{SIGNAL}{name}": value for name, value in signals.items() if f"{SIGNAL}{name}" in SIGNALS}
-    return row
+def selected(source: str, there: set[str], place: dict[str, str]) -> str:
+    """A SELECT of the rows of `TABLE` from an index file with the columns `there`.
+
+    place: `id` and `file` of its rows. A list becomes JSON, an empty one NULL; a column that an older index has not is
+    NULL.
+    """
+    reason = "reason" if "reason" in there else "NULL::VARCHAR"
+    signals = "quality_signals" if "quality_signals" in there else "NULL::VARCHAR"
+    shape = orjson.dumps({name.removeprefix(SIGNAL): "DOUBLE" for name in SIGNALS}).decode()
+    values = {
+        **place,
+        "line": "file_row_number",
+        "state": f"CASE WHEN {reason} IS NULL THEN 'kept' WHEN {reason} LIKE 'hold\\_%' ESCAPE '\\' THEN 'hold' "
+        "ELSE 'rejected' END",
+        "profile": f"json_extract_string({signals}, '$.profile')",
+    }
+    values |= {name: f"measured.{_quoted(name.removeprefix(SIGNAL))}" for name in SIGNALS}
+    values |= {name: _value(name) if name in there else "NULL" for name in FIELDS if name not in values}
+    row = ", ".join(f"{values[name]} AS {_quoted(name)}" for name in TABLE)
+    measured = f"SELECT *, from_json({signals}, '{shape}') AS measured FROM {source}"  # noqa: S608  # our own names
+    return f"SELECT {row} FROM ({measured})"  # noqa: S608
 
 
-def _flat(value: Any) -> Any:
-    if isinstance(value, (list, dict)):
-        return orjson.dumps(value).decode() if value else None
-    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
+def _value(name: str) -> str:
+    if name in VERDICT or not kind_of(name).startswith("list<"):
+        return _quoted(name)
+    return f"CASE WHEN len({_quoted(name)}) > 0 THEN to_json({_quoted(name)})::VARCHAR END"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

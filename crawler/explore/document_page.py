@@ -15,6 +15,7 @@ from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
 from crawler.observe.diagnose.thresholds import Limit, Thresholds
+from crawler.stages.chain import STAGES
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
 
@@ -26,6 +27,8 @@ MOST_TEXT = 300_000
 _MOST_LINES = 1_000
 """Lines of each text that a difference looks at."""
 _WIDTH = 300
+AFTER_THE_STAGES = ("exact", "near")
+"""Steps that compare a document with others, once every stage has let it pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,23 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
         yield "Text by", f"{record['extractor']} ({record.get('method_used')})"
     if record.get("language"):
         yield "Language", f"{record['language']} ({record.get('language_score')})"
+    if passed := stages_passed(record):
+        yield "Passed", ", ".join(passed)
     if "reason" in record:
         yield "Verdict", f"{record.get('stage')}: {record['reason']}. {record.get('detail') or ''}"
     else:
         yield "Verdict", "kept: every stage let it pass"
+
+
+def stages_passed(record: Record) -> tuple[str, ...]:
+    """The stages that let the page pass, in flow order: those before the one that rejected it.
+
+    None where it was an opt-out: a header decides before the page is parsed.
+    """
+    if "reason" not in record or record.get("stage") in AFTER_THE_STAGES:
+        return STAGES
+    stage = str(record.get("stage"))
+    return STAGES[: STAGES.index(stage)] if stage in STAGES and stage != "optout" else ()
 
 
 def _evidence(visit: Visit, record: Record) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.explore.columns import FIELDS, SIGNALS
+from crawler.explore.columns import FIELDS, NESTED, SIGNALS
 from crawler.explore.filters import OPERATORS, SORTS, STATES, condition_of, filter_of
 from crawler.explore.listing import listing
 
@@ -25,7 +25,7 @@ def documents(visit: Visit) -> tuple[str, dict[str, Any]]:
     return "documents.html", {
         "wanted": wanted,
         "found": listing(visit.catalogue, wanted),
-        "fields": [*FIELDS, *SIGNALS],
+        "fields": [*FIELDS, *NESTED, *SIGNALS],
         "operators": OPERATORS,
         "states": STATES,
         "sorts": sorts,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from crawler.explore.columns import FIELDS, SIGNALS, TABLE, is_number
+from crawler.explore.columns import FIELDS, NESTED, SIGNALS, TABLE, is_number, known_as, type_of
 
 OPERATORS = ("!=", ">=", "<=", "=", ">", "<", "~")
 MAX_CONDITIONS, MAX_LENGTH = 20, 500
@@ -38,6 +38,8 @@ class Condition:
 
     def sql(self) -> tuple[str, list[Any]]:
         """The condition and its parameters."""
+        if self.field in NESTED:
+            return self._of_parts(*NESTED[self.field])
         name = f'"{self.field}"'
         if not self.value:
             return f"{name} IS {'NOT ' if self.operator == '!=' else ''}NULL", []
@@ -46,6 +48,18 @@ class Condition:
         if self.operator == "!=":
             return f"{name} IS DISTINCT FROM ?", [self._typed()]
         return f"{name} {self.operator} ?", [self._typed()]
+
+    def _of_parts(self, column: str, key: str) -> tuple[str, list[Any]]:
+        """Of a list of objects: = one of them has this value, ~ one contains it, != none has it."""
+        parts = f"json_extract_string(\"{column}\", '$[*].{key}')"
+        if not self.value:
+            return (
+                f"coalesce(len(list_filter({parts}, lambda x: x <> '')), 0) {'>' if self.operator == '!=' else '='} 0",
+                [],
+            )
+        test = "contains(lower(x), lower(?))" if self.operator == "~" else "x = ?"
+        found = f"coalesce(len(list_filter({parts}, lambda x: {test})), 0)"
+        return f"{found} {'=' if self.operator == '!=' else '>'} 0", [self.value]
 
     def _typed(self) -> Any:
         if TABLE[self.field] == "BOOLEAN":
@@ -123,21 +137,23 @@ def condition_of(text: str) -> Condition:
     if not places:
         raise FilterError(f"where={text}: expected FIELD=VALUE, or one of {' '.join(OPERATORS)}")
     at, _, operator = min(places)
-    found = Condition(text[:at].strip(), operator, text[at + len(operator) :].strip())
+    found = Condition(known_as(text[:at].strip()), operator, text[at + len(operator) :].strip())
     _check(found)
     return found
 
 
 def _check(found: Condition) -> None:
-    if found.field not in FIELDS and found.field not in SIGNALS:
+    if found.field not in FIELDS and found.field not in SIGNALS and found.field not in NESTED:
         raise FilterError(f"where={found}: {found.field!r} is no field of the record (docs/record.md)")
     if found.operator not in ("=", "!=") and not found.value:
         raise FilterError(f"where={found}: expected a value behind {found.operator}")
-    if found.operator == "~" and TABLE[found.field] != "VARCHAR":
+    if found.field in NESTED and found.operator not in ("=", "!=", "~"):
+        raise FilterError(f"where={found}: {found.field} holds several values; expected one of = != ~")
+    if found.operator == "~" and type_of(found.field) != "VARCHAR":
         raise FilterError(f"where={found}: {found.field} holds no text; expected one of = != >= <= > <")
     if is_number(found.field) and found.value and not _is_finite(found.value):
         raise FilterError(f"where={found}: {found.field} holds numbers; expected one")
-    if TABLE[found.field] == "BOOLEAN" and found.value not in ("", "true", "false"):
+    if type_of(found.field) == "BOOLEAN" and found.value not in ("", "true", "false"):
         raise FilterError(f"where={found}: {found.field} is true or false")
 
 

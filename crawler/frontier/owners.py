@@ -80,6 +80,7 @@ BY_CONTENT = frozenset(
 _SIZE = "each worker writes files of its own, and every reader takes files of any size"
 _PLACE = "a place on this worker's machine; the same folder may have another path on another one"
 _EXPIRE = "read by `scrapy dataset expire`, by no worker"
+_REPORT = "read by `scrapy report` and when a run ends, of what lies in the corpus by then"
 _RETURN = "each run says how soon it comes back; the politeness of the crawl holds for a second visit, too"
 WORKER_OWN: Mapping[str, str] = {
     "RETRY_TIMES": "what one worker gives up early, a later run tries again",
@@ -119,5 +120,14 @@ WORKER_OWN: Mapping[str, str] = {
     "ARCHIVE_TTL_DAYS": _EXPIRE,
     "DOCUMENT_TTL_DAYS": _EXPIRE,
     "COMMIT_SECONDS": "how long one disk gathers records; every record is on it before its URL is acknowledged",
+    "COST_REQUEST": _REPORT,
+    "COST_BROWSER_MINUTE": _REPORT,
+    "COST_GB": _REPORT,
+    "COST_CPU_HOUR": _REPORT,
+    "COST_CURRENCY": _REPORT,
+    "AUDIT_SAMPLE": _REPORT,
+    "AUDIT_SEED": _REPORT,
+    "CONCENTRATION_WARN": _REPORT,
+    "TARGET_LANGUAGES": _REPORT,
 }
 """What each worker may have for itself, and why that does no harm."""

@@ -72,23 +72,24 @@ class Chain:
         wanted = set(names)
         if doc.html and not doc.content_hash:
             doc.content_hash = "sha256:" + hashlib.sha256(doc.html).hexdigest()
+        now = self._clock()
         for name, stage in self._stages:
             if doc.verdict is not None:
                 break
             if name in wanted and name not in doc.done:
-                self._apply(name, stage, doc)
+                now = self._apply(name, stage, doc, now)
         if doc.verdict is not None and doc.text:
-            self._redact_rejected(doc)
+            self._redact_rejected(doc, now)
         return _without_baggage(doc)
 
-    def _redact_rejected(self, doc: Document) -> None:
+    def _redact_rejected(self, doc: Document, now: float) -> None:
         """A record of a rejected page may carry its text: personal data leaves it as it leaves a kept one's.
 
         The verdict that stands is the first. Where the stage is not part of this chain, or fails, the text goes.
         """
         verdict, stage = doc.verdict, dict(self._stages).get("pii")
         if "pii" not in doc.done and stage is not None and doc.text_allowed:
-            self._apply("pii", stage, doc)
+            self._apply("pii", stage, doc, now)
             if doc.verdict is not None and doc.verdict.reason is DropReason.STAGE_ERROR:
                 doc.done.remove("pii")
             doc.verdict = verdict
@@ -96,16 +97,18 @@ class Chain:
             doc.text = ""
             doc.title = doc.description = doc.author = None
 
-    def _apply(self, name: str, stage: Stage, doc: Document) -> None:
-        start = self._clock()
+    def _apply(self, name: str, stage: Stage, doc: Document, start: float) -> float:
+        """Run a stage that begins at `start`; answers when it ended, so that the clock is asked once a stage."""
         try:
             result = stage(doc)
         except Exception as error:
             result = Drop(name, DropReason.STAGE_ERROR, f"{type(error).__name__} in stage {name}")
         doc.done.append(name)
-        doc.timings[name] = self._clock() - start
+        end = self._clock()
+        doc.timings[name] = end - start
         if isinstance(result, Drop):
             doc.verdict = result
+        return end
 
 
 def modules(config: Config) -> list[str]:

@@ -63,6 +63,8 @@ class _Facts(TypedDict):
     config_digests: NotRequired[Counts]
     pipeline_versions: NotRequired[Counts]
     histograms: NotRequired[dict[str, Counts]]
+    lengths: NotRequired[dict[str, Counts]]  # of kept records: finer bins than those of the histograms
+    accounts: NotRequired[dict[str, dict[str, Counts]]]  # crawler.storage.files.accounts
     revisits: NotRequired[int]
     index: NotRequired[Index]
     made_by: NotRequired[list[Made]]

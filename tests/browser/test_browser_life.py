@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import psutil
 
 from crawler.browser.memory import DomainMemory
 from crawler.frontier.client import Frontier
-from tests.browser.conftest import crawl, drawn, page, prose
+from tests.browser.conftest import crawl, drawn, page, prose, script
 from tests.browser.test_browser_kills import browsers_below, until
 from tests.support.clock import FakeClock
 from tests.support.corpus_crawl import finished, start_crawl
@@ -111,3 +112,43 @@ def test_a_name_that_moves_to_a_forbidden_address_between_two_requests_of_a_page
     assert FORBIDDEN not in web.connected
     assert prose("ferry") in done.kept[f"{here}/"]["text"]
     assert b"secret of the forbidden" not in done.everything
+
+
+TOPICS = ("orchard", "ferry", "lighthouse", "quarry", "windmill", "harbour", "vineyard", "foundry", "bakery", "tannery")
+REMEMBERING = """
+const notes = [];
+const root = document.getElementById('root');
+function show() {
+  root.innerHTML = '<main><p>' + TEXT + '</p><p>Found here: ' + (notes.join(' ') || 'nothing') + '.</p></main>';
+}
+if (document.cookie) notes.push('cookie');
+if (localStorage.length) notes.push('local');
+if (sessionStorage.length) notes.push('session');
+if (window.name) notes.push('name');
+document.cookie = 'seen=1; path=/; max-age=9999';
+localStorage.setItem('seen', '1'); sessionStorage.setItem('seen', '1'); window.name = 'seen';
+const opened = indexedDB.open('seen', 1);
+opened.onupgradeneeded = e => { if (e.oldVersion === 0) opened.result.createObjectStore('fresh'); };
+opened.onsuccess = () => {
+  const all = opened.result.transaction('fresh', 'readwrite').objectStore('fresh');
+  const there = all.count();
+  there.onsuccess = () => { if (there.result) notes.push('database'); all.put('1', 'seen'); caches.keys().then(keys => {
+    if (keys.length) notes.push('cache'); return caches.open('seen'); }).then(show, show); };
+};
+opened.onerror = show;
+"""
+
+
+def test_no_page_finds_what_another_page_of_its_site_has_left_in_the_browser(tmp_path: Path, web: PolicyWeb) -> None:
+    pages: dict[str, Any] = {"/remember.js": script(REMEMBERING)}
+    for topic in TOPICS:
+        text = f"const TEXT = {json.dumps(prose(topic))};"
+        pages[f"/{topic}"] = page(f"<div id=root></div><script>{text}</script><script src=/remember.js></script>")
+    here = web.site("127.0.0.2", pages)
+    seeds = [f"{here}/{topic}" for topic in TOPICS]
+    done = crawl(tmp_path / "corpus", web, seeds, BROWSER_CONCURRENCY=1, LOG_LEVEL="DEBUG")
+    assert len(done.kept) == len(TOPICS), done.log[-3000:]
+    for record in done.kept.values():
+        assert record["method_used"] == "js"
+        assert "Found here: nothing." in record["text"]
+    assert done.log.count("Browser context started") == 1

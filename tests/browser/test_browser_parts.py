@@ -219,7 +219,7 @@ def test_a_page_that_dies_by_itself_says_so() -> None:
 
 
 def test_the_parts_of_scrapy_playwright_that_are_named_are_there() -> None:
-    for name in ("_launch", "_maybe_launch_browser", "_download_request"):
+    for name in ("_launch", "_maybe_launch_browser", "_download_request", "_create_browser_context"):
         assert callable(getattr(Browser, name)), name
     settings = {field.name for field in dataclasses.fields(Config)}
     assert {"launch_options", "max_pages_per_context", "target_closed_max_retries"} <= settings

@@ -115,6 +115,7 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
     )
     (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
     (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
+    (tmp_path / "spec.yaml").write_text("{tokens: 20, tolerance: 1, sources: {ours: {corpus: corpus}}}")
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
     first = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()[0]
     (tmp_path / "index.cdxj").write_bytes(first)

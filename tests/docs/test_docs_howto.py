@@ -68,6 +68,13 @@ def test_another_threshold_makes_another_corpus_and_the_difference_is_shown(with
     assert all(url in difference for url in gained)
 
 
+def test_accounts_are_shown_and_gates_hold(with_corpus: Desk) -> None:
+    accounts, checked = with_corpus.run("Hold a crawl to numbers")
+    assert all(base.removeprefix("http://") in accounts for base in with_corpus.web.bases.values())
+    assert "EUR" in accounts
+    assert checked == "3 gates hold for corpus\n"
+
+
 def test_pages_of_an_archive_become_a_corpus_and_known_texts_are_left_out(desk: Desk) -> None:
     two_machines = recipes()["Crawl from two machines without Kubernetes"]
     desk.block(*two_machines[0])  # the server that the recipe speaks of

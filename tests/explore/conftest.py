@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -17,6 +17,7 @@ from crawler.config import from_mapping
 from crawler.explore.app import application
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.guard import Guard
+from crawler.explore.live import Live
 from crawler.explore.serve import bound, serving
 from crawler.storage.files.place import Place
 from tests.support import three_domains
@@ -39,6 +40,7 @@ class Desk:
     port: int
     catalogues: list[Catalogue] = field(default_factory=list)
     cookie: str = ""
+    lives: list[Live] = field(default_factory=list)
 
     @property
     def base(self) -> str:
@@ -76,12 +78,19 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     """Serves corpora until the test ends; waits until they are read."""
     with ExitStack() as stack:
 
-        def start(*folders: Path | str, enter: bool = True, **settings: object) -> Desk:
+        def start(*folders: Path | str, enter: bool = True, crawling: bool = False, **settings: object) -> Desk:
             scratch = Path(tempfile.mkdtemp(dir=tmp_path))
-            catalogues = [Catalogue(Place(str(f)), scratch / f"{n}.duckdb") for n, f in enumerate(folders)]
+            catalogues = [
+                Catalogue(Place(str(f)), scratch / f"{n}.duckdb", crawling=crawling) for n, f in enumerate(folders)
+            ]
+            config = from_mapping(settings)
+            crawls = [replace(config, crawl=replace(config.crawl, corpus_dir=str(f))) for f in folders]
+            lives = [Live(crawl, Place(str(f))) for crawl, f in zip(crawls, folders, strict=True)]
             listening = bound("127.0.0.1", 0)
-            desk = Desk(listening.getsockname()[1], catalogues)
-            stack.enter_context(serving(application(catalogues, from_mapping(settings), TOKEN), listening))
+            desk = Desk(listening.getsockname()[1], catalogues, lives=lives)
+            stack.enter_context(serving(application(catalogues, config, TOKEN, lives=lives), listening))
+            for live in lives:
+                stack.callback(live.close)
             for catalogue in catalogues:
                 stack.callback(catalogue.close)
                 catalogue.start()

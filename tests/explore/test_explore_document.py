@@ -11,10 +11,11 @@ import pytest
 from crawler.config import from_mapping
 from crawler.document import DropReason, Signal
 from crawler.explore.archived import MAX_PAGE, is_kept, shingles_of
-from crawler.explore.document_page import difference, measured, pieces
+from crawler.explore.document_page import difference, measured, pieces, stages_passed, way
 from crawler.explore.filters import Filter
 from crawler.explore.listing import listing
 from crawler.observe.diagnose.thresholds import Thresholds
+from crawler.stages.chain import STAGES
 from tests.explore.conftest import Desk
 from tests.support.corpus_folder import Folder
 
@@ -203,3 +204,18 @@ def test_a_difference_of_long_texts_has_an_end() -> None:
     assert difference("same", "same") == []
     assert len(difference("a\n" * 100_000, "b\n" * 100_000)) < 2_100
     assert max(map(len, difference("a" * 10_000, "b"))) < 400
+
+
+@pytest.mark.parametrize(
+    ("record", "passed"),
+    [
+        ({}, STAGES),
+        ({"stage": "near", "reason": "near_duplicate"}, STAGES),
+        ({"stage": "quality", "reason": "low_quality"}, ("parse", "optout", "extraction", "language")),
+        ({"stage": "optout", "reason": "optout"}, ()),
+        ({"stage": "robots", "reason": "robots_denied"}, ()),
+    ],
+)
+def test_the_way_names_the_stages_that_let_a_page_pass(record: dict[str, str], passed: tuple[str, ...]) -> None:
+    assert stages_passed(record) == passed
+    assert ("Passed", ", ".join(passed)) in way(record, {}) or not passed

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
+from pyarrow import parquet
 
 from crawler.document import DropReason
 from crawler.explore import listing as listing_module
+from crawler.explore.catalogue import Catalogue
 from crawler.explore.columns import FIELDS, SIGNALS
 from crawler.explore.distributions import figure
 from crawler.explore.filters import MAX_CONDITIONS, OPERATORS, Filter, FilterError, condition_of, filter_of
@@ -251,3 +255,86 @@ def test_shards_in_parquet_are_shown_like_all_others(folder: Folder, serve: Call
 
 def _records(catalogue, keys: list[int]) -> list[dict]:
     return [catalogue.record(key)[0] for key in keys]
+
+
+def test_the_catalogue_is_made_of_the_index_and_makes_what_is_missing_of_it(
+    folder: Folder, kept, serve: Callable[..., Desk]
+) -> None:
+    corpus = folder.opened()
+    for n in range(3):
+        corpus.keep(kept(n, quality_signals={"profile": "prose", "gopher_words": n}))
+    corpus.close()
+    index = folder.path / "index"
+    shutil.rmtree(index, ignore_errors=True)
+    first = serve(folder.path).catalogues[0].rows("SELECT * FROM records ORDER BY id")
+    made = {path: path.stat().st_mtime_ns for path in index.rglob("*.parquet")}
+    assert made
+    again = serve(folder.path).catalogues[0].rows("SELECT * FROM records ORDER BY id")
+    assert again == first
+    assert {path: path.stat().st_mtime_ns for path in index.rglob("*.parquet")} == made
+
+
+def test_an_index_without_a_column_of_today_leaves_it_empty(folder: Folder, kept, serve: Callable[..., Desk]) -> None:
+    corpus = folder.opened()
+    corpus.keep(kept(1, license_tag="CC-BY-4.0"))
+    corpus.close()
+    serve(folder.path)
+    (path,) = (folder.path / "index" / "shards").glob("*.parquet")
+    table = parquet.read_table(path)
+    parquet.write_table(table.drop_columns(["license_tag", "quality_signals"]), path)
+    found = (
+        serve(folder.path).catalogues[0].rows("SELECT state, license_tag, profile, signal_gopher_words FROM records")
+    )
+    assert found == [("kept", None, None, None)]
+
+
+def test_a_corpus_that_cannot_be_written_is_shown_from_an_index_of_the_session(
+    folder: Folder, kept, serve: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = folder.opened()
+    corpus.keep(kept(1))
+    corpus.close()
+    shutil.rmtree(folder.path / "index", ignore_errors=True)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    assert serve(folder.path).catalogues[0].rows("SELECT count(*) FROM records") == [(1,)]
+    assert not (folder.path / "index").exists()
+
+
+@pytest.fixture
+def stated(folder: Folder, kept, serve: Callable[..., Desk]) -> Catalogue:
+    """Page 0 without a statement, 1 with one of robots.txt, 2 with two."""
+    corpus = folder.opened()
+    robots = {"protocol": "robots", "carrier": "robots.txt", "value": "GPTBot", "verdict": "allowed"}
+    tdm = {"protocol": "tdmrep", "carrier": "header", "value": "0", "verdict": "allowed"}
+    for n, statements in enumerate(([], [robots], [robots, tdm])):
+        signals = {"profile": "prose", "gopher_words": 100 * n}
+        corpus.keep(kept(n, optout_signals=statements, quality_signals=signals))
+    corpus.close()
+    return serve(folder.path).catalogues[0]
+
+
+@pytest.mark.parametrize(
+    ("where", "pages"),
+    [
+        ("optout_signals.protocol=robots", "12"),
+        ("optout_signals.protocol=tdmrep", "2"),
+        ("optout_signals.protocol!=tdmrep", "01"),
+        ("optout_signals.value~gpt", "12"),
+        ("optout_signals.protocol=", "0"),
+        ("optout_signals.protocol!=", "12"),
+        ("optout_signals.protocol=x' OR true --", ""),
+        ("quality_signals.gopher_words>=100", "12"),
+        ("quality_signals.profile=prose", "012"),
+    ],
+)
+def test_a_part_of_a_nested_field_is_a_filter(stated: Catalogue, where: str, pages: str) -> None:
+    found = listing(stated, filter_of([("where", where), ("sort", "url")])).rows
+    assert "".join(row["url"][-1] for row in found) == pages
+
+
+@pytest.mark.parametrize(
+    "where", ["optout_signals.protocol>=a", "optout_signals.nothing=a", "quality_signals.nothing=1"]
+)
+def test_a_part_that_there_is_not_is_told(where: str) -> None:
+    with pytest.raises(FilterError, match="where="):
+        condition_of(where)

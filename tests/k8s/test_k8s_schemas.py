@@ -32,7 +32,7 @@ def everything_else(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [str(base / "base")],
-        "components": [str(base / "components" / name) for name in ("managed-redis", "browser", "hpa")],
+        "components": [str(base / "components" / name) for name in ("managed-redis", "browser", "hpa", "gates")],
     }
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     return folder

@@ -19,6 +19,7 @@ WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_exte
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
 OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
+OPTIONAL |= {"scipy", "tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -59,8 +60,8 @@ def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
 
 
 def test_what_parquet_and_sql_need_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb"}
-    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb"}
+    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb", "scipy"}
+    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb", "scipy"}
 
 
 def test_what_the_view_in_the_browser_needs_on_top_is_required_apart() -> None:
@@ -142,3 +143,12 @@ def test_the_image_holds_the_product_and_starts_scrapy() -> None:
     assert "COPY crawler crawler" in lines
     assert 'ENTRYPOINT ["scrapy"]' in lines
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
+
+
+def test_every_folder_at_the_top_stands_in_the_readme_and_nothing_else_is_committed_there() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    folders = {line.partition("/")[0] for line in listed.stdout.splitlines() if "/" in line}
+    table = (PROJECT / "README.md").read_text("utf-8").partition("## The repository")[2]
+    assert {name for name in folders if not name.startswith(".")} == set(re.findall(r"^\| `([\w-]+)/` \|", table, re.M))

@@ -29,3 +29,13 @@ document.addEventListener("keydown", (event) => {
   const button = document.querySelector(`button[data-key="${CSS.escape(event.key)}"]`);
   if (button) button.click();
 });
+
+// A part of the page with data-stream is replaced by each event of that stream, until the page is left.
+for (const part of document.querySelectorAll("[data-stream]")) {
+  const stream = new EventSource(part.dataset.stream);
+  stream.addEventListener("message", (event) => {
+    const page = new DOMParser().parseFromString(event.data, "text/html");
+    part.replaceChildren(...page.body.childNodes);
+  });
+  window.addEventListener("pagehide", () => stream.close());
+}

@@ -34,7 +34,7 @@ local function learn(scope, text)
   settings()
   local key = table_of(scope)
   local found = call('HMGET', key, WHOLE, shape, parent, OTHER)
-  local sums, name, row, up = sums_of(found[1]), shape, row_of(found[2]), row_of(found[3])
+  local sums, name, row = sums_of(found[1]), shape, row_of(found[2])
   if row.new and (found[4] or call('HLEN', key) > SHAPES) then name, row = OTHER, row_of(found[4]) end
   depth, tokens = num(depth), num(tokens)
   local usual = usual_worth(sums, depth, mark)
@@ -48,9 +48,10 @@ local function learn(scope, text)
   local place = place_of_link(mark)
   if place then sums[place], sums[place + 1] = sums[place] + 1, sums[place + 1] + tokens end
   if said ~= '-' then sums[16] = testify(scope, said, sums[16] == 1, example) and 1 or 0 end
-  local brought = parent ~= shape and not up.new and credit(row, tokens) or 0
+  local brought = parent ~= shape and found[3] and credit(row, tokens) or 0
   reclassed(scope, name, row, usual)
   if brought > 1 then
+    local up = row_of(found[3])
     up.led, up.led_n = up.led + brought, up.led_n + 1
     if kind == 'k' then up.streak = 0 end
     reclassed(scope, parent, up, usual)

@@ -18,11 +18,9 @@ local function row_of(text)
     return {fetched = 0, kept = 0, short = 0, duplicate = 0, other = 0, streak = 0, parked = 0, tokens = 0, led = 0,
             led_n = 0, example = '', new = true}
   end
-  local r, at = {}, nil
-  r.fetched, r.kept, r.short, r.duplicate, r.other, r.streak, r.parked, r.tokens, r.led, r.led_n, r.class, at =
-    struct.unpack(ROW, text)
-  r.example = sub(text, at)
-  return r
+  local fetched, kept, short, duplicate, other, streak, parked, tokens, led, led_n, class, at = struct.unpack(ROW, text)
+  return {fetched = fetched, kept = kept, short = short, duplicate = duplicate, other = other, streak = streak,
+          parked = parked, tokens = tokens, led = led, led_n = led_n, class = class, example = sub(text, at)}
 end
 local function packed(r)
   return struct.pack(ROW, r.fetched, r.kept, r.short, r.duplicate, r.other, r.streak, r.parked, r.tokens, r.led, r.led_n,

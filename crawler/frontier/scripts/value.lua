@@ -14,6 +14,12 @@ local function facts_of(member)
   local shape, parent, mark, run, depth = match(member, '^l(...)(...)(%d)(%l?)(%d+)')
   return depth, shape, parent, mark, run
 end
+-- The shape of a member, without the pattern that most members can do without; nil where nothing may order it.
+local function shape_in(member)
+  if byte(member) == 108 then return sub(member, 2, 4) end  -- 'l'
+  local _, shape = facts_of(member)
+  return shape
+end
 -- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
 -- its run begins anew for all of them. Pages of one shape and run in one call are not told apart.
 local function begin_runs(view, list)
@@ -43,7 +49,7 @@ local function view_of(scope, members)
   if not view.known then return view end
   local names, asked = {}, {}
   for _, member in ipairs(members) do
-    local _, shape = facts_of(member)
+    local shape = shape_in(member)
     if shape and not view.rows[shape] and not asked[shape] then names[#names + 1], asked[shape] = shape, true end
   end
   if #names > 0 then
@@ -78,7 +84,7 @@ local function set_aside(scope, view, members)
   call('HINCRBY', BARREN, scope, #members)
   local sums = {}
   for _, member in ipairs(members) do
-    local _, shape = facts_of(member)
+    local shape = shape_in(member)
     local name = (view.rows[shape] or UNKNOWN).name or shape
     sums[name] = (sums[name] or 0) + 1
   end
@@ -157,43 +163,54 @@ local function sift(scope, spilled)
   local placed = ordered(scope, entries, false)
   return place(scope, placed, math.max(call('ZCARD', queue(scope)), REFILL), spilled - #entries)
 end
--- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside.
+-- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside. A queue has many
+-- members and few of them are meant, so they are told apart by three letters before anything else is asked.
 local function order_anew(scope, wanted)
   views[scope] = nil
-  local found, members = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES'), {}
-  for at = 1, #found, 2 do members[#members + 1] = found[at] end
+  local found, members, scores = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES'), {}, {}
+  for at = 1, #found, 2 do
+    local shape = shape_in(found[at])
+    if shape and (wanted[OTHER] or wanted[shape]) then
+      members[#members + 1], scores[#scores + 1] = found[at], found[at + 1]
+    end
+  end
+  if #members == 0 then return end
   local view, moved, aside = view_of(scope, members), {}, {}
   for k, member in ipairs(members) do
-    local _, shape = facts_of(member)
-    if shape and (wanted[OTHER] or wanted[shape]) then
-      local priority = rank(view, member)
-      if priority == false then
-        aside[#aside + 1] = member
-      else
-        moved[#moved + 1] = num(found[2 * k]) % 1099511627776 - priority * 1099511627776
-        moved[#moved + 1] = member
-      end
+    local priority = rank(view, member)
+    if priority == false then
+      aside[#aside + 1] = member
+    else
+      moved[#moved + 1] = num(scores[k]) % 1099511627776 - priority * 1099511627776
+      moved[#moved + 1] = member
     end
   end
   if #moved > 0 then call('ZADD', queue(scope), unpack(moved)) end
-  local s = state(scope)
   if #aside > 0 then
+    local s = state(scope)
     call('ZREM', queue(scope), unpack(aside))
     set_aside(scope, view, aside)
     if s.spilled > 0 and call('EXISTS', queue(scope)) == 0 then s.spilled = refill(scope, s.spilled) end
   end
 end
 -- Exploration: of the URLs at hand one of the shape that was asked least is next, as long as it was asked too seldom.
+-- Of each shape the first URL stands for all: they have one row, so they are parked together. fetched is its first number.
 local function explore(scope)
   views[scope] = nil
   local s = state(scope)
   if s.spilled > 0 then s.spilled = sift(scope, s.spilled) end
-  local members = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)
-  local view, best, least = view_of(scope, members), nil, 1 / 0
-  for _, member in ipairs(members) do
-    local _, shape = facts_of(member)
-    local row = shape and (view.rows[shape] or UNKNOWN)
-    if row and row.fetched < least and rank(view, member) then best, least = member, row.fetched end
+  local firsts, shapes = {}, {}
+  for _, member in ipairs(call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)) do
+    local shape = shape_in(member)
+    if shape and not firsts[shape] then firsts[shape], shapes[#shapes + 1] = member, shape end
   end
-  if best and least < TRIES then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
+  if #shapes == 0 then return end
+  local rows, best, least = call('HMGET', table_of(scope), OTHER, unpack(shapes)), nil, TRIES
+  for k, shape in ipairs(shapes) do
+    local row = rows[k + 1] or rows[1]
+    local fetched, member = row and struct.unpack('>I4', row) or 0, firsts[shape]
+    if fetched < least and rank(view_of(scope, {member}), member) then best, least = member, fetched end
+    if least == 0 then break end
+  end
+  if best then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
 end

@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -77,7 +78,7 @@ class ProgressExtension:
         """Every file is sealed: stop the live lines and print the summary."""
         from rich.console import Console
 
-        from crawler.observe.report import terminal
+        from crawler.observe.report import balance, terminal
 
         if self._task is not None:
             self._task.cancel()
@@ -86,10 +87,12 @@ class ProgressExtension:
         self._progress.stop()
         try:
             summary = await asyncio.to_thread(summarise, self._corpus_dir)
+            found = await asyncio.to_thread(balance.read, summary, config_of(self._crawler).report)
         except StorageError as error:
             sys.stderr.write(f"error: no summary: {error}\n")
             return
-        terminal.show(summary, Console(), missed_sitemaps(self._crawler.stats))
+        more = chain(missed_sitemaps(self._crawler.stats), balance.sections(found))
+        terminal.show(summary, Console(), more)
 
     async def _run(self) -> None:
         try:

@@ -57,4 +57,7 @@ def write_report(config: Config) -> list[str]:
 
     dedup = config.dedup
     bands = Bands(dedup.bands, dedup.rows, dedup.threshold)
-    return report.write(report.read(config.crawl.corpus_dir, samples=SAMPLES, bands=bands, most_records=MOST_RECORDS))
+    found = report.read(
+        config.crawl.corpus_dir, samples=SAMPLES, bands=bands, most_records=MOST_RECORDS, config=config.report
+    )
+    return report.write(found)

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.document import DropReason
+from crawler.seeds import patterns
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.urls.shape import shape_of
@@ -35,7 +36,11 @@ _NOT_ASKED = frozenset(
 
 @dataclass(slots=True)
 class Brought:
-    """What the requests to one shape of a domain brought. `reasons`: of those that were not kept."""
+    """What the requests to one shape of a domain brought. `reasons`: of those that were not kept.
+
+    `parked`: the frontier took its links off the queue as barren. `exclude`: a path pattern for the allowlist that
+    leaves the shape out and nothing that was kept; empty where there is none, or no need of one.
+    """
 
     domain: str
     shape: str
@@ -44,6 +49,8 @@ class Brought:
     kept: int = 0
     tokens: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    parked: bool = False
+    exclude: str = ""
 
     @property
     def tokens_a_request(self) -> float:
@@ -52,30 +59,88 @@ class Brought:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        names = ("domain", "shape", "example", "requests", "kept", "tokens")
+        names = ("domain", "shape", "example", "requests", "kept", "tokens", "exclude")
         return {name: getattr(self, name) for name in names} | {"reasons": dict(self.reasons.most_common())}
+
+
+@dataclass(slots=True)
+class Domain:
+    """What the requests to one domain brought; `fruitless`: those that were not kept."""
+
+    domain: str
+    requests: int = 0
+    kept: int = 0
+    tokens: int = 0
+    excludes: list[str] = field(default_factory=list)
+
+    @property
+    def fruitless(self) -> int:
+        """Requests that brought no document."""
+        return self.requests - self.kept
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        names = ("domain", "requests", "kept", "fruitless", "tokens", "excludes")
+        return {name: getattr(self, name) for name in names}
+
+
+def by_domain(found: list[Brought]) -> list[Domain]:
+    """The domain with the most fruitless requests first: there is most to save."""
+    domains: dict[str, Domain] = {}
+    for row in found:
+        domain = domains.setdefault(row.domain, Domain(row.domain))
+        domain.requests += row.requests
+        domain.kept += row.kept
+        domain.tokens += row.tokens
+        domain.excludes += [row.exclude] if row.exclude else []
+    return sorted(domains.values(), key=lambda d: (-d.fruitless, d.domain))
 
 
 def read(corpus_dir: str, most_records: int | None = None) -> list[Brought]:
     """Every shape, the one with the most requests first. Raises: StorageError where a file is damaged."""
-    place, found = Place(corpus_dir), dict[tuple[str, str], Brought]()
+    place, found, paths = Place(corpus_dir), dict[tuple[str, str], Brought](), dict[str, list[str]]()
     files = [entry for entry in place.manifest()["files"] if entry["kind"] in (SHARDS, REJECTED)]
     most = max(1, (most_records or MOST_RECORDS) // max(1, len(files)))
     for entry in files:
         for record in islice(read_records(place, entry["path"]), most):
             _count(found, record, kept=entry["kind"] == SHARDS)
-    return sorted(found.values(), key=lambda b: (-b.requests, b.domain, b.shape))
+            if entry["kind"] == SHARDS:
+                paths.setdefault(str(record.get("domain") or ""), []).append(_path(str(record["url"])))
+    for row in found.values():
+        if row.parked and not row.kept and row.shape != OTHERS:
+            row.exclude = _pattern(row, paths.get(row.domain, []))
+    return sorted((b for b in found.values() if b.requests), key=lambda b: (-b.requests, b.domain, b.shape))
+
+
+def _path(url: str) -> str:
+    """Path and query, as the allowlist's patterns see them."""
+    return "/" + url.partition("://")[2].partition("/")[2]
+
+
+def _pattern(row: Brought, kept: list[str]) -> str:
+    """A pattern of the allowlist (`crawler.seeds.patterns`) for a shape; empty where it would leave out a kept page."""
+    path, _, query = _path(f"https://{row.shape}").partition("?")
+    path = path.replace("#", "*").replace("**", "*")
+    pattern = path + ("?*" + "*".join(f"{name.replace('#', '*')}=" for name in query.split("&")) if query else "$")
+    usable = not patterns.complaint(pattern) and patterns.matches(pattern, _path(row.example))
+    if pattern == "/*$" or not usable or any(patterns.matches(pattern, path) for path in kept):
+        return ""
+    return pattern
 
 
 def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kept: bool) -> None:
     reason = None if kept else DropReason.of(str(record.get("reason")))
-    if reason is not None and (reason.is_hold or reason in _NOT_ASKED):
+    parked = reason is DropReason.HOLD_BARREN
+    if not parked and reason is not None and (reason.is_hold or reason in _NOT_ASKED):
         return  # no request was spent
     url, domain = str(record["url"]), str(record.get("domain") or "")
     key = domain, shape_of(url)
     if key not in found and len(found) >= MOST_SHAPES:
         key = domain, OTHERS
     row = found.setdefault(key, Brought(*key, url))
+    if parked:
+        row.parked = True  # no request either
+        return
     row.requests += 1
     if kept:
         row.kept += 1
@@ -87,6 +152,9 @@ def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kep
 def sections(found: list[Brought]) -> Iterator[tuple[str, RenderableType]]:
     """Title and table for the terminal; nothing where nothing was asked."""
     if found:
+        domains = by_domain(found)
+        more = f" ({TOP} of {len(domains):,})" if len(domains) > TOP else ""
+        yield f"Requests by domain, most fruitless first{more}", _domain_table(domains[:TOP])
         more = f" ({TOP} of {len(found):,})" if len(found) > TOP else ""
         yield f"Where the requests went, and what they brought{more}", _table(found[:TOP])
 
@@ -101,4 +169,16 @@ def _table(rows: list[Brought]) -> Table:
         reasons = ", ".join(f"{why} {n:,}" for why, n in row.reasons.most_common(3))
         figures = (f"{row.requests:,}", f"{row.kept:,}", f"{row.tokens_a_request:,.0f}")
         table.add_row(*figures, Text(row.shape), Text(reasons, "dim"))
+    return table
+
+
+def _domain_table(rows: list[Domain]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("requests", "fruitless", "tokens a request"):
+        table.add_column(name, justify="right")
+    table.add_column("domain", overflow="fold")
+    table.add_column("exclude in the allowlist", overflow="fold")
+    for row in rows:
+        figures = (f"{row.requests:,}", f"{row.fruitless:,}", f"{row.tokens / row.requests:,.0f}")
+        table.add_row(*figures, Text(row.domain), Text(", ".join(row.excludes)))
     return table

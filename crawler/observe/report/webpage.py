@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from crawler.observe.html import render
-from crawler.observe.report import parameters, quarantine
+from crawler.observe.report import charts, parameters, quarantine
+from crawler.observe.report.accounts import Account, Books
+from crawler.observe.report.audit import Audit
+from crawler.observe.report.balance import Balance
+from crawler.observe.report.charts import Chart
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
-from crawler.observe.report.requests import Brought
+from crawler.observe.report.figures import FIGURES
+from crawler.observe.report.requests import Brought, Domain, by_domain
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary
 from crawler.observe.report.terminal import duration, size
-from crawler.storage.files.tally import SCORE_BINS
 
 _TOP = 30
 _HISTOGRAM_TITLES = {
@@ -20,8 +25,36 @@ _HISTOGRAM_TITLES = {
     "language_score": "Language score",
     "extraction_confidence": "F1 that the extractor expects of the texts",
     "extraction_yield": "Extraction yield (characters out per byte in)",
-    "word_count": "Words per document",
 }
+_LENGTH_TITLES = {
+    "word_count": "Words a document",
+    "char_count": "Characters a document",
+    "token_estimate": "Tokens a document, estimated",
+}
+_DOMAIN_COLUMNS = ("requests", "kept", "tokens", "tokens_per_request", "uniqueness", "extraction_yield")
+_WHOLE = (
+    "uniqueness",
+    "tokens_per_request",
+    "all_requests",
+    "cpu_seconds",
+    "tokens_per_cpu_second",
+    "cost",
+    "tokens_per_cost",
+    "pii_rate",
+    "licence_pass_rate",
+    "safety_rejections",
+    "extraction_yield",
+    "escalation_rate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """What the page says of the accounts."""
+
+    books: Books
+    balance: Balance
+    audit: Audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +67,12 @@ class _Table:
     colour: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Histogram:
-    """heights: each count with the height of its bar in per cent."""
-
-    title: str
-    heights: list[tuple[int, str]]
-    ends: tuple[str, str]
-
-
 def page(
     summary: Summary,
     samples: Iterable[Sample] = (),
     duplicates: Duplicates | None = None,
     asked: Iterable[Brought] = (),
+    accounting: Accounting | None = None,
 ) -> str:
     """The report as a complete HTML document."""
     chosen = list(samples)
@@ -62,7 +87,13 @@ def page(
         footer=_footer(summary),
         summary=summary,
         quarantine_meaning=quarantine.MEANING,
-        histograms=list(_histograms(summary)),
+        histograms=list(_histograms(summary, accounting.books.lengths if accounting else {})),
+        over_time=list(_over_time(accounting.books.series)) if accounting else [],
+        accounting=accounting,
+        whole=_whole(accounting.books.whole) if accounting else [],
+        currency=accounting.books.currency if accounting else "",
+        domains=_domains(accounting.books) if accounting else None,
+        concentration=_concentration(accounting.balance) if accounting else [],
         tables=[*_tables(summary), *_requests(list(asked))],
         seen=seen,
         kinds=KINDS,
@@ -124,18 +155,63 @@ def _requests(asked: list[Brought]) -> Iterator[_Table]:
         (f"{b.shape}: {b.kept:,} kept, {b.tokens_a_request:,.0f} tokens a request", b.requests) for b in asked[:_TOP]
     ]
     if rows:
+        domains = [(_domain_line(d), d.requests) for d in by_domain(asked)[:_TOP]]
+        yield _Table("Requests by domain, most fruitless first", domains, max(n for _, n in domains), "not")
         more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
         yield _Table(f"Where the requests went, by shape of the URL{more}", rows, rows[0][1], "kept")
 
 
-def _histograms(summary: Summary) -> Iterator[_Histogram]:
+def _domain_line(domain: Domain) -> str:
+    said = f"{domain.domain}: {domain.fruitless:,} fruitless, {domain.tokens / domain.requests:,.0f} tokens a request"
+    return said + (f"; exclude in the allowlist: {', '.join(domain.excludes)}" if domain.excludes else "")
+
+
+def _histograms(summary: Summary, lengths: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
+    for name, title in _LENGTH_TITLES.items():
+        if bins := {int(key): count for key, count in lengths.get(name, {}).items()}:
+            yield charts.lengths(title, bins)
     for name, title in _HISTOGRAM_TITLES.items():
         if bins := {int(key): count for key, count in summary.histograms.get(name, {}).items()}:
-            scores = name != "word_count"
-            keys = range(SCORE_BINS) if scores else range(min(bins), max(bins) + 1)
-            ends = ("0", "1") if scores else (_n(2 ** keys[0]), _n(2 ** (keys[-1] + 1)))
-            counts = [bins.get(key, 0) for key in keys]
-            yield _Histogram(title, heights_of(counts, max(counts)), ends)
+            yield charts.scores(title, bins)
+    if not lengths and (words := summary.histograms.get("word_count")):
+        yield charts.octaves(_LENGTH_TITLES["word_count"], {int(key): count for key, count in words.items()})
+
+
+def _over_time(series: Sequence[Account]) -> Iterator[Chart]:
+    tokens = list(accumulate(account.counts.get("tokens", 0) for account in series))
+    if len(series) > 1 and tokens[-1]:
+        yield charts.over_time("Tokens kept, added up", [(a.name, n) for a, n in zip(series, tokens, strict=True)])
+    for name, title in (("extraction_yield", "Extraction yield"), ("escalation_rate", "Pages drawn in a browser")):
+        found = [(account.name, value) for account in series if (value := account.figures()[name]) is not None]
+        if len(found) > 1 and any(value for _, value in found):
+            share = name == "escalation_rate"
+            points = [(moment, 100 * value if share else value) for moment, value in found]
+            yield charts.over_time(title, points, most=100 if share else None, unit=" %" if share else "")
+
+
+def _whole(account: Account) -> list[tuple[str, str]]:
+    figures = account.figures()
+    return [(FIGURES[name].label, FIGURES[name].show(figures[name])) for name in _WHOLE if figures[name] is not None]
+
+
+def _domains(books: Books) -> tuple[list[str], list[list[str]], str]:
+    """Headings, rows and title of the table of domains."""
+    rows = [
+        [account.name, *(FIGURES[name].show(account.figures()[name]) for name in _DOMAIN_COLUMNS)]
+        for account in books.groups["domain"][:_TOP]
+    ]
+    count = len(books.groups["domain"])
+    more = f" ({_TOP} of {_n(count)})" if count > _TOP else ""
+    return ["domain", *(FIGURES[name].label for name in _DOMAIN_COLUMNS)], rows, f"Requests and what they brought{more}"
+
+
+def _concentration(balance: Balance) -> list[list[str]]:
+    rows = []
+    for of, found in (("documents", balance.documents), ("tokens", balance.tokens)):
+        if found is not None:
+            shares = [f"{100 * share:.1f} %" for share in found.shares.values()]
+            rows.append([of, *shares, f"{found.hhi:.3f}", f"{found.gini:.3f}"])
+    return rows
 
 
 def _footer(summary: Summary) -> str:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import inspect
 
 from htmldate.core import (
+    ALWAYS_TAGS,
     CLEANING_LIST,
+    FAST_TAGS,
     Extractor,
-    date_candidates,
     discard_unwanted,
     examine_abbr_elements,
     examine_elements,
     examine_header,
     examine_time_elements,
+    is_date_candidate,
     json_search,
 )
 from htmldate.extractors import extract_url_date
@@ -24,10 +26,11 @@ from htmldate.utils import clean_html
 from htmldate.validators import get_max_date, get_min_date
 
 __all__ = [
+    "ALWAYS_TAGS",
     "CLEANING_LIST",
+    "FAST_TAGS",
     "Extractor",
     "clean_html",
-    "date_candidates",
     "discard_unwanted",
     "examine_abbr_elements",
     "examine_elements",
@@ -36,13 +39,13 @@ __all__ = [
     "extract_url_date",
     "get_max_date",
     "get_min_date",
+    "is_date_candidate",
     "json_search",
 ]
 
 _ARGUMENTS = {
     Extractor: 5,
     clean_html: 2,
-    date_candidates: 2,
     discard_unwanted: 1,
     examine_abbr_elements: 2,
     examine_elements: 2,
@@ -51,6 +54,7 @@ _ARGUMENTS = {
     extract_url_date: 2,
     get_max_date: 1,
     get_min_date: 1,
+    is_date_candidate: 1,
     json_search: 2,
 }
 """How many arguments each is given, by position."""

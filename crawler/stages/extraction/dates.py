@@ -15,6 +15,7 @@ from typing import Any
 from htmldate import find_date
 
 from crawler.stages.extraction.excerpt import excerpt_of
+from crawler.stages.extraction.selectors import MAX_REMEMBERED
 
 logger = logging.getLogger(__name__)
 
@@ -60,11 +61,33 @@ def _readers() -> ModuleType | None:
 def _of_elements(tree: Any, options: Any, readers: ModuleType) -> str | None:
     """Of the page without comments, related articles and the like: those places are copied that could name a date."""
     found = None
-    if places := readers.date_candidates(tree, False):
-        found = readers.examine_elements(readers.date_candidates(_without_code(places, readers), False), options)
+    if places := _candidates(tree, readers):
+        found = readers.examine_elements(_candidates(_without_code(places, readers), readers), options)
     if found is None and (times := list(tree.iter("time"))):
         found = readers.examine_time_elements(_without_code(times, readers), options)
     return str(found) if found else None
+
+
+def _candidates(tree: Any, readers: ModuleType) -> list[Any]:
+    """htmldate's `date_candidates`; whether attributes speak of a date is remembered, as a site repeats them."""
+    found = []
+    for element in tree.iterdescendants(*readers.FAST_TAGS, *readers.ALWAYS_TAGS):
+        if element.tag in readers.ALWAYS_TAGS:
+            found.append(element)
+        elif key := tuple([item for item in element.items() if item[0] in _SPEAKING]):
+            answer = _known.get(key)
+            if answer is None:
+                if len(_known) >= MAX_REMEMBERED:
+                    _known.clear()
+                answer = _known[key] = readers.is_date_candidate(element)
+            if answer:
+                found.append(element)
+    return found
+
+
+_SPEAKING = frozenset({"id", "class", "itemprop"})
+"""The attributes that `is_date_candidate` reads."""
+_known: dict[tuple[tuple[str, str], ...], bool] = {}
 
 
 def _without_code(places: list[Any], readers: ModuleType) -> Any:

@@ -1,6 +1,6 @@
 """The extractor's slow parts give way to faster ones with the same result, for all of the process, or stay as they are.
 
-Eleven names of trafilatura and justext are replaced, each library's all together and only where `originals.py`
+Twelve names of trafilatura and justext are replaced, each library's all together and only where `originals.py`
 recognises what they replace. A library that it does not know keeps its own, which is slower and as right; a warning
 says so once.
 """

@@ -22,6 +22,7 @@ from trafilatura.xpaths import (
     TITLE_XPATHS,
 )
 
+from crawler.stages.extraction.faster_density import prune_unwanted_sections
 from crawler.stages.extraction.selectors import Rule, Together, rule_of
 
 
@@ -132,6 +133,7 @@ REPLACEMENTS: tuple[tuple[Any, str, Any], ...] = (
     *((module, "prune_unwanted_nodes", prune_unwanted_nodes) for module in (core, external, main_extractor)),
     *((module, "basic_cleaning", basic_cleaning) for module in (_BASELINE, external)),
     (htmlprocessing, "collect_link_info", collect_link_info),
+    (main_extractor, "prune_unwanted_sections", prune_unwanted_sections),
     (main_extractor, "BODY_XPATH", [BodyPath(expression) for expression in BODY_XPATH]),
     (metadata, "TITLE_XPATHS", [rule_of(expression).select for expression in TITLE_XPATHS]),
 )

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.stages.extraction.faster import body_of
-
 SHARE = 0.95
 """Of the page's running text that the frame must hold."""
 MIN_CHARS = 200
@@ -20,20 +18,23 @@ _FRAMES = frozenset({"div", "section", "main", "article"})
 _ASIDE = frozenset({"nav", "header", "footer", "aside", "form"})
 
 
-def mark_frame(tree: Any) -> bool:
-    """Mark the innermost element around the page's running text as its body, in place; True where one was marked."""
-    if next(tree.iter("article", "main"), None) is not None or body_of(tree) is not None:
-        return False
+def mark_frame(tree: Any) -> Any:
+    """Mark the innermost element around the page's running text as its body, in place; None where none is marked.
+
+    To be asked where `body_of` finds nothing.
+    """
+    if next(tree.iter("article", "main"), None) is not None:
+        return None
     mass = _mass(tree)
     body = tree.find(".//body") if tree.tag != "body" else tree
     total = mass.get(body, 0)
     if body is None or total < MIN_CHARS:
-        return False
+        return None
     frame = _innermost(body, mass, SHARE * total)
     if frame is body:
         frame = _wrapped(body)
     frame.set("itemprop", "articleBody")
-    return True
+    return frame
 
 
 def _mass(tree: Any) -> dict[Any, int]:

@@ -21,6 +21,7 @@ RECORDED: dict[str, dict[str, dict[str, str]]] = {
         "2.3.1": {
             "trafilatura.htmlprocessing:prune_unwanted_nodes": "9402fc78c593c7ee",
             "trafilatura.htmlprocessing:collect_link_info": "6c225acc611f427e",
+            "trafilatura.htmlprocessing:delete_by_link_density": "3d8ee01df75f7b15",
             "trafilatura.htmlprocessing:link_density_test": "24b7814df386ea4b",
             "trafilatura.htmlprocessing:link_density_test_tables": "8d8e1c34f4bb3bfc",
             "trafilatura.baseline:basic_cleaning": "479da44ffb937c38",

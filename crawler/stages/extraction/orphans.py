@@ -66,4 +66,7 @@ def _is_of_links(element: Any) -> bool:
 
 
 def _text(element: Any) -> str:
-    return " ".join("".join(element.itertext()).split()) if element is not None else ""
+    if element is None:
+        return ""
+    text = element.text_content() if len(element) else element.text or ""
+    return " ".join(text.split())

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from crawler.stages.extraction.code import CODE
 from crawler.stages.extraction.consent import drop_consent
+from crawler.stages.extraction.faster import body_of
 from crawler.stages.extraction.frame import mark_frame
 from crawler.stages.extraction.render import protect_preformatted
 from crawler.stages.extraction.roles import forget_slugs, name_admonitions
@@ -18,24 +20,26 @@ from crawler.stages.extraction.standfirst import adopt_standfirst
 _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
 _ANCHOR_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
 _LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", re.IGNORECASE)
+_LINE_WORDS = (b"lineno", b"linenumber", b"line-no", b"line-number")
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
 _STEP_KEYS = frozenset("npuh")
 _MIN_STEPS = 2
 _LONGEST_BAR = 400
 """Characters; whatever is longer holds more than steps."""
-_CODE = ("pre", "code", "tt", "kbd", "samp")
 
 
-def code_chars(tree: Any) -> int:
-    """Characters that the page itself marks as code: <pre>, and <code>, <tt>, <kbd>, <samp> outside of it."""
-    found = (e for e in tree.iter(*_CODE) if not any(a.tag in _CODE for a in e.iterancestors()))
-    return sum(len(text) for element in found for text in element.itertext())
-
-
-def prepare(tree: Any) -> None:
-    """Every pass over the tree, in place."""
+def prepare(tree: Any, html: bytes) -> None:
+    """Every pass over the tree, in place. html: the bytes of the page."""
+    if may_number_lines(html):
+        drop_line_numbers(tree)
     for each in PASSES:
         each(tree)
+
+
+def may_number_lines(html: bytes) -> bool:
+    """False where no class of the page could say so: highlighted code has thousands of elements to ask."""
+    lower = html.lower()
+    return any(word in lower for word in _LINE_WORDS) or b"\0" in html[:1_000]  # UTF-16 is not looked into
 
 
 def drop_line_numbers(tree: Any) -> None:
@@ -60,14 +64,16 @@ def drop_steps(tree: Any) -> None:
 
 def unwrap_inline_code(tree: Any) -> None:
     """Code in a sentence becomes its text: trafilatura saves <code> out of sections it drops, which tears sentences."""
-    for code in list(tree.iter(*_CODE[1:])):
+    for code in list(tree.iter(*CODE[1:])):
         if _is_inline(code):
             code.drop_tag()
 
 
 def _is_inline(code: Any) -> bool:
     """True for code inside a sentence: one line, not in <pre>."""
-    if any("\n" in text.strip() for text in code.itertext()) or code.find(".//br") is not None:
+    if not len(code):
+        return "\n" not in (code.text or "").strip() and next(code.iterancestors("pre"), None) is None
+    if any("\n" in text.strip() for text in code.itertext()) or next(code.iter("br"), None) is not None:
         return False
     return next(code.iterancestors("pre"), None) is None
 
@@ -110,9 +116,17 @@ def _flatten(table: Any) -> None:
     table.getparent().replace(table, span)
 
 
+def place_text(tree: Any) -> None:
+    """Name the element around the text where nothing names it, and move the standfirst into it."""
+    body = body_of(tree)
+    if body is None:
+        body = mark_frame(tree)
+    if body is not None:
+        adopt_standfirst(tree, body)
+
+
 PASSES: tuple[Callable[[Any], object], ...] = (
     drop_consent,
-    drop_line_numbers,
     drop_steps,
     protect_preformatted,
     unwrap_inline_code,
@@ -121,7 +135,6 @@ PASSES: tuple[Callable[[Any], object], ...] = (
     forget_slugs,
     name_admonitions,
     flatten_tables_in_lists,
-    mark_frame,
-    adopt_standfirst,
+    place_text,
 )
-"""In the order in which they run; frame and standfirst are looked for last, in what the others leave."""
+"""In the order in which they run; where the text stands is looked for last, in what the others leave."""

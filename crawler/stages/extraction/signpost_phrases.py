@@ -4,6 +4,10 @@ One regular expression a line, lower case, matched without regard to case; `#` b
 repetitions of the same characters in one line: matching has to stay linear.
 """
 
+from __future__ import annotations
+
+import re
+
 LEAD_INS = r"""
 # English
 read (?:more|also|next|on)
@@ -266,5 +270,18 @@ subskryb
 
 def alternatives(phrases: str) -> str:
     """All phrases of a table as one group."""
+    return "(?:" + "|".join(_phrases(phrases)) + ")"
+
+
+def literals(phrases: str) -> tuple[str, ...]:
+    """The longest stretch of plain letters in each phrase of a table: without one of them none of the phrases match."""
+    return tuple(max(_VARIABLE.split(phrase), key=len) for phrase in _phrases(phrases))
+
+
+_VARIABLE = re.compile(r"\(\?:[^()]*+\)|\\w\+")
+"""What varies in a phrase whose literals are asked for; other constructs do not stand in such a table."""
+
+
+def _phrases(phrases: str) -> list[str]:
     lines = (line.strip() for line in phrases.splitlines())
-    return "(?:" + "|".join(line for line in lines if line and not line.startswith("#")) + ")"
+    return [line for line in lines if line and not line.startswith("#")]

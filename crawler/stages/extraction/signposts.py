@@ -19,6 +19,7 @@ from crawler.stages.extraction.signpost_phrases import (
     LEAD_INS,
     SHARERS,
     alternatives,
+    literals,
 )
 
 LONGEST = 200
@@ -41,20 +42,25 @@ _BUTTONS = re.compile(
 _CREDIT = re.compile(alternatives(CREDITS), re.IGNORECASE)
 _BY_NAME = re.compile(r"\(?(?:Photo|Image|Picture|Illustration|Video)s? (?:by|via|courtesy of) [A-ZÀ-Þ@][^:]{1,60}\)?")
 _FORM = re.compile(alternatives(FORMS), re.IGNORECASE)
+_FORM_WORDS = literals(FORMS)
 _INVITATION = re.compile(rf"\b{alternatives(INVITATIONS)}", re.IGNORECASE)
 _CODE = ("  ", "\t")  # indented lines are code or its output
 
 
 def without_signposts(text: str) -> tuple[str, int]:
     """The text without such lines, and how many there were; everything else stays as it is, in its order."""
-    lines = text.split("\n")
-    kept = [line for line in lines if not is_signpost(line)]
+    lines, lower = text.split("\n"), text.lower()
+    has_forms = any(word in lower for word in _FORM_WORDS)  # nearly no text: searching each line for them costs more
+    kept = [line for line in lines if not is_signpost(line, has_forms=has_forms)]
     removed = len(lines) - len(kept)
     return ("\n".join(_tidy(kept)).strip("\n") if removed else text), removed
 
 
-def is_signpost(line: str) -> bool:
-    """True for a line that only points somewhere else, invites, credits or controls."""
+def is_signpost(line: str, *, has_forms: bool = True) -> bool:
+    """True for a line that only points somewhere else, invites, credits or controls.
+
+    has_forms: False where the whole text has none of the words without which no line invites.
+    """
     stripped = line.strip()
     if not stripped or line.startswith(_CODE):
         return False
@@ -62,7 +68,7 @@ def is_signpost(line: str) -> bool:
         _SIGNPOST.fullmatch(stripped) or _BUTTONS.fullmatch(stripped) or _is_credit(stripped)
     ):
         return True
-    return len(stripped) <= LONGEST_FORM and bool(_FORM.search(stripped) and _INVITATION.search(stripped))
+    return has_forms and len(stripped) <= LONGEST_FORM and bool(_FORM.search(stripped) and _INVITATION.search(stripped))
 
 
 def _is_credit(line: str) -> bool:

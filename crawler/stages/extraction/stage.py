@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,13 +31,15 @@ from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.extraction.code import code_chars, languages_in, named_code
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
+from crawler.stages.extraction.markdown import as_markdown, blocks_of
 from crawler.stages.extraction.metadata import read_metadata
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
-from crawler.stages.extraction.prepare import code_chars, prepare
+from crawler.stages.extraction.prepare import prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.text.charset import decode
@@ -103,9 +106,10 @@ class ExtractionStage:
         else:
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
-            marked = code_chars(tree)
+            marked, named = code_chars(tree), named_code(tree)
             text, doc.extractor = self._main_text(doc, tree)
             text = self._or_captured(doc, self._or_embedded(doc, text))
+            doc.code_languages = doc.code_languages or languages_in(text, named)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
@@ -152,12 +156,27 @@ class ExtractionStage:
         doc.license_tag = doc.license_tag or found.license_tag
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        if self._extractor == "resiliparse" or doc.html.count(b"<") > self._chain.most_tags:
-            return resiliparse_text(doc), "resiliparse"
-        return self._learned_text(doc, tree) if self._extractor == "learned" else self._chain_text(doc, tree)
+        is_too_large = doc.html.count(b"<") > self._chain.most_tags
+        if self._extractor == "learned" and not is_too_large:
+            return self._learned_text(doc, tree)
+        layout = self._layout(doc, tree)
+        if self._extractor == "resiliparse" or is_too_large:
+            return layout(resiliparse_text(doc)), "resiliparse"
+        text, step = self._chain_text(doc, tree)
+        return layout(text), step
+
+    def _layout(self, doc: Document, tree: Any) -> Callable[[str], str]:
+        """How the text of an extractor that writes plain lines becomes what TEXT_FORMAT asks for.
+
+        To be asked before the extractor, which may change the tree.
+        """
+        if self._format == "text" or doc.html.count(b"<") > self._chain.most_tags:
+            return lambda text: text
+        page = blocks_of(tree)
+        return lambda text: as_markdown(page, text) or text
 
     def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        prepare(tree)
+        prepare(tree, doc.html)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
         return without_further(without_orphans(text, lists), tree, doc.url), step

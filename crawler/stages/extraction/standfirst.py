@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from crawler.stages.extraction.faster import body_of
-
 SHORTEST, LONGEST = 40, 1_000
 """Characters of a standfirst."""
 MAX_LINKED = 0.3
@@ -34,11 +32,8 @@ _SAME = 60
 """Characters in which a text and the page's description have to agree."""
 
 
-def adopt_standfirst(tree: Any) -> None:
-    """Make the standfirst, if there is one, the first paragraph of the body that the extractor will choose."""
-    body = body_of(tree)
-    if body is None:
-        return
+def adopt_standfirst(tree: Any, body: Any) -> None:
+    """Make the standfirst, if there is one, the first paragraph of `body`, which the extractor will choose."""
     headline = _headline_before(tree, body)
     if headline is None:
         return

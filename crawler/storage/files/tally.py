@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from typing import Any
 
+from crawler.storage.files.accounts import Accounts
 from crawler.storage.types import Counts, FileFacts, Sealed
 
 MAX_NAMES = 10_000
@@ -44,10 +45,12 @@ class Tally:
             )
         }
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
+        self.accounts = Accounts()
 
     def add(self, record: dict[str, Any]) -> None:
         """Count one kept or rejected record."""
         self.documents += 1
+        self.accounts.add(record)
         self.words += record.get("word_count") or 0
         self.tokens += record.get("token_estimate") or 0
         self.characters += record.get("char_count") or 0
@@ -99,6 +102,8 @@ class Tally:
             "histograms": {
                 name: {str(key): bins[key] for key in sorted(bins)} for name, bins in self.histograms.items() if bins
             },
+            "lengths": self.accounts.length_entry(),
+            "accounts": self.accounts.entry(),
         }
         if most["names_uncovered"]:
             sealed["names_uncovered"] = most["names_uncovered"]

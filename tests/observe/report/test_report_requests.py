@@ -12,6 +12,7 @@ from rich.console import Console
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe.report import report, requests, terminal
+from crawler.seeds.allowlist import AllowlistEntry
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import record_of, rejection_of
 
@@ -58,3 +59,38 @@ def test_terminal_page_and_numbers_show_the_same(folder):
 
 def test_a_large_corpus_is_read_in_part(folder):
     assert sum(row.requests for row in requests.read(folder, most_records=4)) < 13
+
+
+def test_a_domain_has_the_sums_of_its_shapes_in_all_three_forms(folder):
+    found = report.read(folder)
+    (domain,) = requests.by_domain(found.requests)
+    assert (domain.requests, domain.kept, domain.fruitless, domain.tokens) == (13, 4, 9, 600)
+    out = io.StringIO()
+    terminal.show(found.summary, Console(file=out, width=140), requests.sections(found.requests))
+    (line,) = [line for line in out.getvalue().splitlines() if line.split()[:4] == ["13", "9", "46", "a.test"]]
+    assert line.split()[4] == "/*?*page="
+    report.write(found)
+    told = "a.test: 9 fruitless, 46 tokens a request; exclude in the allowlist: /*?*page="
+    assert told in (Path(folder) / "report.html").read_text()
+    (row,) = json.loads((Path(folder) / "stats.json").read_text())["requests_by_domain"]
+    assert (row["requests"], row["fruitless"], row["tokens"], row["excludes"]) == (13, 9, 600, ["/*?*page="])
+
+
+def test_the_pattern_in_the_allowlist_leaves_the_barren_shape_out_and_nothing_that_was_kept(folder):
+    (pattern,) = requests.by_domain(requests.read(folder))[0].excludes
+    rule = AllowlistEntry("a.test", "A", "CC0-1.0", exclude=(pattern,))
+    assert all(rule.allows_path(f"/list?page={n}") == "path_excluded" for n in (1, 99, 100))
+    assert not any(rule.allows_path(f"/post/{n}") for n in range(4))
+
+
+def test_no_pattern_is_proposed_for_a_shape_that_is_not_parked_or_would_take_kept_pages_along(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path), "WORKER_ID": "w1"}), clock=lambda: 1_767_225_600.0)
+    corpus.open()
+    url = "https://a.test/list?page=1&view=1"
+    corpus.keep(record_of(Document(url=url, canonical_url=url, domain="a.test", text="t", token_estimate=5)))
+    for url in ("https://a.test/list?page=2", "https://b.test/list?page=2"):
+        corpus.reject(rejection_of(Document(url=url, domain=url[8:14]), Drop("x", DropReason.TOO_SHORT)))
+    parked = Drop("frontier", DropReason.HOLD_BARREN, "3 links")
+    corpus.reject(rejection_of(Document(url="https://a.test/list?page=3", domain="a.test"), parked))
+    corpus.close()
+    assert [domain.excludes for domain in requests.by_domain(requests.read(str(tmp_path)))] == [[], []]

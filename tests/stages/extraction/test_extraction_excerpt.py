@@ -6,6 +6,7 @@ from copy import deepcopy
 from itertools import islice
 
 import pytest
+from htmldate.core import date_candidates
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
@@ -53,7 +54,7 @@ def date_of_whole_page(tree):
     searched = readers.discard_unwanted(readers.clean_html(deepcopy(tree), readers.CLEANING_LIST))
     for code in list(searched.iter("pre", "code")):
         code.drop_tree()
-    found = readers.examine_elements(readers.date_candidates(searched, False), options())
+    found = readers.examine_elements(date_candidates(searched, False), options())
     return found or readers.examine_time_elements(searched, options())
 
 

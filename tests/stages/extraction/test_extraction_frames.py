@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawler.config import ExtractionConfig
 from crawler.document import Document
-from crawler.stages.extraction.frame import mark_frame
+from crawler.stages.extraction.prepare import place_text
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
 
 LONG = "The spoon is made of one piece of wood, and nobody has found a better way to make a spoon in all these years."
 
 
-def text_of(body: str) -> str:
-    html = f"<html lang=en><head><title>T</title></head><body>{body}</body></html>".encode()
-    doc = Document(url="https://example.org/page", html=html, content_type="text/html")
+def text_of(body: str, charset: str = "utf-8") -> str:
+    html = f"<html lang=en><head><title>T</title></head><body>{body}</body></html>".encode(charset)
+    doc = Document(url="https://example.org/page", html=html, content_type=f"text/html; charset={charset}")
     assert isinstance(ParseStage()(doc), Document)
     ExtractionStage(ExtractionConfig(min_words=0))(doc)
     return doc.text
@@ -69,9 +71,10 @@ def test_a_texinfo_page_loses_its_steps_and_keeps_its_lists():
     )
 
 
-def test_line_numbers_beside_code_are_no_code():
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16"])
+def test_line_numbers_beside_code_are_no_code(charset):
     code = "\n".join(f'<span class="source-line-no">{n:03}</span><span>call({n});</span>' for n in range(1, 4))
-    text = text_of(f"<main><p>{LONG}</p><pre>{code}</pre><p>{LONG} It is true.</p></main>")
+    text = text_of(f"<main><p>{LONG}</p><pre>{code}</pre><p>{LONG} It is true.</p></main>", charset)
     assert text.split("\n")[1:4] == ["call(1);", "call(2);", "call(3);"]
 
 
@@ -88,7 +91,9 @@ def test_cells_of_a_table_in_a_list_do_not_run_into_each_other():
 
 def test_a_page_that_names_its_text_is_left_as_it_is():
     for body in (f"<article><p>{LONG}</p></article>", f'<div class="post-content"><p>{LONG * 3}</p></div>'):
-        assert not mark_frame(parse_html(f"<html><body>{body}</body></html>"))
+        tree = parse_html(f"<html><body>{body}</body></html>")
+        place_text(tree)
+        assert tree.find(".//*[@itemprop]") is None
 
 
 def test_the_frame_is_the_innermost_element_around_nearly_all_paragraphs():
@@ -96,7 +101,7 @@ def test_the_frame_is_the_innermost_element_around_nearly_all_paragraphs():
         f"<html><body><div id=a><div id=b><p>{LONG}</p><p>{LONG}</p></div></div>"
         f"<div id=c><a href=/>{LONG}</a></div><footer><p>{LONG}</p></footer></body></html>"
     )
-    assert mark_frame(tree)
+    place_text(tree)
     assert [element.get("id") for element in tree.iter("div") if element.get("itemprop")] == ["b"]
 
 

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from crawler.config import ExtractionConfig
-from crawler.config.config import from_mapping
-from crawler.config.declare import ConfigError
 from crawler.document import Document, Drop
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.extract import extract
@@ -126,18 +124,12 @@ def test_text_from_the_data_of_a_page_has_no_confidence_of_the_text_that_is_show
 def test_other_extractors_leave_these_fields_empty(extractor):
     doc = run_stage(page(ARTICLE), extractor=extractor)
     assert doc.extractor.startswith(extractor)
-    assert (doc.extraction_confidence, doc.page_type, doc.page_type_score, doc.code_languages) == (None, None, None, [])
+    assert (doc.extraction_confidence, doc.page_type, doc.page_type_score) == (None, None, None)
 
 
 def test_the_stage_writes_markdown_where_it_is_asked_for():
     assert "## A section" in run_stage(page(ARTICLE), extractor="learned", text_format="markdown").text
     assert "## A section" not in run_stage(page(ARTICLE), extractor="learned").text
-
-
-def test_markdown_without_the_learned_extractor_is_refused_with_a_sentence():
-    with pytest.raises(ConfigError, match="set EXTRACTOR=learned"):
-        from_mapping({"TEXT_FORMAT": "markdown"})
-    assert from_mapping({"TEXT_FORMAT": "markdown", "EXTRACTOR": "learned"}).extraction.text_format == "markdown"
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

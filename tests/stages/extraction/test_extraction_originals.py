@@ -68,7 +68,7 @@ def test_the_requirements_pin_a_version_whose_originals_are_recorded(library):
 def test_known_versions_are_replaced_whole():
     faster.install()
     assert replaced() == {"trafilatura", "justext"}
-    assert len(faster._theirs) == 11
+    assert len(faster._theirs) == 12
     assert main_extractor.prune_unwanted_nodes.__module__.startswith("crawler.")
 
 

@@ -4,14 +4,15 @@ import tarfile
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from justext import core as justext_core
-from lxml import html
+from lxml import etree, html
 from lxml.etree import XPath
 from trafilatura import main_extractor, xpaths
+from trafilatura.settings import DEFAULT_CONFIG, Extractor
 
-from crawler.stages.extraction import faster, faster_justext
+from crawler.stages.extraction import faster, faster_density, faster_justext
 from crawler.stages.extraction.selectors import Rule
 from crawler.stages.extraction.stage import trafilatura_text
 from crawler.stages.parse.stage import parse_html
@@ -189,3 +190,38 @@ def test_justexts_paragraphs_are_classed_the_same_both_ways(classes, with_headin
     faster_justext.revise_paragraph_classification(ours, 150)
     justext_core.revise_paragraph_classification(theirs, 150)
     assert [p.class_type for p in ours] == [p.class_type for p in theirs]
+
+
+@st.composite
+def converted(draw, depth=4):
+    """Markup as trafilatura's conversion leaves it: divisions, lists, paragraphs and tables with links in them."""
+    if not depth:
+        return draw(st.sampled_from(["<ref>link</ref>", "<ref>a link of many words</ref>", "text ", "long text " * 15]))
+    tag = draw(st.sampled_from(["div", "div", "list", "item", "p", "table", "row", "ref", "span", "quote"]))
+    inner = draw(st.lists(converted(depth - 1), max_size=4))
+    teaser = draw(st.sampled_from(["", "", "", ' class="teaser"', ' class="share"', ' role="navigation"']))
+    return f"<{tag}{teaser}>{''.join(inner)}</{tag}>{draw(st.sampled_from(['', 'tail ']))}"
+
+
+SECOND_ROUND = f"<div><ref>{'seventy ' * 9}</ref><p><ref>{'forty ' * 7}</ref></p></div><p>end</p>"
+"""Without its dense paragraph, which goes last in the first round, the division is dense, too."""
+
+
+@example([SECOND_ROUND], "balanced", True, False)
+@given(
+    st.lists(converted(), min_size=1, max_size=5),
+    st.sampled_from(["balanced", "recall", "precision"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_sections_are_pruned_by_their_links_as_trafilatura_prunes_them(parts, focus, with_divisions, keeps_teasers):
+    markup = f"<body>{''.join(parts)}</body>"
+    options = Extractor(
+        config=DEFAULT_CONFIG, precision=focus == "precision", recall=focus == "recall", output_format="txt"
+    )
+    tags = {"table", "p", "list"} | ({"div"} if with_divisions else set())
+    pruned = [
+        etree.tostring(prune(etree.fromstring(markup, parser=html.xhtml_parser), set(tags), options, keeps_teasers))
+        for prune in (faster_density._theirs, faster_density.prune_unwanted_sections)
+    ]
+    assert pruned[0] == pruned[1]

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from crawler.stages.extraction.signpost_phrases import FORMS, literals
 from crawler.stages.extraction.signposts import is_signpost, without_signposts
 
 SIGNPOSTS = """\
@@ -114,3 +115,15 @@ def test_a_line_made_to_backtrack_costs_nothing():
     for _ in range(1_000):
         is_signpost(line)
     assert time.process_time() - started < 1.0
+
+
+def test_an_invitation_goes_from_a_text_whatever_its_letters_look_like():
+    for line in ("SIGN UP FOR OUR NEWSLETTER", "Mit der Anmeldung akzeptieren Sie die Datenschutzerklärung."):
+        assert without_signposts(f"A sentence.\n{line}\nAnother one.") == ("A sentence.\nAnother one.", 1)
+
+
+def test_every_phrase_of_a_form_has_words_that_a_text_can_be_searched_for():
+    words = literals(FORMS)
+    assert all(len(word) >= 8 and word == word.lower() for word in words)
+    assert all(word in FORMS for word in words)
+    assert {"newsletter", " of cookies", "datenschutz", " prywatności"} <= set(words)

@@ -6,8 +6,8 @@ import pytest
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document
+from crawler.stages.extraction.prepare import place_text
 from crawler.stages.extraction.stage import ExtractionStage
-from crawler.stages.extraction.standfirst import adopt_standfirst
 from crawler.stages.parse.stage import ParseStage, parse_html
 
 LEAD = "A council decided on Monday that every spoon of the town shall be carved by hand from now on."
@@ -75,5 +75,5 @@ def test_a_page_with_hardly_a_body_is_left_as_it_is(moved):
     body = BODY if moved else BODY[: BODY.index("</p>") + 4]
     header = f'<header><h1>Spoons</h1><p class="lead">{LEAD}</p></header>'
     tree = parse_html(f'<body><article>{header}<div class="article-body">{body}</div></article></body>')
-    adopt_standfirst(tree)
+    place_text(tree)
     assert (tree.find(".//header/p") is None) is moved

@@ -9,14 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from crawler.stages.extraction.code import language_of
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
-LANGUAGE = re.compile(
-    r"\b(?:lang(?:uage)?|brush|highlight(?:-source)?|sourceCode)[-: ]\s*([A-Za-z][A-Za-z0-9+#]{0,19})"
-)
-"""How generators and highlighters name the language of code in a class."""
 _LISTS = frozenset({"ul", "ol", "menu"})
-_NO_LANGUAGE = frozenset({"text", "plain", "plaintext", "none", "nohighlight", "default", "highlighter", "notranslate"})
 
 
 @dataclass(slots=True)
@@ -105,9 +101,7 @@ def _language(page: Walked, holder: int) -> str:
         if holder >= 0:
             names.append(page.names[holder])
             holder = page.parents[holder]
-    match = next((m for text in names if (m := LANGUAGE.search(text))), None)
-    name = match[1].lower() if match else ""
-    return "" if name in _NO_LANGUAGE else name
+    return language_of(names)
 
 
 def _plain(lines: list[Line]) -> str:

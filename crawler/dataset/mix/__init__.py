@@ -1,0 +1,1 @@
+"""A mixture takes documents of several sources in given parts: `scrapy dataset mix`."""

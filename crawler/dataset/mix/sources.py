@@ -1,0 +1,189 @@
+"""The sources of a mixture are read here: our corpora and their versions, and files of others under our field names.
+
+What a corpus has withdrawn is left out of every source, also of files that were once derived from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawler.dataset.diff import Side, side_of
+from crawler.dataset.export import withdrawn
+from crawler.dataset.mix.spec import Source
+from crawler.dataset.supersede import read_latest
+from crawler.document import RECORD_FIELDS
+from crawler.storage.files.columns import arrow, kind_of, record_of_row
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.parquet import BATCH_ROWS
+from crawler.storage.files.place import MANIFEST, REJECTED
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import file_facts, read_lines, read_records
+from crawler.urls.canonicalize import registrable_domain
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet")
+_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "double": (int, float), "bool": (bool,)}
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the records of one source. empty: without a text."""
+
+    read: int = 0
+    withdrawn: int = 0
+    empty: int = 0
+
+
+class Sources:
+    """All sources of a spec, open for reading as often as it takes. Raises: StorageError where one is not there."""
+
+    def __init__(self, specs: tuple[Source, ...]) -> None:
+        self._specs = specs
+        self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
+        self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
+        self._is_withdrawn = _any([withdrawn(side.place) for side in self._sides.values()])
+
+    def read(self, number: int, found: Counts) -> Iterator[Record]:
+        """The documents of a source, each with all fields of the record, in the order of its files."""
+        spec = self._specs[number]
+        for record in self._records(spec):
+            found.read += 1
+            if self._is_withdrawn(record):
+                found.withdrawn += 1
+            elif not record.get("text"):
+                found.empty += 1
+            else:
+                yield record
+
+    def _records(self, spec: Source) -> Iterator[Record]:
+        if (side := self._sides.get(spec.name)) is None:
+            for path in self._files[spec.name]:
+                for number, record in enumerate(_records_in(path), 1):
+                    yield _ours(spec, record, f"{path}:{number}")
+            return
+        for record in _of_side(side):
+            yield record | dict(spec.constants) if spec.constants else record
+
+    def state(self) -> list[object]:
+        """Changes where a source changes."""
+        manifests = [side.place.load_json(MANIFEST) for side in self._sides.values()]
+        stats = [path.stat() for paths in self._files.values() for path in paths]
+        return [*manifests, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
+
+    def lineage(self) -> list[dict[str, Any]]:
+        """What the sources are, by hash: of the manifest of a corpus, of each file of others."""
+        found = []
+        for each in self._specs:
+            side = self._sides.get(each.name)
+            what = _of_corpus(side) if side else {"files": [_of_file(path) for path in self._files[each.name]]}
+            mapping = {"fields": dict(each.fields), "set": dict(each.constants)}
+            found.append({"name": each.name, **what, **{name: value for name, value in mapping.items() if value}})
+        return found
+
+
+def _any(tests: list[Callable[[Record], bool]]) -> Callable[[Record], bool]:
+    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)
+
+
+def _of_side(side: Side) -> Iterator[Record]:
+    """Of the current version the latest record of each page, of an older one its kept records."""
+    if side.version == side.place.manifest().get("version", 1):
+        yield from read_latest(side.place)
+        return
+    for path in side.paths:
+        if f"/{REJECTED}/" not in f"/{path}":
+            yield from read_records(side.place, path)
+
+
+def _of_corpus(side: Side) -> dict[str, Any]:
+    with side.place.open(MANIFEST) as file:
+        digest = hashlib.sha256(file.read()).hexdigest()
+    return {"manifest_sha256": digest, "version": side.version, "crawls": side.place.manifest()["crawls"]}
+
+
+def _of_file(path: Path) -> dict[str, Any]:
+    return {"name": path.name, **file_facts(path)}
+
+
+# --- files of others -------------------------------------------------------------------------------------------------
+def _files_of(source: Source) -> list[Path]:
+    """The files behind paths, globs and folders, in the order of their names, each once."""
+    found: dict[Path, None] = {}
+    for text in source.files:
+        paths = sorted(Path(text).rglob("*")) if Path(text).is_dir() else sorted(map(Path, glob(text)))  # noqa: PTH207  # absolute patterns, too
+        files = [path for path in paths if path.name.endswith(SUFFIXES) and path.is_file()]
+        if not files:
+            raise StorageError(
+                f"sources.{source.name}.files: {text}: no file that ends in {', '.join(SUFFIXES)}; correct the path"
+            )
+        found |= dict.fromkeys(files)
+    return list(found)
+
+
+def _records_in(path: Path) -> Iterator[Any]:
+    if path.name.endswith(".parquet"):
+        yield from _rows(path)
+        return
+    for number, line in enumerate(read_lines(path, str(path)), 1):
+        try:
+            yield orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise StorageError(f"{path}:{number}: is not JSON ({error}); restore the file from a copy") from error
+
+
+def _rows(path: Path) -> Iterator[Any]:
+    pa = arrow()
+    try:
+        with pa.parquet.ParquetFile(path, pre_buffer=False) as file:
+            is_ours = b"crawler.schema" in (file.schema_arrow.metadata or {})
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
+                yield from map(record_of_row, batch.to_pylist()) if is_ours else batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise StorageError(f"{path}: cannot be read as Parquet ({error}); restore the file from a copy") from error
+
+
+def _ours(source: Source, theirs: Any, where: str) -> Record:
+    """Their record under our names: what `fields` maps, and what has our name already.
+
+    Raises: StorageError naming file and record where a field that is mapped is not there, or is of another type.
+    """
+    if not isinstance(theirs, dict):
+        raise StorageError(f"{where}: expected an object with fields, not {type(theirs).__name__}")
+    record: Record = dict.fromkeys(RECORD_FIELDS)
+    record |= {name: value for name, value in theirs.items() if name in record and _fits(name, value)}
+    for name, theirs_name in source.fields.items():
+        if theirs_name not in theirs:
+            known = ", ".join(sorted(theirs)[:20])
+            raise StorageError(f"{where}: sources.{source.name}.fields.{name}: no {theirs_name!r} (there is: {known})")
+        value = theirs[theirs_name]
+        if not _fits(name, value):
+            raise StorageError(
+                f"{where}: sources.{source.name}.fields.{name}: {theirs_name!r} is not of the type of {name!r} "
+                f"({kind_of(name)}); map another field"
+            )
+        record[name] = value
+    record |= source.constants
+    if "text" not in source.fields and not isinstance(theirs.get("text", 0), str | None):
+        raise StorageError(f"{where}: no text; say which field it is: sources.{source.name}.fields.text")
+    record["domain"] = record["domain"] or _domain_of(record["url"] or "")
+    return record
+
+
+def _domain_of(url: str) -> str | None:
+    try:
+        return registrable_domain(url)
+    except ValueError:  # no http(s) URL: others name their documents as they like
+        return None
+
+
+def _fits(name: str, value: Any) -> bool:
+    types = _TYPES.get(kind_of(name))
+    if value is None or types is None:
+        return True
+    return isinstance(value, types) and (kind_of(name) == "bool" or not isinstance(value, bool))

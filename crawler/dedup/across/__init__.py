@@ -1,0 +1,1 @@
+"""Duplicates between finished corpora: `scrapy dataset across`."""

@@ -1,0 +1,194 @@
+"""The accounts of a corpus: what requests, CPU time and money brought, by domain, batch, day, language or licence tier.
+
+Counts come from the manifest entries of sealed files; `docs/report.md` has the formula of every figure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.config.report import ReportConfig
+from crawler.observe.report.batches import SEVERAL, Batch, batches_of
+from crawler.observe.report.costs import Prices, Spent, spent_by
+from crawler.storage.files import accounts as counting
+from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.shards import read_records
+from crawler.storage.types import Counts, Entry, Manifest
+
+BY = ("domain", "batch", "day", "tier", "language")
+MOST_POINTS = 200
+"""Points of a series over time: seconds, minutes, hours, days, the finest of which there are no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One line of the accounts. spent: what only the runs know; of anything but a batch it is this group's share."""
+
+    name: str
+    counts: Mapping[str, int]
+    spent: Spent
+    tokens_of_all: int = 0
+    target: float | None = None  # share of the tokens that this language should have
+
+    def figures(self) -> dict[str, float | None]:
+        """Every figure by name; None where nobody counted it or there is nothing to divide by."""
+        count, spent = Counter(self.counts), self.spent
+        judged_new = count["kept"] + count["duplicates"]
+        return {
+            "requests": count["requests"],
+            "kept": count["kept"],
+            "rejected": count["rejected"],
+            "tokens": count["tokens"],
+            "token_share": _ratio(count["tokens"], self.tokens_of_all),
+            "target_share": self.target,
+            "uniqueness": _ratio(count["kept"], judged_new),
+            "tokens_per_request": _ratio(count["tokens"], count["requests"]),
+            "all_requests": spent.requests,
+            "received_bytes": spent.received,
+            "cpu_seconds": spent.cpu_seconds,
+            "tokens_per_cpu_second": _ratio(count["tokens"], spent.cpu_seconds),
+            "cost": spent.cost,
+            "tokens_per_cost": _ratio(count["tokens"], spent.cost),
+            "pii_rate": _ratio(count["pii"], count["kept"]),
+            "licence_pass_rate": _ratio(count["licence_passed"], count["kept"]),
+            "safety_rejections": count["safety_rejected"]
+            if count["safety_scored"] or count["safety_rejected"]
+            else None,
+            "extraction_yield": _ratio(count["yield_sum"] / counting.YIELD_UNIT, count["yields"]),
+            "escalation_rate": _ratio(count["drawn"], count["pages"]),
+        } | {f"pii_rate/{kind}": _ratio(n, count["kept"]) for kind, n in _types(count)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {"name": self.name} | {name: _rounded(value) for name, value in self.figures().items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """All accounts. uncounted: records of files that an older version sealed, where they were not read again."""
+
+    whole: Account
+    groups: dict[str, list[Account]]
+    series: list[Account]  # by second, minute, hour or day, in the order of time
+    uncounted: int = 0
+    lengths: dict[str, Counts] = field(default_factory=dict)
+    currency: str = ""
+
+    def as_dict(self, top: int) -> dict[str, Any]:
+        """The part of `stats.json`: of each grouping the `top` largest."""
+        return {
+            "currency": self.currency,
+            "uncounted": self.uncounted,
+            "whole": self.whole.as_dict(),
+            "by": {by: [account.as_dict() for account in found[:top]] for by, found in self.groups.items()},
+            "series": [account.as_dict() for account in self.series],
+        }
+
+
+def targets_of(config: ReportConfig) -> dict[str, float]:
+    """The share of the kept tokens that each language should have."""
+    found = (value.partition(":") for value in config.target_languages)
+    return {name.strip(): float(share) for name, _, share in found}
+
+
+def read(
+    place: Place, prices: Prices | None = None, targets: Mapping[str, float] | None = None, *, reread: bool = False
+) -> Books:
+    """The accounts of a corpus, from its manifest.
+
+    reread: read the records of files whose entries have no accounts, or not all domains; else such files are counted
+    as `uncounted`, and domains beyond the listed ones together. Raises: StorageError where a file is damaged.
+    """
+    manifest = place.manifest()
+    adding = _Adding(batches_of(manifest["runs"]))
+    for entry in manifest["files"]:
+        if entry["kind"] in (SHARDS, REJECTED):
+            adding.add(entry, _accounts_of(place, entry, reread=reread))
+    return adding.books(manifest, prices or Prices(), targets or {})
+
+
+def _accounts_of(place: Place, entry: Entry, *, reread: bool) -> dict[str, dict[str, Counts]] | None:
+    found = entry.get("accounts")
+    if not reread or (found is not None and counting.OTHER not in found["domain"]):
+        return found
+    anew = counting.Accounts(most=None)
+    for record in read_records(place, entry["path"]):
+        anew.add(record)
+    return anew.entry()
+
+
+class _Adding:
+    """Adds up the entries."""
+
+    def __init__(self, batches: list[Batch]) -> None:
+        self._batches = batches
+        self._groups: dict[str, dict[str, Counter[str]]] = {by: {} for by in (*BY, "time")}
+        self._whole: Counter[str] = Counter()
+        self._lengths: dict[str, Counter[str]] = {}
+        self._uncounted = 0
+
+    def add(self, entry: Entry, found: dict[str, dict[str, Counts]] | None) -> None:
+        if found is None:
+            self._uncounted += entry["documents"]
+            return
+        for kind, groups in found.items():
+            for name, counts in groups.items():
+                self._to(kind, name, counts)
+                if kind == "time":
+                    self._to("day", name[:10], counts)
+                if kind == "tier":
+                    self._whole.update(counts)
+                    self._to("batch", self._batch_of(entry), counts)
+        for name, bins in entry.get("lengths", {}).items():
+            self._lengths.setdefault(name, Counter()).update(bins)
+
+    def _to(self, kind: str, name: str, counts: Counts) -> None:
+        self._groups[kind].setdefault(name, Counter()).update(counts)
+
+    def _batch_of(self, entry: Entry) -> str:
+        names = {batch.name for made in entry.get("made_by", []) for batch in self._batches if batch.has(made)}
+        return names.pop() if len(names) == 1 else SEVERAL
+
+    def books(self, manifest: Manifest, prices: Prices, targets: Mapping[str, float]) -> Books:
+        tokens, runs = self._whole["tokens"], manifest["runs"]
+        total = spent_by([run["counters"] for run in runs], prices)
+
+        def account(by: str, name: str, counts: Counter[str]) -> Account:
+            if by == "batch":
+                own = [run["counters"] for batch in self._batches if batch.name == name for run in batch.runs]
+                spent = spent_by(own, prices)
+            else:
+                spent = total.share_of(counts, self._whole, prices)
+            return Account(
+                name, counts, spent, tokens, targets.get(name, 0.0) if by == "language" and targets else None
+            )
+
+        languages = self._groups["language"]
+        for name in targets:
+            languages.setdefault(name, Counter())
+        groups = {by: _ranked(account(by, *item) for item in self._groups[by].items()) for by in BY}
+        times = counting.coarse(self._groups["time"], MOST_POINTS)
+        series = [account("time", name, counts) for name, counts in sorted(times.items()) if name]
+        lengths = {name: dict(bins) for name, bins in self._lengths.items()}
+        return Books(
+            Account("(all)", self._whole, total, tokens), groups, series, self._uncounted, lengths, prices.shown
+        )
+
+
+def _ranked(found: Iterable[Account]) -> list[Account]:
+    return sorted(found, key=lambda account: (-account.counts.get("requests", 0), account.name))
+
+
+def _types(count: Counter[str]) -> list[tuple[str, int]]:
+    return sorted((name.removeprefix("pii/"), n) for name, n in count.items() if name.startswith("pii/"))
+
+
+def _ratio(part: float, whole: float | None) -> float | None:
+    return part / whole if whole else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return value if value is None or isinstance(value, int) else round(value, 6)

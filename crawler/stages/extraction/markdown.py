@@ -1,0 +1,59 @@
+"""Markdown of a text that an extractor chose as plain lines: the page's own blocks that stand in it, with their signs.
+
+The chain decides which text is kept; the walk of the learned extractor knows the headings, lists, tables, quotes and
+code of the page. A block stands in the text where half of its words do, at its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from crawler.stages.extraction.learned.coverage import RUN, WORD, coverage
+from crawler.stages.extraction.learned.lines import write
+from crawler.stages.extraction.learned.walk import Walked, walk
+
+LEAST = 0.5
+"""Share of a block's words that stand in the text, from which it is part of it (as training labels blocks)."""
+NEAR = 2
+"""Blocks before or behind, of which one has to be kept where a short block is found by its line alone."""
+SLACK = 0.25
+"""Share of the words by which Markdown may differ from the text (signs are no words; our own judgement)."""
+
+
+def blocks_of(tree: Any) -> Walked:
+    """The blocks of a page. To be noted before the chain, which changes the tree."""
+    return walk(tree)
+
+
+def as_markdown(page: Walked, text: str) -> str:
+    """The blocks of the page that stand in `text`, as Markdown.
+
+    `text` as it is where they do not make it up: where they have over a quarter more or fewer words.
+    """
+    found = write(page, _kept(page, text), "markdown")[0]
+    words, wanted = len(WORD.findall(found)), len(WORD.findall(text))
+    return found if abs(words - wanted) <= SLACK * wanted else text
+
+
+def _kept(page: Walked, text: str) -> list[bool]:
+    """Which blocks stand in the text; a block that the page repeats, as often as the text has it."""
+    lines = Counter(_flat(line) for line in text.split("\n"))
+    blocks = [_flat(block) for block in page.texts]
+    kept = [share >= LEAST for share in coverage(page.texts, text)]
+    whole, left = " ".join(text.split()), dict[str, int]()
+    for i, block in enumerate(blocks):
+        if kept[i] and block.count(" ") >= RUN:
+            left[block] = left[block] - 1 if block in left else max(1, whole.count(block)) - 1
+            kept[i] = left[block] >= 0
+        lines[block] -= kept[i]
+    for i, block in enumerate(blocks):  # a short line between blocks of the text, whose place coverage did not find
+        if not kept[i] and block and lines[block] > 0 and any(kept[max(0, i - NEAR) : i + NEAR + 1]):
+            kept[i] = True
+            lines[block] -= 1
+    return kept
+
+
+def _flat(text: str) -> str:
+    """One line of words, without the sign of a list item."""
+    return " ".join(text.split()).removeprefix("- ")

@@ -1,0 +1,164 @@
+"""`scrapy report --by` and `--check`: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from crawler.observe.report import accounts
+from crawler.observe.report.accounts import BY
+from crawler.storage.files.place import Place
+from tests.support.places import PROJECT
+
+
+@pytest.mark.parametrize("by", BY)
+def test_json_and_csv_have_every_figure_of_every_group(scrapy, corpus, by):
+    groups = accounts.read(Place("corpus")).groups[by]
+    wanted = [account.as_dict() for account in groups]
+    told = json.loads(scrapy("report", "--by", by, "--format", "json", "corpus").out)
+    assert told["groups"] == wanted and told["by"] == by and wanted[0]["requests"] == 6
+    rows = list(csv.DictReader(io.StringIO(scrapy("report", "--by", by, "--format", "csv", "corpus").out)))
+    shown = [{name: "" if value is None else str(value) for name, value in row.items()} for row in wanted]
+    assert rows == shown
+
+
+def test_a_price_gives_costs_and_a_table_names_the_currency(scrapy, corpus, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    plain = scrapy("report", "--by", "domain", "corpus").out
+    assert "example.org" in plain and "(all)" in plain and "cost" not in plain
+    priced = scrapy("report", "--by", "domain", "-s", "COST_REQUEST=2", "-s", "COST_CURRENCY=CHF", "corpus").out
+    assert "CHF" in priced
+
+
+def test_the_largest_come_first_and_the_rest_is_counted(scrapy, tmp_path, corpus):
+    made = corpus.opened("w2")
+    from crawler.storage.files.records import record_of
+    from tests.support.corpus_folder import document
+
+    for number in range(3):
+        made.keep(record_of(document(number, domain=f"d{number % 2}.test", url=f"https://d.test/{number}")))
+    made.close()
+    told = scrapy("report", "--by", "domain", "--top", "1", "corpus").out
+    assert "example.org" in told and "d0.test" not in told and "2 more: --top 3" in told
+    names = [
+        row["name"] for row in json.loads(scrapy("report", "--by=domain", "--format=json", "corpus").out)["groups"]
+    ]
+    assert names == ["example.org", "d0.test", "d1.test"]
+
+
+def test_a_narrow_terminal_has_fewer_columns_but_every_number_whole(scrapy, corpus, monkeypatch):
+    wide = {}
+    for width in (60, 80, 100, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        told = scrapy("report", "--by", "day", "-s", "COST_REQUEST=1", "corpus").out
+        assert "…" not in told and max(map(len, told.splitlines())) <= width
+        (day,) = (line.split() for line in told.splitlines() if line.startswith("2026-"))
+        wide[width] = day
+        more = [int(line.split()[0]) for line in told.splitlines() if "more column" in line]
+        assert bool(more) == (len(day) < len(wide[width]) + sum(more))
+    assert wide[60] == wide[200][: len(wide[60])] and len(wide[60]) < len(wide[200])
+
+
+def test_a_group_named_like_a_formula_is_text_in_a_spreadsheet(scrapy, corpus):
+    from crawler.storage.files.records import record_of
+    from tests.support.corpus_folder import document
+
+    made = corpus.opened("w2")
+    made.keep(record_of(document(1, domain="=1+1")))
+    made.close()
+    assert "\n'=1+1," in scrapy("report", "--by", "domain", "--format", "csv", "corpus").out
+
+
+def gates(folder, text):
+    (folder / "gates.yaml").write_text(text)
+    return "report", "--check", "gates.yaml", "corpus"
+
+
+def test_gates_that_hold_exit_with_0(scrapy, corpus, tmp_path):
+    done = scrapy(*gates(tmp_path, "whole: {uniqueness: {min: 1}, kept: {min: 6, max: 6}}\nday: {kept: {min: 1}}\n"))
+    assert (done.code, done.out, done.err) == (0, "3 gates hold for corpus\n", "")
+
+
+def test_what_is_out_of_bounds_is_named_with_value_and_bound_and_exits_with_3(scrapy, corpus, tmp_path):
+    text = """
+whole: {kept: {min: 7}, top1_documents: {max: 0.5}, cost: {max: 1}, "pii_rate/PERSON": {max: 0}}
+domain: {uniqueness: {max: 0.5}, requests: {min: 9, except: [example.org]}, kept: {min: 9, at_least: 7}}
+tier: {kept: {min: 1, only: [A, none]}, cost: {max: 1, missing: pass}}
+"""
+    done = scrapy(*gates(tmp_path, text))
+    assert (done.code, done.out) == (3, "")
+    assert done.err.splitlines() == [
+        "error: whole: kept is 6, below the minimum 7",
+        "error: whole: top1_documents is 1, above the maximum 0.5",
+        "error: whole: cost has no value (`missing: pass` in the gates lets that go)",
+        "error: domain example.org: uniqueness is 1, above the maximum 0.5",
+        "error: tier A: kept has no value (`missing: pass` in the gates lets that go)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("whole: {uniquenes: {min: 1}}", "whole: no figure is called 'uniquenes' (do you mean uniqueness?)"),
+        (
+            "domains: {kept: {min: 1}}",
+            "'domains': expected one of whole, domain, batch, day, tier, language (do you mean",
+        ),
+        ("domain: {top1_tokens: {max: 1}}", "domain: no figure is called 'top1_tokens'"),
+        ("whole: {kept: 3}", "whole: kept: expected min or max, such as {min: 0.9}"),
+        ("whole: {kept: {min: many}}", "whole: kept: min: expected a number, not 'many'"),
+        ("whole: {kept: {max: .nan}}", "whole: kept: max: expected a number, not nan"),
+        ("whole: {kept: {min: 2, max: 1}}", "whole: kept: min 2 is larger than max 1"),
+        ("whole: {kept: {min: 2, most: 1}}", "whole: kept: 'most': expected one of min, max,"),
+        ("whole: {kept: {min: 2, only: [a]}}", "whole: kept: only, except and at_least are for groups"),
+        ("domain: {kept: {min: 2, only: a}}", "domain: kept: only: expected a list of names, not 'a'"),
+        ("domain: {kept: {min: 2, missing: skip}}", "domain: kept: missing: expected fail or pass, not 'skip'"),
+        ("domain: 3", "domain: expected figures with their bounds"),
+        ("[]", "expected a mapping with the keys whole, domain"),
+        ("", "expected a mapping with the keys whole, domain"),
+        ("{}", "expected at least one gate"),
+        ("a: [", "expected YAML: "),
+        ("!!python/object/apply:os.system [exit]", "expected YAML: "),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_a_wrong_call(scrapy, corpus, tmp_path, text, sentence):
+    done = scrapy(*gates(tmp_path, text))
+    assert (done.code, done.out) == (2, "") and f"error: gates.yaml: {sentence}" in done.err
+
+
+def test_a_file_that_is_not_there_or_too_large_is_a_wrong_call(scrapy, corpus, tmp_path):
+    missing = scrapy("report", "--check", "nothing.yaml", "corpus")
+    assert (missing.code, missing.err.count("error: ")) == (2, 1) and "expected a readable file" in missing.err
+    large = scrapy(*gates(tmp_path, "#" * 70_000))
+    assert large.code == 2 and "at most 65536" in large.err
+
+
+def test_the_example_of_the_documentation_can_be_checked(scrapy, corpus):
+    done = scrapy("report", "--check", PROJECT / "docs" / "examples" / "gates.yaml", "corpus")
+    assert (
+        done.code == 3
+        and done.err == "error: whole: top1_tokens has no value (`missing: pass` in the gates lets that go)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--by", "domain", "--html"], "--by goes without --html"),
+        (["--by", "domain", "--check", "g.yaml"], "--by goes without --check"),
+        (["--check", "g.yaml", "--samples", "1"], "--check goes without --samples"),
+        (["--format", "json"], "--format goes with --by"),
+        (["--top", "3"], "--top goes with --by"),
+        (["--by", "host"], "invalid choice: 'host'"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(scrapy, corpus, words, sentence):
+    refused = scrapy("report", *words, "corpus")
+    assert (refused.code, refused.out) == (2, "") and sentence in refused.err
+
+
+def test_no_corpus_is_an_error_that_says_so(scrapy):
+    assert scrapy("report", "--by", "day", "nowhere").code == 1
