@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
 LOSSES = ("frontier", "manifest", "torn manifest")
@@ -22,6 +22,8 @@ class Blow:
     away: float = 0.0  # seconds until the server is started again
     torn: int = 0  # bytes missing at the end of its append-only file, as after a power failure
     loss: str = ""  # out of LOSSES: every worker is killed, this is lost, and the same number starts again
+    gone: bool = False  # the victim's spool goes with it
+    term: bool = False  # SIGTERM, and nobody replaces it: a scale-down
     living: bool = False  # nobody is killed for the loss: it happens under the workers, which go on or end
 
 
@@ -34,15 +36,19 @@ class Plan:
     blows: tuple[Blow, ...]
 
 
-def draw(seed: str, expected: int, *, losses: str = "") -> Plan:
+def draw(seed: str, expected: int, *, losses: str = "", spools: bool = False) -> Plan:
     """The plan of a seed; `expected` requests reach the site when nothing goes wrong.
 
     losses: one of LOSSES happens besides, between the tenth and the ninth tenth of them; "between" two generations of
-    workers, or under "living" ones.
+    workers, or under "living" ones. spools: workers have spools, so that every replacement has the dead worker's name,
+    as a pod has; half of the spools are gone; and one worker is taken away.
     """
     rng = random.Random(seed)
     blows = [Blow(rng.randint(1, expected), False, rng.random(), rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
     blows += [_server_blow(rng, expected) for _ in range(rng.choice((1, 1, 2)))]
+    if spools:
+        blows = [replace(blow, same_name=True, gone=rng.random() < 0.5) if not blow.server else blow for blow in blows]
+        blows.append(Blow(rng.randint(1, expected), False, rng.random(), term=True))
     workers, stage_workers = rng.choice(FLEETS), int(rng.random() < 0.1)
     if losses:
         at = rng.randint(expected // 10, expected * 9 // 10)

@@ -1,6 +1,7 @@
 """Is anything lost or doubled when workers and the server die?
 
-`python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--browser] [--peer] [--format parquet]`
+`python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--browser] [--s3] [--peer]
+[--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
@@ -9,8 +10,11 @@ all workers are killed once in each run, and the keys of the server, manifest.js
 many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--losses living` nobody is
 killed for it: the workers go on or end, and when all have ended the same command runs once more. With `--browser` a
 script draws every fourth ordinary page, at most three workers have a browser each, and no process of a browser may
-outlive the worker that was killed. `--peer` runs the same campaign against scrapy-redis and counts what it lost;
-`--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a violation.
+outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
+with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, and what the store
+holds is copied to a folder for `verify --fix` and the account. `--peer` runs the same campaign against scrapy-redis
+and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a
+violation.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -37,6 +41,7 @@ import redis
 from bench.faults import audit
 from bench.faults.blows import Blow, Plan, draw
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
+from bench.faults.store import download, object_store
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
@@ -53,6 +58,7 @@ DELAY = 0.2  # seconds between requests to one host
 LEAST_GAP = (
     DELAY / 2
 )  # stages run inside the reactor here, and the machine is full: bench.faults.politeness is the strict one
+UPLOAD_SECONDS = 2.0  # with --s3: age at which files are uploaded, so that runs have many files
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
 SHELLS = 4  # with --browser: every fourth ordinary page
@@ -76,6 +82,8 @@ class Outcome:
     seconds: float = 0.0
     worker_kills: int = 0
     server_kills: int = 0
+    terminated: int = 0  # workers that were taken away with SIGTERM
+    spools: int = 0  # of the killed workers: their spool went with them
     losses: list[str] = field(default_factory=list)  # out of `blows.LOSSES`, and "repair" where that was needed
     kept: int = 0
     rejected: int = 0
@@ -102,6 +110,7 @@ class Campaign:
         plan: Plan | None = None,
         losses: str = "",
         browser: bool = False,
+        store: str = "",
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
@@ -110,9 +119,10 @@ class Campaign:
             site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0)
             target.sites = site.answers
             expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
-            plan = plan or draw(plan_seed, expected, losses=losses)
+            plan = plan or draw(plan_seed, expected, losses=losses, spools=bool(store))
             plan = replace(plan, workers=min(plan.workers, BROWSERS)) if browser else plan
-            run = _Run(folder, url, target, site, plan, self._format, browser=browser)
+            bucket = f"{store}/{folder.name}" if store else ""
+            run = _Run(folder, url, target, site, plan, self._format, browser=browser, bucket=bucket)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
                 (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
@@ -132,6 +142,8 @@ class _Run:
     outcome: Outcome = field(default_factory=Outcome)
     amnesia: list[float] = field(default_factory=list)  # `time.monotonic()` of restarts with a torn file
     browser: bool = False
+    bucket: str = ""  # URL of the corpus where it is in an object store
+    leaving: set[str] = field(default_factory=set)  # names of workers that were sent SIGTERM
     browsers: set[psutil.Process] = field(default_factory=set)  # of workers, just before they were killed
 
     # --- ours --------------------------------------------------------------------------------------------------------
@@ -149,6 +161,8 @@ class _Run:
             if left := outlived(self.browsers):
                 self._blame(f"browser processes {left} outlive their workers")
         corpus = self.folder / "corpus"
+        if self.bucket:
+            download(self.bucket, corpus)
         if not self.outcome.violations:
             self._verify(corpus)
             self._audit(corpus)
@@ -158,7 +172,7 @@ class _Run:
         command = ["crawl", "corpus", "-a", f"url={','.join(self.site.seeds)}"]
         return command + settings(
             REDIS_URL=self.url,
-            CORPUS_DIR=self.folder / "corpus",
+            **self._place(name),
             SHARD_FORMAT=self.shard_format,
             WORKER_ID=name,
             NETWORK_ALLOW="127.0.0.0/8",
@@ -176,6 +190,15 @@ class _Run:
             BROWSER_CONCURRENCY=1,
             **JUDGING,
         )
+
+    def _place(self, name: str) -> dict[str, object]:
+        if not self.bucket:
+            return {"CORPUS_DIR": self.folder / "corpus"}
+        age = {"SHARD_MAX_AGE_SECONDS": UPLOAD_SECONDS}
+        return {"CORPUS_DIR": self.bucket, "CORPUS_SPOOL_DIR": self._spool(name), **age}
+
+    def _spool(self, name: str) -> Path:
+        return self.folder / "spools" / name
 
     def _verify(self, corpus: Path) -> None:
         command = [sys.executable, "-m", "scrapy", "dataset", "verify", "--fix", str(corpus)]
@@ -256,9 +279,20 @@ class _Run:
         if blow.loss:
             self._lose(blow.loss, fleet, living=blow.living)
             return
-        victim = fleet.alive[int(blow.victim * len(fleet.alive))]
+        alive = [worker for worker in fleet.alive if worker.name not in self.leaving]
+        if not alive or (blow.term and len(alive) == 1):
+            return
+        victim = alive[int(blow.victim * len(alive))]
+        if blow.term:
+            self.leaving.add(victim.name)
+            victim.process.terminate()
+            self.outcome.terminated += 1
+            return
         self._note_browsers(victim)
         fleet.kill(victim)
+        if blow.gone:
+            shutil.rmtree(self._spool(victim.name), ignore_errors=True)
+            self.outcome.spools += 1
         fleet.start(victim.name if blow.same_name else f"w{len(fleet.workers)}")
         self.outcome.worker_kills += 1
 
@@ -395,6 +429,7 @@ def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
     struck += f", {outcome.browsers} of them with a browser ({outcome.drawn} pages drawn)" if outcome.drawn else ""
+    struck += f", {outcome.spools} with their spools, {outcome.terminated} taken away" if outcome.terminated else ""
     struck += f"; lost: {', '.join(outcome.losses)}" if outcome.losses else ""
     verdict = "" if peer else "  VIOLATED" if outcome.violations else "  ok"
     return f"{name}  {plan.workers} workers, {struck}; {outcome.seconds:.1f} s  {counts}{verdict}"
@@ -406,6 +441,8 @@ def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
         ("runs", len(outcomes)),
         ("workers killed", sum(o.worker_kills for o in outcomes)),
         ("server killed", sum(o.server_kills for o in outcomes)),
+        *([("spools lost", sum(o.spools for o in outcomes))] if any(o.spools for o in outcomes) else []),
+        *([("workers taken away", sum(o.terminated for o in outcomes))] if any(o.terminated for o in outcomes) else []),
         *(
             [("workers killed with a browser", sum(o.browsers for o in outcomes))]
             if any(o.drawn for o in outcomes)
@@ -439,6 +476,16 @@ def prepare(hosts: int, plain: int, folder: Path, shard_format: str = FORMAT) ->
     return Campaign(hosts=hosts, plain=plain, texts=texts, folder=folder, shard_format=shard_format)
 
 
+def _runs_of(campaign: Campaign, options: argparse.Namespace, store: str) -> Iterator[Outcome]:
+    kind = {"peer": options.peer, "losses": options.losses, "browser": options.browser, "store": store}
+    for number in [options.only] if options.only is not None else range(options.runs):
+        plan, outcome = campaign.run(f"{options.seed}/{number}", **kind)
+        print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
+        for violation in outcome.violations:
+            print(f"     {violation}", flush=True)
+        yield outcome
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.faults.campaign", description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
@@ -447,22 +494,18 @@ def main() -> int:
     kinds, what = ("between", "living"), "frontier or manifest is lost once in each run, between or under its workers"
     parser.add_argument("--losses", nargs="?", const="between", default="", choices=kinds, help=what)
     parser.add_argument("--browser", action="store_true", help="a script draws every fourth ordinary page")
+    parser.add_argument("--s3", action="store_true", help="the corpus is in an object store, and spools are lost")
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="faults-"))
     folder.mkdir(parents=True, exist_ok=True)
+    if options.s3 and options.losses:
+        parser.error("--losses needs a corpus in a folder, not --s3")
     campaign = prepare(8, 22, folder, options.format)
-    outcomes = []
-    for number in [options.only] if options.only is not None else range(options.runs):
-        plan, outcome = campaign.run(
-            f"{options.seed}/{number}", peer=options.peer, losses=options.losses, browser=options.browser
-        )
-        outcomes.append(outcome)
-        print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
-        for violation in outcome.violations:
-            print(f"     {violation}", flush=True)
+    with object_store() if options.s3 else contextlib.nullcontext("") as store:
+        outcomes = list(_runs_of(campaign, options, store))
     print(summary(outcomes, peer=options.peer))
     violated = any(outcome.violations for outcome in outcomes)
     if violated:

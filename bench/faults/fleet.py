@@ -44,6 +44,9 @@ class Running(Protocol):
     def kill(self) -> None:
         """Send SIGKILL."""
 
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+
     def wait(self) -> object:
         """Wait for its end."""
 
@@ -80,6 +83,9 @@ class Warm:
 
     def kill(self) -> None:
         self._process.kill()
+
+    def terminate(self) -> None:
+        self._process.terminate()
 
     def wait(self) -> object:
         return self._process.join()

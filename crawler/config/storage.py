@@ -72,6 +72,10 @@ class StorageConfig:
                                                  "documents, by licence tag or domain, * for all others: "
                                                  "example.org:30,CC-BY-NC-4.0:90,*:3650", check=check_lifetimes,
                                                  digest=False)  # fmt: skip
+    ack_after: str = setting("ACK_AFTER", "upload", "where CORPUS_DIR is a URL, a page is acknowledged when its record is "
+                             "in the store (upload: a lost worker's pages are fetched again) or on the spool (spool: "
+                             "for spools that survive their worker)", choices=("upload", "spool"),
+                             digest=False)  # fmt: skip
     commit_seconds: float = setting("COMMIT_SECONDS", 0.2, "longest wait before a group commit (fsync)", minimum=0.0,
                                     digest=False)  # fmt: skip
     rejected_text: bool = setting("REJECTED_TEXT", True, "rejected records of the language, quality and duplicate stages "

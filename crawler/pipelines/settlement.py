@@ -189,7 +189,8 @@ class Settlement:
 
     async def _settle(self, doc: Document) -> None:
         if doc.lease_token is not None and self._frontier is not None:
-            await self._frontier.settle(doc.lease_token, doc)
+            self._frontier.on_nothing_else = self._sink.hasten
+            await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
 
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""

@@ -11,7 +11,9 @@ import logging
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +72,16 @@ class Sink:
         self._commit_seconds, self._max_batch = commit_seconds, max_batch
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._undelivered: deque[tuple[int, asyncio.Future[None]]] = deque()  # by number of the record, smallest first
+        self._told = 0  # writer thread: records whose delivery the loop has heard of
 
     async def open(self) -> list[Recovered]:
         """Start the writer thread and open the corpus; returns what was recovered from dead writers.
 
         Raises: StorageError where the folder is foreign, unwritable, or written under this name by a live process.
         """
+        self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="corpus-writer", daemon=True)
         self._thread.start()
         try:
@@ -111,6 +117,27 @@ class Sink:
     async def reject(self, record: Record) -> None:
         """Return when the record of a rejected document is durable. Raises as `keep` does."""
         await self._submit(lambda: self.corpus.reject(record), durable=True)
+
+    def delivery(self) -> asyncio.Future[None] | None:
+        """Done when every record taken until now is in a file that is uploaded and listed; None: nothing to wait for.
+
+        Nothing is to be waited for where CORPUS_DIR is a folder, or ACK_AFTER=spool. The future fails with the sink.
+        """
+        if not self.corpus.acknowledges_uploads:
+            return None
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self.failed is not None:
+            future.set_exception(StorageError(str(self.failed)))
+        elif (number := self.corpus.taken) <= self.corpus.delivered:
+            future.set_result(None)
+        else:
+            self._undelivered.append((number, future))
+        return future
+
+    def hasten(self) -> None:
+        """Somebody waits for a delivery and nothing else is left to do: seal and upload now."""
+        if self._undelivered and self._thread is not None and self.failed is None:
+            self.tell(self.corpus.deliver)
 
     async def note(self, counters: Mapping[str, int]) -> None:
         """Hand over counters of this run (fetched, bytes, …) for the manifest."""
@@ -173,6 +200,14 @@ class Sink:
             self.corpus.rest()
         except StorageError as error:  # the corpus refuses whatever comes next, and whoever brings it is told
             logger.error("%s", error)  # noqa: TRY400  # a sentence for people, no traceback
+        self._tell_delivered()
+
+    def _tell_delivered(self) -> None:
+        if self._loop is None or (number := self.corpus.delivered) == self._told:
+            return
+        self._told = number
+        with suppress(RuntimeError):  # a loop that is closed has nobody waiting
+            self._loop.call_soon_threadsafe(self._deliver, number)
 
     def _perform(self, job: _Job) -> bool:
         """Run a job. True where its answer has to wait for the commit."""
@@ -198,14 +233,23 @@ class Sink:
 
     def _answer(self, jobs: list[_Job], error: BaseException | None) -> None:
         """Resolve the futures in their loop; a loop that is closed has nobody waiting."""
+        self._tell_delivered()
         try:
             jobs[0].loop.call_soon_threadsafe(self._resolve, jobs, error)
         except RuntimeError:
             return
 
+    def _deliver(self, number: int, error: StorageError | None = None) -> None:
+        """Everything up to this record is in the store; or, with `error`, will not be."""
+        while self._undelivered and self._undelivered[0][0] <= number:
+            _, future = self._undelivered.popleft()
+            if not future.done():
+                future.set_exception(error) if error else future.set_result(None)
+
     def _resolve(self, jobs: list[_Job], error: BaseException | None) -> None:
         if isinstance(error, StorageError) and self.failed is None:
             self.failed = error
+            self._deliver(self.corpus.taken, error)
             for callback in self.on_failure:
                 callback(error)
         for job in jobs:
@@ -222,5 +266,6 @@ def sink_of(crawler: Crawler) -> Sink:
     """The one sink of a crawler, made on first use from its configuration and not yet open."""
     config = config_of(crawler)
     storage = config.storage
-    rest = REST_SECONDS if storage.shard_max_age_seconds else None
-    return Sink(Corpus(config), commit_seconds=storage.commit_seconds, rest_seconds=rest)
+    corpus = Corpus(config)
+    rest = REST_SECONDS if storage.shard_max_age_seconds or corpus.acknowledges_uploads else None
+    return Sink(corpus, commit_seconds=storage.commit_seconds, rest_seconds=rest)

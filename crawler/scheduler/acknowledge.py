@@ -6,8 +6,10 @@ again first.
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Fault, Lease, Nack, Wire
@@ -15,6 +17,7 @@ from crawler.frontier.outcome import outcome_entry
 from crawler.server.batching import Batcher
 from crawler.server.connection import ServerRestarted
 from crawler.statkeys import PUT_AGAIN, STALE
+from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from crawler.scheduler.revisits import Revisits
 
 LONGEST_BACKOFF = 600.0  # seconds
+SYNCED_SECONDS = 3.0
+"""Age of a write from which a restarted server has it: AOF is synced every second, or writes wait for it after two."""
+_Ack = tuple[str, Wire | None, bytes, bytes]
 
 
 class Acknowledgements:
@@ -49,6 +55,8 @@ class Acknowledgements:
         self._backoff = backoff
         self._acks: Batcher[tuple[str, Wire | None, bytes, bytes], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
+        self._children_kept: Batcher[str, None] = Batcher(self._let_go_of_children)
+        self._deliveries: set[asyncio.Task[None]] = set()
 
     @property
     def busy(self) -> bool:
@@ -57,10 +65,12 @@ class Acknowledgements:
 
     async def drain(self) -> None:
         """Until everything that waits here has been sent."""
+        if self._deliveries:
+            await asyncio.wait(self._deliveries)
         await self._finishes.drain()
         await self._acks.drain()
 
-    async def settle(self, token: str, doc: Document | None) -> None:
+    async def settle(self, token: str, doc: Document | None, delivery: asyncio.Future[None] | None = None) -> None:
         """See `Scheduler.settle`."""
         flight = self._in_flight.get(token)
         if flight is None or flight.settling:
@@ -69,7 +79,27 @@ class Acknowledgements:
         visit = self._revisits.entry(flight.lease, doc)
         wire = flight.wire(self._frontier.now())
         brought = outcome_entry(flight.lease, doc, self._frontier.limits.quality_weight) if wire is not None else b""
-        if not await self._acks((token, wire, visit, brought)):
+        if delivery is None:
+            await self._acknowledge(flight, (token, wire, visit, brought))
+            return
+        if flight.answered_at is None:  # no answer has freed the host's place: it waits for no upload
+            self._finishes.submit((token, wire))
+        flight.delivered, flight.request = True, None
+        task = asyncio.ensure_future(self._deliver(flight, (token, wire, visit, brought), delivery))
+        self._deliveries.add(task)
+        task.add_done_callback(self._deliveries.discard)
+
+    async def _deliver(self, flight: Flight, ack: _Ack, delivery: asyncio.Future[None]) -> None:
+        """Acknowledge once the outcome is in the store; where it will not be, the lease is released with the crawl."""
+        await asyncio.wait({delivery}, timeout=SYNCED_SECONDS)
+        if not delivery.done() and flight.children:
+            await self._children_kept(flight.lease.token)
+        with suppress(StorageError):
+            await delivery
+            await self._acknowledge(flight, ack)
+
+    async def _acknowledge(self, flight: Flight, ack: _Ack) -> None:
+        if not await self._acks(ack):
             self._stats.inc_value(STALE)
         self._let_go(flight)
 
@@ -137,6 +167,17 @@ class Acknowledgements:
             self._stats.inc_value(PUT_AGAIN, len(children))
         for flight in stale:
             flight.epoch = epoch
+
+    async def _let_go_of_children(self, tokens: list[str]) -> list[None]:
+        """Thousands of pages may wait for their upload: links that the server cannot lose any more leave the memory."""
+        connection = self._frontier.connection
+        epoch = connection.epoch
+        with suppress(ServerRestarted), connection.only_in(epoch):
+            flights = [flight for token in tokens if (flight := self._in_flight.get(token)) and flight.epoch == epoch]
+            await self._frontier.extend(flight.lease.token for flight in flights)  # an answer: it is the same server
+            for flight in flights:
+                flight.children.clear()
+        return [None] * len(tokens)
 
     async def _send_finishes(self, items: list[tuple[str, Wire | None]]) -> list[None]:
         await self._frontier.finish(items)

@@ -31,6 +31,7 @@ class Flight:
     sent_at: float | None = None  # epoch seconds; None: nothing went over the wire
     answered_at: float | None = None
     settling: bool = False
+    delivered: bool = False  # finished; its outcome is on its way into the store
     missed: int = 0  # inspections in a row that found nobody working on it
     children: list[Candidate] = field(default_factory=list)  # what was put because of it
 
@@ -66,6 +67,11 @@ class InFlight:
     def drop(self, token: str) -> None:
         """The lease is over."""
         self._by_token.pop(token, None)
+
+    @property
+    def only_delivered(self) -> bool:
+        """True where there are leases, and nobody in this worker has anything left to do for them."""
+        return bool(self._by_token) and all(flight.delivered for flight in self._by_token.values())
 
     def tokens(self) -> list[str]:
         """All leases in hand."""

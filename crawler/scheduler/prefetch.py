@@ -29,6 +29,7 @@ STANDSTILLS = {
 }
 _POLL = 0.25  # seconds; other workers make URLs ready without telling us
 _SHORTEST = 0.002  # seconds
+_HURRY = 2.0  # seconds between two requests to bring what waits into the store
 
 
 class Prefetch:
@@ -48,6 +49,7 @@ class Prefetch:
         *,
         start_urls: StartUrls | None,
         putting: Callable[[], bool],
+        nothing_else: Callable[[], None] = lambda: None,
     ) -> None:
         self.finished = False
         self.counts = Counts()
@@ -58,6 +60,8 @@ class Prefetch:
         self._in_flight = in_flight
         self._start_urls = start_urls
         self._putting = putting
+        self._nothing_else = nothing_else
+        self._hurried = 0.0
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
         self._stopped = False
@@ -119,12 +123,21 @@ class Prefetch:
 
     def _note_idleness(self, batch: Batch) -> None:
         if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._putting():
+            if batch.counts is not None and self._waits_for_delivery(batch.counts):
+                self._hurried = time.monotonic()
+                self._nothing_else()
             self._idle_since, self.finished = None, False
             return
         self._idle_since = self._idle_since or time.monotonic()
         patience = self._config.idle_seconds
         waited = patience > 0 and time.monotonic() - self._idle_since >= patience
         self.finished = waited or batch.counts.mode is Mode.DRAIN
+
+    def _waits_for_delivery(self, counts: Counts) -> bool:
+        """Nothing is queued, and all that this worker has in hand is on its way into the store: the crawl would end."""
+        ends = self._config.idle_seconds > 0 or counts.mode is Mode.DRAIN
+        rested = time.monotonic() - self._hurried >= _HURRY
+        return ends and rested and counts.pending == counts.leased and self._in_flight.only_delivered
 
     def _pause_after(self, batch: Batch, room: int) -> float:
         if len(batch.leases) >= room:

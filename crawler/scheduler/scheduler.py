@@ -79,6 +79,7 @@ class Scheduler(BaseScheduler):
         self._location = ServerLocation(config)
         self._opened = False
         self._in_flight = InFlight()
+        self.on_nothing_else: Callable[[], None] = lambda: None  # called while outcomes are all that is waited for
         self._tasks = Tasks(self._stop_crawl)
 
     @classmethod
@@ -144,12 +145,15 @@ class Scheduler(BaseScheduler):
             flight.children += candidates
         return await self._put_queue.put(candidates)
 
-    async def settle(self, token: str, doc: Document | None = None) -> None:
+    async def settle(
+        self, token: str, doc: Document | None = None, delivery: asyncio.Future[None] | None = None
+    ) -> None:
         """The URL is finished and everything it produced is durable. Harmless when repeated.
 
-        `doc` is what became of it: remembered for its next visit.
+        `doc` is what became of it: remembered for its next visit. With `delivery` the URL is finished and its outcome
+        is on its way: the lease lasts until the future is done, and returns to the frontier where it fails.
         """
-        await self._acknowledgements.settle(token, doc)
+        await self._acknowledgements.settle(token, doc, delivery)
 
     async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
         """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.
@@ -234,6 +238,7 @@ class Scheduler(BaseScheduler):
             self._in_flight,
             start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._canonical),
             putting=lambda: self._put_queue.busy,
+            nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,26 +20,16 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
 from tests.support.clock import FakeClock
 
-BUCKET = "corpora"
-OPTIONS = {"key": "test", "secret": "test", "s3_additional_kwargs": {"ServerSideEncryption": "AES256"}}
-
 
 @pytest.fixture(scope="module")
 def store():
     """A server of the S3 protocol with one bucket; fsspec finds it as a user's environment would say."""
-    moto = pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
+    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
     pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    options = OPTIONS | {"endpoint_url": f"http://{host}:{port}"}
-    patch = pytest.MonkeyPatch()
-    patch.setenv("FSSPEC_S3", json.dumps(options))
-    patch.setitem(fsspec.config.conf, "s3", options)
-    fsspec.filesystem("s3").mkdir(BUCKET)
-    yield f"s3://{BUCKET}"
-    patch.undo()
-    server.stop()
+    from bench.faults.store import object_store
+
+    with object_store() as url:
+        yield url
 
 
 @pytest.fixture
@@ -65,7 +54,8 @@ def test_a_corpus_in_a_bucket_is_whole_and_encrypted_as_the_environment_says(buc
     fs = fsspec.filesystem("s3")
     for entry in Place(bucket).manifest()["files"]:
         path = f"{bucket}/{entry['path']}".removeprefix("s3://")
-        told = fs.call_s3("head_object", Bucket=BUCKET, Key=path.partition("/")[2])
+        name, _, key = path.partition("/")
+        told = fs.call_s3("head_object", Bucket=name, Key=key)
         assert told["ServerSideEncryption"] == "AES256", path
 
 
@@ -277,3 +267,76 @@ def test_a_worker_without_pages_seals_what_it_has(tmp_path, kept):
         await sink.close()
 
     asyncio.run(main())
+
+
+# --- what somebody waits for -----------------------------------------------------------------------------------------
+def waiting(tmp_path, clock, **settings):
+    corpus = worker(f"memory://{tmp_path.name}", tmp_path, clock=clock, **settings)
+    return corpus, Sink(corpus, commit_seconds=0.0, rest_seconds=0.01)
+
+
+def test_a_delivery_is_done_when_the_file_of_the_record_is_listed_in_the_store(tmp_path, kept):
+    clock = FakeClock()
+    corpus, sink = waiting(tmp_path, clock)
+
+    async def main():
+        await sink.open()
+        await sink.keep(kept(1))
+        first = sink.delivery()
+        assert not first.done()
+        clock.advance(corpus_module.UPLOAD_SECONDS)
+        await asyncio.wait_for(first, 30)
+        listed = Place(corpus.place.url).load_json("manifest.d/crawl-w1.json")["files"]
+        assert sum(entry["documents"] for entry in listed) == 1
+        await sink.keep(kept(2))
+        second = sink.delivery()
+        sink.hasten()
+        await asyncio.wait_for(second, 30)
+        await sink.keep(kept(3))
+        third = sink.delivery()
+        await sink.close()
+        assert third.done() and sink.delivery().done()
+
+    asyncio.run(main())
+    fsspec.filesystem("memory").rm(corpus.place.url, recursive=True)
+
+
+def test_so_many_records_wait_for_an_upload_and_no_more(tmp_path, kept, monkeypatch):
+    monkeypatch.setattr(corpus_module, "UPLOAD_RECORDS", 3)
+    corpus = worker(f"memory://{tmp_path.name}", tmp_path, clock=FakeClock())
+    corpus.open()
+    for number in range(7):
+        corpus.keep(kept(number))
+        corpus.commit()
+    assert (corpus.taken, corpus.delivered) == (7, 6)
+    corpus.close()
+    assert corpus.delivered == 7
+    fsspec.filesystem("memory").rm(corpus.place.url, recursive=True)
+
+
+def test_nobody_waits_for_an_upload_in_a_folder_in_a_replay_or_with_ack_after_spool(tmp_path):
+    local = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    spool = worker(f"memory://{tmp_path.name}", tmp_path, ACK_AFTER="spool")
+    replay = worker(f"memory://{tmp_path.name}", tmp_path)
+    replay.kind = "replay"
+    assert [corpus.acknowledges_uploads for corpus in (local, spool, replay)] == [False] * 3
+    assert worker(f"memory://{tmp_path.name}", tmp_path).acknowledges_uploads
+
+
+def test_a_delivery_fails_with_the_sink(tmp_path, kept, pauses):
+    corpus, sink = waiting(tmp_path, FakeClock())
+
+    async def main():
+        await sink.open()
+        await sink.keep(kept(1))
+        delivery = sink.delivery()
+        corpus.place._fs = Failing(corpus.place._fs, 99, ConnectionError("reset by peer"))
+        with pytest.raises(StorageError):
+            await sink.close()
+        with pytest.raises(StorageError, match="reset by peer"):
+            await asyncio.wait_for(delivery, 30)
+        with pytest.raises(StorageError):
+            await sink.delivery()
+
+    asyncio.run(main())
+    fsspec.filesystem("memory").rm(corpus.place.url, recursive=True)

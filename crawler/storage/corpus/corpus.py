@@ -32,6 +32,10 @@ CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
 REMOTE_MERGE_SECONDS = 60.0
 """How often a running worker merges the manifest of a remote corpus: it reads the ledgers of all workers each time."""
+UPLOAD_SECONDS = 300.0
+"""With ACK_AFTER=upload: oldest age of a record in no sealed file, where SHARD_MAX_AGE_SECONDS sets none."""
+UPLOAD_RECORDS = 5_000
+"""With ACK_AFTER=upload: records in no sealed file, from which all files are sealed: their leases are in memory."""
 LOCK_PATIENCE_SECONDS = 5.0
 """How long another worker may take to seal what our killed predecessor of the same name left."""
 
@@ -61,6 +65,7 @@ class Corpus:
         self._counters: Counter[str] = Counter()
         self._checkpoint = self._merged = 0.0
         self._unsealed_since: float | None = None  # the first record after everything was sealed
+        self.taken = self.delivered = 0  # records taken so far; of these, the first that are in sealed, listed files
 
     def open(self) -> list[Recovered]:
         """Claim the folder, recover what dead writers left, and take this writer's lock.
@@ -133,6 +138,7 @@ class Corpus:
         with self._failing():
             self._begin()
             self._kept.add(line)
+        self.taken += 1
         self._counters["kept"] += 1
 
     def reject(self, record: Record) -> None:
@@ -142,6 +148,7 @@ class Corpus:
         with self._failing():
             self._begin()
             self._rejected.add(line)
+        self.taken += 1
         self._counters["rejected"] += 1
 
     def note(self, counters: Mapping[str, int]) -> None:
@@ -171,6 +178,17 @@ class Corpus:
             with self._failing():
                 self._seal_old()
 
+    def deliver(self) -> None:
+        """Seal every file now: somebody waits for what is in them. Raises: StorageError."""
+        self._check()
+        with self._failing():
+            self._seal_all()
+
+    @property
+    def acknowledges_uploads(self) -> bool:
+        """True where a page of this crawl is acknowledged only when its record is in the store."""
+        return self.kind == "crawl" and self.place.remote and self._config.storage.ack_after == "upload"
+
     def close(self) -> None:
         """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
         try:
@@ -193,8 +211,12 @@ class Corpus:
             self._unsealed_since = self._clock()
 
     def _seal_old(self) -> None:
-        limit, since = self._config.storage.shard_max_age_seconds, self._unsealed_since
-        if limit and since is not None and self._clock() - since >= limit:
+        if self._unsealed_since is None:
+            return
+        limit, waits = self._config.storage.shard_max_age_seconds, self.acknowledges_uploads
+        limit = limit or (UPLOAD_SECONDS if waits else 0.0)
+        too_many = waits and self.taken - self.delivered >= UPLOAD_RECORDS
+        if too_many or (limit and self._clock() - self._unsealed_since >= limit):
             self._seal_all()
 
     def _seal_all(self) -> None:
@@ -202,6 +224,7 @@ class Corpus:
         self._kept.seal()
         self._rejected.seal()
         self._unsealed_since = None
+        self.delivered = self.taken
 
     def _note_sources(self) -> None:
         """Put the hashes of the archives that a replay read into its run."""
