@@ -163,6 +163,7 @@ def _crawled(found: Provenance) -> Iterator[Field]:
     yield Field("Crawler name(s)/identifier(s)", ", ".join(found.facts("user_agent")) or NOT_RECORDED)
     yield from _unknown("Purposes of the crawler(s)")
     yield Field("General description of crawler behaviour", behaviour(found))
+    yield Field("Pages whose scripts were run", _scripts(found))
     yield Field("Period of data collection", f"{_month(crawled.first)} to {_month(crawled.last)}")
     what = f"{crawled.documents:,} kept web pages of {len(crawled.domains):,} domains"
     yield Field("Comprehensive description of the type of content and online sources crawled", what)
@@ -172,6 +173,14 @@ def _crawled(found: Provenance) -> Iterator[Field]:
     where = "below" if shown == all_listed else f"the first {shown:,} below, all in eu_summary.json"
     listed = f"{len(crawled.domains):,} domains were crawled and kept; the top 10 % by characters of kept text: {where}"
     yield Field("Summary of the most relevant domain names crawled", listed if crawled.documents else "none was kept")
+
+
+def _scripts(found: Provenance) -> str:
+    return (
+        f"{found.scripts_run:,} of {found.summary.kept:,} kept documents, in a browser whose requests are "
+        f"the crawler's own; the text is what scripts drew in {found.methods['js']:,} and JSON that scripts fetched in "
+        f"{found.methods['captured']:,}"
+    )
 
 
 def _processing(found: Provenance) -> Iterator[Section]:

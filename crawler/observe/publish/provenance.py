@@ -16,6 +16,7 @@ from crawler.dataset.exclude import WishLine, removed_by, withdrawals
 from crawler.dataset.rewrite import read_files
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, rejected_in_crawls
 from crawler.observe.report.summary import Summary, summarise
+from crawler.storage.files.accounts import counts_of
 from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Manifest
@@ -52,6 +53,8 @@ class Provenance:
     stopped: Counter[str]
     withdrawals: list[WishLine] = field(default_factory=list)
     removed: Counter[int] = field(default_factory=Counter)  # documents by the number of the withdrawal
+    scripts_run: int = 0  # kept documents whose page a browser drew, whichever text won
+    methods: Counter[str] = field(default_factory=Counter)  # kept documents by method_used
 
     @property
     def name(self) -> str:
@@ -111,7 +114,8 @@ def gather(corpus_dir: str) -> Provenance:
     everything, collector = Part(), Collector(manifest)
     tiers: Counter[str] = Counter()
     signals: Counter[str] = Counter()
-    redacted = scored = 0
+    methods: Counter[str] = Counter()
+    redacted = scored = scripts_run = 0
     for entry in read_files(place, (SHARDS,)):
         for record in read_records(place, entry["path"]):
             everything.add(record)
@@ -120,6 +124,8 @@ def gather(corpus_dir: str) -> Provenance:
             signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
             redacted += bool(record.get("pii_flag"))
             scored += record.get("safety_score") is not None
+            methods[str(record.get("method_used"))] += 1
+            scripts_run += counts_of(record).get("drawn", 0)
     return Provenance(
         summary=summarise(corpus_dir),
         manifest=manifest,
@@ -132,4 +138,6 @@ def gather(corpus_dir: str) -> Provenance:
         stopped=rejected_in_crawls(manifest),
         withdrawals=withdrawals(place),
         removed=removed_by(place),
+        scripts_run=scripts_run,
+        methods=methods,
     )

@@ -85,6 +85,8 @@ def page(domain: int, number: int) -> Document:
         license_tag="CC-BY-4.0" if domain % 2 else None,
         license_tier="A" if domain % 2 else None,
         pii_flag=number == 0,
+        method_used={1: "js", 2: "captured"}.get(number, "fast"),
+        render_signals={"browser": {"requests": 1}} if number in (1, 2, 3) else {},
         pii_entity_types=["EMAIL_ADDRESS"] if number == 0 else [],
         crawled_at=f"2026-0{1 + number % 3}-15T00:00:00Z",
         optout_signals=[Signal("tdmrep", "header", "0", "allow")] if number == 0 else [],
@@ -141,6 +143,15 @@ def test_the_numbers_are_those_of_the_shards(folder, summary):
     assert value(summary, "2.3", "Period") == "01/2026 to 03/2026"
     languages = Counter(r["language"] for r in records)
     assert value(summary, "1.3", "Linguistic") == f"de {languages['de']}, en {languages['en']} documents"
+
+
+def test_pages_whose_scripts_ran_are_counted_whichever_text_won(folder, summary):
+    records = [r for e in read_files(Place(str(folder))) for r in read_records(Place(str(folder)), e["path"])]
+    ran = [r["method_used"] for r in records if "browser" in (r["render_signals"] or {})]
+    assert {"js", "captured", "fast"} == set(ran)
+    said = value(summary, "2.3", "Pages whose scripts were run")
+    assert said.startswith(f"{len(ran)} of {len(records)} kept documents")
+    assert f"drew in {ran.count('js')} and JSON that scripts fetched in {ran.count('captured')}" in said
 
 
 def test_the_largest_tenth_of_the_domains_is_listed_by_size(folder, summary):

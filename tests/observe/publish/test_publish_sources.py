@@ -222,6 +222,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
             ("2.3", yes if replayed else "yes"),
             ("2.3", rules["user_agent"]),
             ("2.3", behaviour(rules)),
+            ("2.3", scripts(kept)),
             ("2.3", months(facts.mine)),
             ("2.3", f"{len(facts.mine)} kept web pages of {len(crawled)} domains"),
             ("2.3", "text"),
@@ -245,6 +246,15 @@ def expected(facts, rules, profiles, stopped, withdrawn):
         ),
         ("3.3", redacted + (f"({pii} documents)" if pii else "(no kind recorded)")),
     ]
+
+
+def scripts(kept):
+    methods = Counter(r["method_used"] for r in kept)
+    run = sum(r["method_used"] in {"js", "captured"} or "browser" in (r["render_signals"] or {}) for r in kept)
+    return (
+        f"{run} of {len(kept)} kept documents, in a browser whose requests are the crawler's own; the text is what "
+        f"scripts drew in {methods['js']} and JSON that scripts fetched in {methods['captured']}"
+    )
 
 
 def behaviour(rules):
