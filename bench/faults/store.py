@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import fsspec
-from moto.server import ThreadedMotoServer
 
 OPTIONS = {"key": "test", "secret": "test", "s3_additional_kwargs": {"ServerSideEncryption": "AES256"}}
 _serial = itertools.count()  # the servers of one process share their buckets
@@ -22,6 +21,8 @@ logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each r
 @contextmanager
 def object_store() -> Iterator[str]:
     """Yields the URL of an empty bucket; processes that start meanwhile find it by their environment, as a user's."""
+    from moto.server import ThreadedMotoServer  # late: no other campaign needs it
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,13 +60,19 @@ _COMPARE: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is wanted; empty means any. `conditions` must all hold."""
+    """What is wanted; empty means any. `conditions` must all hold.
+
+    sql: an expression over the columns of `documents` (docs/datasets.md); `chosen` are the records for which it holds
+    (`chosen_by`), None without one.
+    """
 
     languages: frozenset[str] = frozenset()
     licences: frozenset[str] = frozenset()
     domains: frozenset[str] = frozenset()
     min_quality: float | None = None
     conditions: tuple[Condition, ...] = field(default=())
+    sql: str = ""
+    chosen: frozenset[bytes] | None = None
 
     def wants(self, record: Record) -> bool:
         """True for a kept record that belongs to the subset."""
@@ -76,11 +82,12 @@ class Selection:
             and (not self.domains or record.get("domain") in self.domains)
             and (self.min_quality is None or (record.get("quality_score") or 0.0) >= self.min_quality)
             and all(condition.holds(record) for condition in self.conditions)
+            and (self.chosen is None or _key(record.get("url"), record.get("crawled_at")) in self.chosen)
         )
 
     def origin(self, manifest_sha256: str, *, read: int, selected: int) -> SelectedFrom:
         """For the manifest of the subset. read, selected: records."""
-        return {
+        found: SelectedFrom = {
             "manifest_sha256": manifest_sha256,
             "read": read,
             "selected": selected,
@@ -90,6 +97,26 @@ class Selection:
             "min_quality": self.min_quality,
             "where": [f"{c.name}{c.test}{c.value}" for c in self.conditions],
         }
+        if self.sql:
+            found["sql"] = self.sql
+        return found
+
+
+def chosen_by(place: Place, sql: str, *, progress: Callable[[str], object] = lambda _: None) -> frozenset[bytes]:
+    """The kept records for which an SQL expression holds, asked of the index; 50 bytes of memory each.
+
+    Raises: QueryError where it is no expression over the columns of `documents`; StorageError.
+    """
+    from crawler.dataset.query import QueryError, query  # late: DuckDB is not needed without it
+
+    with query(place, f"SELECT url, crawled_at FROM documents WHERE ({sql}\n)", progress=progress) as (columns, rows):  # noqa: S608
+        if columns != ["url", "crawled_at"]:
+            raise QueryError(f"--sql {sql!r}: expected an expression, such as language = 'de' AND word_count > 500")
+        return frozenset(_key(*row) for row in rows)
+
+
+def _key(url: object, crawled_at: object) -> bytes:
+    return hashlib.blake2b(f"{url}\n{crawled_at}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def condition_of(text: str) -> Condition:

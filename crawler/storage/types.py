@@ -129,6 +129,7 @@ class SelectedFrom(TypedDict):
     domains: list[str]
     min_quality: float | None
     where: list[str]
+    sql: NotRequired[str]  # of `--sql`
 
 
 class Origin(TypedDict, total=False):

@@ -7,8 +7,9 @@ import hashlib
 import orjson
 import pytest
 
+from crawler.dataset.query import QueryError
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.select import Selection, condition_of, select
+from crawler.dataset.select import Selection, chosen_by, condition_of, select
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
@@ -80,3 +81,28 @@ def test_the_same_selection_gives_the_same_bytes(corpus, tmp_path):
         select(corpus.place, target, Selection(domains=frozenset({"cedar.example"})), max_bytes=2_000, now=1.8e9)
         hashes.add(tuple(entry["sha256"] for entry in target.manifest()["files"]))
     assert len(hashes) == 1 and len(next(iter(hashes))) > 1
+
+
+def test_an_sql_condition_chooses_the_records_for_which_it_holds(corpus, tmp_path):
+    sql = "language = 'en' AND (license_tag IS NULL OR quality_score < 0.3) -- a comment"
+    wanted = Selection(sql=sql, chosen=chosen_by(corpus.place, sql))
+    target = Place(str(tmp_path / "subset"))
+    run = select(corpus.place, target, wanted, max_bytes=1_000_000, now=1.8e9)
+    expected = [
+        r for r in corpus.records() if r["language"] == "en" and (r["license_tag"] is None or r["quality_score"] < 0.3)
+    ]
+    assert [r for entry in read_files(target) for r in read_records(target, entry["path"])] == expected != []
+    assert run["selected_from"]["sql"] == sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "wordcount > 3",
+        "1 = 1) UNION SELECT 'a', 'b', 'c' FROM documents WHERE (1 = 1",
+        "TRUE); DROP VIEW documents; --",
+    ],
+)
+def test_an_sql_condition_that_is_none_is_an_error(corpus, sql):
+    with pytest.raises(QueryError):
+        chosen_by(corpus.place, sql)

@@ -19,6 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where", action="append", default=[], metavar="FIELD=VALUE", help="also != >= <= > <; repeatable"
     )
+    parser.add_argument("--sql", metavar="EXPRESSION", default="", help="an SQL condition on the table `documents`")
     parser.add_argument("--language", metavar="L[,L]", default="", help="ISO 639-1 codes")
     parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="license_tag of the record")
     parser.add_argument("--domain", metavar="D[,D]", default="", help="these domains with their subdomains")
@@ -28,14 +29,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
     """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
-    from crawler.dataset.select import Selection, condition_of, select
+    from rich.console import Console
+
+    from crawler.dataset.select import Selection, chosen_by, condition_of, select
     from crawler.storage.files.place import Place
 
     config = load(CORPUS_DIR=opts.corpus)
     place = Place(opts.corpus, config.storage.spool_dir)
     try:
         conditions = tuple(condition_of(text) for text in opts.where)
-        selection = Selection(_set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions)
+        chosen = None
+        if opts.sql:
+            with Console(stderr=True).status("reading the index …") as status:
+                chosen = chosen_by(place, opts.sql, progress=lambda path: status.update(f"indexing {path}"))
+        selection = Selection(
+            _set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions, opts.sql, chosen
+        )
         target = Place(opts.out, config.storage.spool_dir)
         run = select(
             place,
@@ -48,9 +57,9 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    chosen = run["selected_from"]
-    sys.stdout.write(f"{chosen['selected']:,} of {chosen['read']:,} documents are in {opts.out}\n")
-    if not chosen["selected"]:
+    found = run["selected_from"]
+    sys.stdout.write(f"{found['selected']:,} of {found['read']:,} documents are in {opts.out}\n")
+    if not found["selected"]:
         return [f"no document meets every condition: {opts.out} is a corpus without documents; remove it and ask again"]
     return []
 
