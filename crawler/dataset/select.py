@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.supersede import read_all_versions, read_latest
+from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
@@ -25,6 +25,8 @@ from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
 WRITER = "select"
+IDENTITY = ("crawl_id", "worker_id", "url", "crawled_at", "doc_id")
+"""Columns of the index by which `supersede.identity` tells one record from another."""
 COMMIT_EVERY = 1_000
 _TESTS = ("!=", ">=", "<=", "=", ">", "<")
 
@@ -82,7 +84,7 @@ class Selection:
             and (not self.domains or record.get("domain") in self.domains)
             and (self.min_quality is None or (record.get("quality_score") or 0.0) >= self.min_quality)
             and all(condition.holds(record) for condition in self.conditions)
-            and (self.chosen is None or _key(record.get("url"), record.get("crawled_at")) in self.chosen)
+            and (self.chosen is None or identity(record) in self.chosen)
         )
 
     def origin(self, manifest_sha256: str, *, read: int, selected: int) -> SelectedFrom:
@@ -103,20 +105,32 @@ class Selection:
 
 
 def chosen_by(place: Place, sql: str, *, progress: Callable[[str], object] = lambda _: None) -> frozenset[bytes]:
-    """The kept records for which an SQL expression holds, asked of the index; 50 bytes of memory each.
+    """The kept records for which an SQL expression holds, asked of the index; about 100 bytes of memory each.
 
     Raises: QueryError where it is no expression over the columns of `documents`; StorageError.
     """
-    from crawler.dataset.query import QueryError, query  # late: DuckDB is not needed without it
+    from crawler.dataset.query import query  # late: DuckDB is not needed without it
 
-    with query(place, f"SELECT url, crawled_at FROM documents WHERE ({sql}\n)", progress=progress) as (columns, rows):  # noqa: S608
-        if columns != ["url", "crawled_at"]:
-            raise QueryError(f"--sql {sql!r}: expected an expression, such as language = 'de' AND word_count > 500")
-        return frozenset(_key(*row) for row in rows)
+    check_expression(sql)
+    wanted = f"SELECT {', '.join(IDENTITY)} FROM documents WHERE ({sql}\n)"  # noqa: S608  # one expression
+    with query(place, wanted, progress=progress) as (columns, rows):
+        return frozenset(identity(dict(zip(columns, row, strict=True))) for row in rows)
 
 
-def _key(url: object, crawled_at: object) -> bytes:
-    return hashlib.blake2b(f"{url}\n{crawled_at}".encode("utf-8", "replace"), digest_size=16).digest()
+def check_expression(sql: str) -> None:
+    """Raises: QueryError where it is not one SQL expression; StorageError where duckdb is not installed."""
+    from crawler.dataset.query import MISSING, QueryError
+
+    try:
+        import duckdb
+    except ImportError:
+        raise StorageError(MISSING) from None
+    try:
+        duckdb.SQLExpression(sql)
+    except duckdb.Error as error:
+        raise QueryError(
+            f"--sql {sql!r}: expected one SQL expression, such as language = 'de' AND word_count > 500 ({error})"
+        ) from None
 
 
 def condition_of(text: str) -> Condition:

@@ -13,6 +13,7 @@ from crawler.dataset.select import Selection, chosen_by, condition_of, select
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
+from tests.support.process import scrapy
 
 RECORD = {
     "word_count": 500,
@@ -106,3 +107,10 @@ def test_an_sql_condition_chooses_the_records_for_which_it_holds(corpus, tmp_pat
 def test_an_sql_condition_that_is_none_is_an_error(corpus, sql):
     with pytest.raises(QueryError):
         chosen_by(corpus.place, sql)
+
+
+def test_an_sql_condition_goes_without_older_versions_which_the_index_has_not(corpus, tmp_path):
+    command = ("dataset", "select", "--sql", "TRUE", "--all-versions", "--out", str(tmp_path / "out"))
+    done = scrapy(*command, str(corpus.path))
+    assert done.returncode == 2 and "leave out --all-versions" in done.stderr
+    assert not (tmp_path / "out").exists()

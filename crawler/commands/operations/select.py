@@ -34,6 +34,8 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
     from crawler.dataset.select import Selection, chosen_by, condition_of, select
     from crawler.storage.files.place import Place
 
+    if opts.sql and opts.all_versions:
+        raise UsageError("--sql asks the index, which has no older versions: leave out --all-versions")
     config = load(CORPUS_DIR=opts.corpus)
     place = Place(opts.corpus, config.storage.spool_dir)
     try:
