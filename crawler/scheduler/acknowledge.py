@@ -101,6 +101,7 @@ class Acknowledgements:
     async def _acknowledge(self, flight: Flight, ack: _Ack) -> None:
         if not await self._acks(ack):
             self._stats.inc_value(STALE)
+            self._frontier.connection.mistrust()  # expired; or emptied, and links it was told before are gone, too
         self._let_go(flight)
 
     async def retry(self, token: str, not_before: float | None, reason: str, fault: Fault) -> bool:

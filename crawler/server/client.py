@@ -145,6 +145,10 @@ class ServerClient:
         """Scripts in this block run in that epoch or not at all. Raises: ServerRestarted."""
         return self.epochs.only_in(epoch)
 
+    def mistrust(self) -> None:
+        """The server answers as if it had forgotten something: whatever it said before counts as that of another."""
+        self.epochs.number += 1
+
     async def script(self, script: Script, key: str, args: list[Any]) -> Any:
         """Run a script on one key (or a beginning of keys with a hash tag), for as long as it takes."""
         return await self.patiently(lambda: self.script_once(script, key, args))

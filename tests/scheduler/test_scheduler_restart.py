@@ -16,6 +16,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus
 from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.scheduler import Scheduler
 from crawler.scheduler.turned_away import PutBack
@@ -121,5 +122,45 @@ def test_what_a_server_answered_before_it_was_killed_is_not_remembered(server):
         server.ensure()
         await frontier.counts()
         assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
+
+    with_frontier(server, scenario)
+
+
+def flushed(server: EmbeddedServer) -> None:
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+        client.flushall()
+
+
+def test_links_are_put_again_where_the_frontier_was_emptied_under_a_worker(server):
+    async def scenario(frontier):
+        put_queue, prefetch = PutQueue(frontier, lambda: None), prefetch_of(frontier)
+        await put_queue.put([PARENT, CHILD])
+        prefetch._accept(await frontier.lease(4), 0)
+        flushed(server)
+        assert await put_queue.put([CHILD]) == [PutStatus.SEEN], "this worker has not noticed it yet"
+        prefetch._accept(await frontier.lease(4), 0)
+        assert await put_queue.put([CHILD]) == [PutStatus.QUEUED]
+
+    with_frontier(server, scenario)
+
+
+def prefetch_of(frontier: Frontier) -> Prefetch:
+    stats = SimpleNamespace(inc_value=lambda *_: None, set_value=lambda *_: None)
+    engine = SimpleNamespace(closing=False, wake=lambda: None)
+    config = from_mapping({}).frontier
+    return Prefetch(engine, stats, config, frontier, InFlight(), start_urls=None, putting=lambda: False)
+
+
+def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doubt(server):
+    async def scenario(frontier):
+        in_flight, put_queue = InFlight(), PutQueue(frontier, lambda: None)
+        stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
+        settled = Acknowledgements(stats, frontier, in_flight, revisits, stir=lambda: None, backoff=1.0)
+        await put_queue.put([PARENT, CHILD])
+        (lease,) = (await frontier.lease(1)).leases
+        in_flight.add(lease, frontier.connection.epoch)
+        flushed(server)
+        await settled.settle(lease.token, None)
+        assert await put_queue.put([PARENT, CHILD]) == [PutStatus.QUEUED, PutStatus.QUEUED]
 
     with_frontier(server, scenario)
