@@ -37,7 +37,7 @@ def normal(name: str) -> str:
 def imports(*folders: str) -> set[str]:
     """Third-party top-level modules that Python files below the folders import."""
     names: set[str] = set()
-    for file in (f for folder in folders for f in (PROJECT / folder).rglob("*.py")):
+    for file in (f for folder in folders for f in (PROJECT / folder).rglob("*.py") if ".cache" not in f.parts):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
