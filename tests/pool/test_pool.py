@@ -93,11 +93,6 @@ def test_the_raw_exchange_stays_with_the_document_but_never_travels(make_pool):
     assert doc.exchange is exchange
 
 
-def test_workers_do_not_load_the_framework(make_pool):
-    doc = asyncio.run(make_pool(poison.modules).run(Document(url="http://example.org/a")))
-    assert doc.text == ""
-
-
 ASK = """
 import asyncio
 from crawler.config import from_mapping
@@ -105,18 +100,29 @@ from crawler.document import Document
 from crawler.pool.pool import StagePool
 from tests.pool import poison
 
-pool = StagePool(from_mapping({settings!r}), 1, runner=poison.languages, starter=poison.nothing)
+pool = StagePool(from_mapping({settings!r}), 1, runner=poison.{runner}, starter=poison.nothing)
 print(asyncio.run(pool.run(Document(url="http://example.org/"))).text)
 pool.close()
 """
 
 
+def ask(runner, settings):
+    """The text of one document of a pool, in a process of its own.
+
+    The fork server loads what the first to use it asks for, and there is one for all tests of a process.
+    """
+    script = ASK.format(runner=runner, settings=settings)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.strip()
+
+
+def test_workers_do_not_load_the_framework():
+    assert ask("modules", {}) == ""
+
+
 @pytest.mark.parametrize(("wanted", "loaded"), [("fr-CA,no,en", "spacy.lang.fr,spacy.lang.nb"), ("", "")])
 def test_the_data_of_the_named_languages_are_loaded_once_for_all_workers(wanted, loaded):
-    """In a process of its own: the fork server loads what the first pool of a process asks for."""
-    script = ASK.format(settings={"LANGUAGES": wanted})
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.strip() == loaded
+    assert ask("languages", {"LANGUAGES": wanted}) == loaded
 
 
 def test_a_process_that_dies_while_the_pool_starts_costs_a_second_start_only(tmp_path):
