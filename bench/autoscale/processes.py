@@ -170,13 +170,14 @@ def _scrapy(*arguments: str) -> None:
 def _exporter(url: str) -> Iterator[str]:
     """`scrapy frontier export` in a process of its own; gives the address it serves."""
     command = [sys.executable, "-m", "scrapy", "frontier", "export", "--port", "0", "-s", f"REDIS_URL={url}"]
-    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
+    with subprocess.Popen(
+        command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 def _scrape(address: str) -> dict[str, float]:
