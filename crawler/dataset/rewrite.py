@@ -293,6 +293,7 @@ def _alone(place: Place, stack: ExitStack) -> None:
         raise StorageError(
             f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
             "crawl. End it, or run the same crawl command again to its end"
+            + (f"; `scrapy dataset verify --fix --close-runs {place.url}` closes runs of lost workers" * place.remote)
         )
     writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
     for writer in sorted(writers):

@@ -173,10 +173,15 @@ class Corpus:
             self._seal_old()
 
     def rest(self) -> None:
-        """Seal what is older than SHARD_MAX_AGE_SECONDS while no record comes; everything taken is committed."""
+        """Seal what is older than SHARD_MAX_AGE_SECONDS while no record comes; everything taken is committed.
+
+        A remote ledger is saved as well: it is the sign of life of a worker that has nothing to write.
+        """
         if self._failed is None:
             with self._failing():
                 self._seal_old()
+                if self.place.remote and self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
+                    self._save()
 
     def deliver(self) -> None:
         """Seal every file now: somebody waits for what is in them. Raises: StorageError."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -154,11 +155,7 @@ class Place:
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:
-            listed = relative == MANIFEST or relative.startswith(f"{LEDGERS}/")
-            ours = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS))
-            way = f"`scrapy dataset repair {self.url}` writes it again from the files" if listed and ours else ""
-            way = way or "restore it or give another folder"
-            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {way}") from None
+            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {self._way(relative)}") from None
         except OSError as error:
             raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
 
@@ -174,7 +171,54 @@ class Place:
         paths = {self._full(f"{folder}/{name}"): name for name in names}
         with self._errors("read"):
             found = self._fs.cat(list(paths), on_error="omit") if paths else {}
-            return [orjson.loads(content) for _, content in sorted(found.items())]
+        return [self._parsed(f"{folder}/{key.rpartition('/')[2]}", content) for key, content in sorted(found.items())]
+
+    def _parsed(self, relative: str, content: bytes) -> Any:
+        try:
+            return orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {self._way(relative)}") from None
+
+    def _way(self, relative: str) -> str:
+        """What to do about a manifest or a ledger that cannot be read."""
+        if not (relative == MANIFEST or relative.startswith(f"{LEDGERS}/")):
+            return "restore it or give another folder"
+        if self.remote and relative == MANIFEST:
+            return f"`scrapy dataset verify --fix {self.url}` writes it again from {LEDGERS}/"
+        if self.remote:
+            return (
+                "restore it from an older version of the object; or copy the corpus to a disk, run `scrapy dataset "
+                f"repair` there, and bring {LEDGERS}/ and {MANIFEST} back"
+            )
+        if any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS)):
+            return f"`scrapy dataset repair {self.url}` writes it again from the files"
+        return "restore it or give another folder"
+
+    # --- signs of life -----------------------------------------------------------------------------------------------
+    def modified(self, relative: str) -> float:
+        """When a file was written, by the clock of the store; seconds since the epoch. Raises: StorageError."""
+        with self._errors("ask"):
+            self._fs.invalidate_cache()
+            return float(self._fs.modified(self._full(relative)).timestamp())
+
+    def age(self, relative: str) -> float:
+        """Seconds since a file was written. Both moments are the store's, so that no clock has to agree with it.
+
+        Raises: StorageError where the store cannot be written or does not say when a file was.
+        """
+        probe = f"{LEDGERS}/.clock.{uuid.uuid4().hex}"
+        self.put(probe, b"now\n")
+        try:
+            return self.modified(probe) - self.modified(relative)
+        finally:
+            self.remove(probe)
+
+    def fetch(self, relative: str) -> Path:
+        """Copy a file of a remote corpus to its place in the spool. Raises: StorageError."""
+        local = self.root / relative
+        with self._errors("read"):
+            self._fs.get_file(self._full(relative), str(local))
+        return local
 
     # --- writing -----------------------------------------------------------------------------------------------------
     def save_json(self, relative: str, content: Any) -> None:
