@@ -25,6 +25,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
+from crawler.storage.files.throughput import Throughput
 from crawler.storage.types import Origin, RunKind, Sealed
 from crawler.times import rfc3339
 
@@ -61,6 +62,7 @@ class Corpus:
         self._lock = lock_of(self.place, self.writer)
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self.kind: RunKind = "crawl"  # set it before `open`
+        self.throughput = Throughput()
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
         self._checkpoint = self._merged = 0.0
@@ -212,6 +214,7 @@ class Corpus:
             self._lock.release()
 
     def _begin(self) -> None:
+        self.throughput.begin()
         if self._unsealed_since is None:
             self._unsealed_since = self._clock()
 
@@ -225,6 +228,7 @@ class Corpus:
             self._seal_all()
 
     def _seal_all(self) -> None:
+        self.throughput.begin()
         self._archive.seal()
         self._kept.seal()
         self._rejected.seal()
@@ -247,7 +251,9 @@ class Corpus:
         self._checkpoint = self._clock()
 
     def _sealed(self, path: Path, entry: Sealed) -> None:
-        relative = f"{path.parent.name}/{path.name}"
+        folder = path.parent.name
+        self.throughput.sealed(folder, entry)
+        relative = f"{folder}/{path.name}"
         for name in with_index(relative):
             self.place.publish(name)
         self._ledger.add(relative, entry)
@@ -257,6 +263,7 @@ class Corpus:
             self._merged = self._clock()
         for name in with_index(relative):
             self.place.forget_local(name)
+        self.throughput.delivered(folder)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage
