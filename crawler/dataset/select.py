@@ -17,6 +17,7 @@ from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -195,6 +196,8 @@ def select(
     ledger.runs = [*source.manifest()["runs"], run]
     ledger.save()
     merge(target)
+    register(source, live=True)
+    register(target, sources={manifest_sha256: source.url})
     return run
 
 

@@ -17,6 +17,7 @@ from crawler.dataset.rewrite import tidy
 from crawler.document import DropReason
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
@@ -25,6 +26,8 @@ from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records, write_sealed
 from crawler.storage.types import Entry
 
+FIX = "dataset verify --fix"
+"""The operation of a version without surplus records."""
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
 
@@ -97,6 +100,7 @@ def fix(place: Place, surplus: list[Line]) -> int:
         for path in sorted(by_file):
             _rewrite(place, writers[path], path, by_file[path])
         merge(place)
+    register(place, by=FIX)
     return len(surplus)
 
 
