@@ -86,11 +86,8 @@ def _manifest_in(place: Place) -> str:
     names = set(place.listing(""))
     found = [name for name in (MANIFEST, *OPERATIONS) if name in names]
     if not found:
-        raise StorageError(
-            f"{place.url}: no {MANIFEST}, {', '.join(OPERATIONS)}; expected a CORPUS_DIR, or a folder that "
-            "`scrapy dataset` export, mix or across wrote"
-        )
-    return found[0]
+        place.manifest()  # says what is wrong where there is none
+    return (found or [MANIFEST])[0]
 
 
 def _described(content: Any, sha256: str, manifest: str) -> Version:

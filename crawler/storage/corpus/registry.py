@@ -134,8 +134,7 @@ class Registry:
 
     def add_child(self, child: Child) -> None:
         """Note a derived folder. Raises: StorageError."""
-        where = hashlib.sha256(child["place"].encode()).hexdigest()[:8]
-        self._place.create(f"{DERIVED}/{child['sha256']}-{where}.json", encoded(child))
+        self._place.create(child_path(child), encoded(child))
 
     def _version(self, sha256: str) -> Version:
         found = self._json(f"{REGISTRY}/{sha256}.json", ("format", "sha256", "operation", "parents", "files"))
@@ -156,6 +155,12 @@ class Registry:
                 f"{self._place.path_of(path)}: expected an object with {', '.join(names)}; restore the file from a copy"
             )
         return content
+
+
+def child_path(child: Child) -> str:
+    """The file in which a folder notes this one: one for each version and place."""
+    where = hashlib.sha256(child["place"].encode()).hexdigest()[:8]
+    return f"{DERIVED}/{child['sha256']}-{where}.json"
 
 
 def encoded(content: Any) -> bytes:
