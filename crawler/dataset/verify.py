@@ -18,6 +18,7 @@ from crawler.dataset.rewrite import tidy
 from crawler.document import DropReason
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, SHARDS, Place
@@ -25,6 +26,8 @@ from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records, write_sealed
 from crawler.storage.types import Entry
 
+FIX = "dataset verify --fix"
+"""The operation of a version without surplus records."""
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
 
@@ -102,6 +105,7 @@ def fix(place: Place, surplus: list[Line]) -> int:
         merge(place)
         for path in sorted(by_file):
             place.remove(path)
+    register(place, by=FIX)
     return len(surplus)
 
 

@@ -21,6 +21,7 @@ from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -197,7 +198,7 @@ class Corpus:
         return self.kind == "crawl" and self.place.remote and self._config.storage.ack_after == "upload"
 
     def close(self) -> None:
-        """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
+        """Seal every file, end the run, note the version, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
@@ -208,6 +209,7 @@ class Corpus:
                     self._run["ended"] = rfc3339(self._clock())
                     self._save()
                     merge(self.place)
+                    register(self.place)
         finally:
             for writer in (self._archive, self._kept, self._rejected):
                 writer.abandon()

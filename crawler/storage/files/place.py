@@ -20,7 +20,7 @@ import orjson
 from fsspec.utils import tokenize
 
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import replace_file
+from crawler.storage.files.journal import create_file, replace_file
 from crawler.storage.types import Manifest
 
 logger = logging.getLogger(__name__)
@@ -34,11 +34,13 @@ REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
 INDEX = "index"
 """Holds the fields of records without their texts (`crawler/dataset/record_index.py`)."""
+REGISTRY = "registry"
+"""Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX}
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -234,6 +236,21 @@ class Place:
             return
         with self._errors("write to"), self._fs.open(self._full(relative), "wb") as file:
             file.write(content)
+
+    def create(self, relative: str, content: bytes) -> bool:
+        """Write a small file that must be new; False where there is one of this name. Of two writers one succeeds.
+
+        Raises: StorageError.
+        """
+        if not self.remote:
+            return create_file(self.root / relative, content)
+        with self._errors("write to"):
+            try:
+                self._fs.makedirs(self._full(relative).rpartition("/")[0], exist_ok=True)
+                self._fs.pipe_file(self._full(relative), content, mode="create")
+            except FileExistsError:
+                return False
+            return True
 
     def publish(self, relative: str) -> None:
         """Bring a finished file to the corpus; nothing to do where it grew there."""
