@@ -68,7 +68,7 @@ def test_what_was_cleaned_is_found_no_more_and_what_cannot_be_read_is_not_passed
     done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example")
     assert done.code == 1 and "subset: still holds" not in done.err
     assert done.err.count("was written there and is not there now") == 3
-    done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example", "--in", "elsewhere")
+    done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example", "--also-in", "elsewhere")
     assert done.code == 1 and "elsewhere: still holds" in done.err
     assert done.err.count("was written there and is not there now") == 2
     shutil.rmtree(derived / "elsewhere")

@@ -77,7 +77,7 @@ def test_a_derived_folder_names_its_parents_and_they_know_where_it_is(corpus, tm
 def test_a_source_that_cannot_be_written_is_derived_from_all_the_same(corpus, tmp_path, caplog):
     (corpus.path / "registry" / "derived").write_bytes(b"")  # no folder can be made there
     select(corpus.place, Place(str(tmp_path / "subset")), Selection(), max_bytes=10**6, now=1.8e9)
-    assert versions_in(Place(str(tmp_path / "subset"))) and "name it with --in" in caplog.text
+    assert versions_in(Place(str(tmp_path / "subset"))) and "name it with --also-in" in caplog.text
 
 
 def test_a_tag_is_not_moved_unless_somebody_says_so_and_its_moves_are_kept(corpus):

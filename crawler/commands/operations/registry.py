@@ -44,7 +44,7 @@ def _declare_lineage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", metavar="D[,D]", default="", help="forward: these domains with their subdomains")
     parser.add_argument("--withdrawn", action="store_true", help="forward: everything that was withdrawn")
     parser.add_argument(
-        "--in", dest="more", action="append", default=[], metavar="FOLDER",
+        "--also-in", dest="more", action="append", default=[], metavar="FOLDER",
         help="look here, too; repeatable (folders that the registry knows are followed anyway)",
     )  # fmt: skip
 

@@ -126,7 +126,7 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
     found.unread += sorted(
         {
             f"{url}: version {child['sha256'][:12]} ({child['operation']}) was written there and is not there now; "
-            f"where it was moved to another place, name that with --in; where it was removed for good, remove "
+            f"where it was moved to another place, name that with --also-in; where it was removed for good, remove "
             f"{parent.path_of(child_path(child))}, too"
             for parent, child, url in gone
             if child["sha256"] not in hashes

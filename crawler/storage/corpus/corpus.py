@@ -5,10 +5,12 @@ Synchronous and not thread-safe: exactly one thread calls it (`crawler/pipelines
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from crawler import __version__
@@ -22,13 +24,16 @@ from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
+from crawler.storage.files import record_index
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.files.throughput import Throughput
 from crawler.storage.types import Origin, RunKind, Sealed
 from crawler.times import rfc3339
+
+logger = logging.getLogger(__name__)
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
@@ -260,12 +265,24 @@ class Corpus:
             self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
+        self._index(relative, entry)
         if not self.place.remote or self._clock() - self._merged >= REMOTE_MERGE_SECONDS:
             merge(self.place)
             self._merged = self._clock()
         for name in with_index(relative):
             self.place.forget_local(name)
         self.throughput.delivered(folder)
+
+    def _index(self, relative: str, entry: Sealed) -> None:
+        """Write the index of a shard that is sealed and listed. A failure costs no page: the next query makes it."""
+        wanted = self._config.storage.index_at_seal and not self.place.remote and find_spec("pyarrow") is not None
+        if not wanted or relative.startswith(f"{ARCHIVE}/"):
+            return
+        try:
+            path = self.place.root / index_path(relative)
+            record_index.make(self.place, relative, entry["sha256"], entry["documents"], path)
+        except Exception as error:  # pyarrow raises errors of its own, and the shard is safe
+            logger.warning("%s: has no index now (%s); the next query makes it", relative, error)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage
