@@ -27,6 +27,15 @@ STEPS, TOLERANCE = 5, 1.0  # seconds; arrivals are logged by a server that may h
 pytestmark = pytest.mark.usefixtures("demo_crawl")
 
 
+@pytest.fixture(scope="module")
+def studio(demo_crawl) -> dict[str, dict]:
+    """What became of the pages that a script draws, by path."""
+    if not demo_crawl.web.draws:
+        pytest.skip("no browser on this machine")
+    base = demo_crawl.web.bases["studio"]
+    return {r["canonical_url"].removeprefix(base): r for r in demo_crawl.corpus().kept if base in r["canonical_url"]}
+
+
 def test_the_crawl_ends_by_itself_and_says_that_it_went_well(demo_crawl) -> None:
     assert demo_crawl.first.code == 0, demo_crawl.first.output[-4000:]
 
@@ -87,6 +96,13 @@ def test_the_crawler_says_who_it_is(demo_crawl) -> None:
     agents = {access.user_agent for access in demo_crawl.log}
     assert len(agents) == 1
     assert agents.pop().startswith("CorpusBot/")
+
+
+def test_what_a_page_in_the_browser_asks_for_is_asked_for_in_the_name_of_the_crawler(demo_crawl, studio) -> None:
+    asked = [a for a in demo_crawl.log if a.page.startswith(("/vue.js", "/parts/", "/api/"))]
+    pages = {access.user_agent for access in demo_crawl.log if access.page == "/robots.txt"}
+    assert {access.page.split("/")[1] for access in asked} == {"vue.js", "parts", "api"}
+    assert {access.user_agent for access in asked} == pages
 
 
 def test_every_record_has_every_field_of_the_contract(demo_crawl) -> None:
@@ -161,15 +177,6 @@ def test_the_report_command_prints_the_same_numbers_later(demo_crawl, scrapy) ->
 def test_the_dataset_verifies(demo_crawl, scrapy) -> None:
     done = scrapy("dataset", "verify", demo_crawl.corpus_dir)
     assert done.code == 0, done.output
-
-
-@pytest.fixture(scope="module")
-def studio(demo_crawl) -> dict[str, dict]:
-    """What became of the pages that a script draws, by path."""
-    if not demo_crawl.web.draws:
-        pytest.skip("no browser on this machine")
-    base = demo_crawl.web.bases["studio"]
-    return {r["canonical_url"].removeprefix(base): r for r in demo_crawl.corpus().kept if base in r["canonical_url"]}
 
 
 @pytest.mark.parametrize(
