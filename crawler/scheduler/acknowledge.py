@@ -85,6 +85,7 @@ class Acknowledgements:
         if flight.answered_at is None:  # no answer has freed the host's place: it waits for no upload
             self._finishes.submit((token, wire))
         flight.delivered, flight.request = True, None
+        self._stir()
         task = asyncio.ensure_future(self._deliver(flight, (token, wire, visit, brought), delivery))
         self._deliveries.add(task)
         task.add_done_callback(self._deliveries.discard)

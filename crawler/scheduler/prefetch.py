@@ -89,7 +89,7 @@ class Prefetch:
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
-            room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
+            room = self._room()
             if room <= 0:
                 await self._rest(_POLL)
                 continue
@@ -100,6 +100,11 @@ class Prefetch:
             self._accept(batch, epoch)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._in_flight.take_unstarted())
+
+    def _room(self) -> int:
+        """URLs to ask for. One at a time: none before all is known that the page before it says about the order."""
+        room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
+        return room if self._config.max_inflight > 1 else min(room, 1 - self._in_flight.unfinished)
 
     def _accept(self, batch: Batch, epoch: int) -> None:
         for lease in batch.leases:
