@@ -21,6 +21,7 @@ from demo.pages import load_web
 from demo.render import Web
 from demo.run import resume_command, tally, without_browser
 from tests.e2e.conftest import run
+from tests.support.corpus_crawl import unpacked
 
 STEPS, TOLERANCE = 5, 1.0  # seconds; arrivals are logged by a server that may have to wait for the processor itself
 
@@ -55,25 +56,8 @@ def test_kept_texts_hold_the_article_and_neither_boilerplate_nor_personal_data(d
 def test_no_text_of_a_page_that_policy_refused_is_on_disk(demo_crawl) -> None:
     assert verdicts.leaked_texts(demo_crawl.corpus()) == []
     secret = b"The cake follows him through four ports"
-    holders = [f for f in demo_crawl.corpus_dir.rglob("*") if f.is_file() and secret in _plain_bytes(f)]
+    holders = [f for f in demo_crawl.corpus_dir.rglob("*") if f.is_file() and secret in unpacked(f)]
     assert holders == []
-
-
-def _plain_bytes(file) -> bytes:
-    import gzip
-    import zlib
-
-    import zstandard
-
-    data = file.read_bytes()
-    try:
-        if file.suffix == ".gz":
-            return gzip.decompress(data)
-        if file.suffix == ".zst":
-            return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
-        return data
-    return data
 
 
 def test_every_page_is_requested_as_often_as_it_needs(demo_crawl) -> None:
