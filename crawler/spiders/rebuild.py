@@ -77,8 +77,8 @@ def _has_records(config: Config, place: Place) -> bool:
     from crawler.dataset.verify import finish_dead_writers
     from crawler.storage.files.place import LEDGERS, MANIFEST
 
-    if place.load_json(MANIFEST) is not None or place.listing(LEDGERS):
-        finish_dead_writers(place)
+    if not place.remote and (place.load_json(MANIFEST) is not None or place.listing(LEDGERS)):
+        finish_dead_writers(place)  # in an object store nothing tells a dead worker from one at work
     return next(_records(config, place), None) is not None
 
 
