@@ -1,8 +1,8 @@
-"""The catalogue answers every question of the pages: a table of all records without their texts, in DuckDB.
+"""The catalogue answers every question of the pages: a view of all records without their texts, in DuckDB.
 
-It is copied from the corpus' index (`crawler/dataset/record_index.py`), column by column, in a thread, into a temporary
-folder; index files that are missing are made first. Once it is built it is opened again read-only, without access to
-files and with its configuration locked.
+The view reads the Parquet files of the corpus' index (`crawler/dataset/record_index.py`) where they lie: a question
+reads the columns that it names, and nothing is copied. A thread makes index files that are missing first. DuckDB may
+read these files and no other, and its configuration is locked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,20 @@ import orjson
 
 from crawler.dataset.record_index import refresh
 from crawler.dataset.rewrite import read_files
-from crawler.explore.columns import TABLE, selected
+from crawler.explore.columns import selected
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records
 
 MEMORY = "512MB"
-"""What DuckDB may hold of a catalogue; the rest is read from the temporary folder."""
+"""What DuckDB may hold for a catalogue; what a question needs beyond it goes to a temporary folder."""
 THREADS = 2
 STOP_SECONDS = 5
 """How long the end waits for a build; the index of a shard that is being made is dropped."""
 _LINE_BITS = 28
 """A file has at most 2^28 records; the bits above name the file."""
+_CHANGED = "the index has changed since it was opened; end `scrapy explore` and start it again"
 Params = Sequence[Any]
 
 
@@ -41,7 +42,7 @@ class NotReadyError(RuntimeError):
 
 
 class _StoppedError(Exception):
-    """Nobody waits for the table any more."""
+    """Nobody waits for the catalogue any more."""
 
 
 class Catalogue:
@@ -61,6 +62,7 @@ class Catalogue:
         self._listed = [entry["documents"] for entry in entries]
         self.total, self.done, self.problem = sum(self._listed), 0, "" if entries else nothing
         self._keys = _keys_of(self.paths)
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
         self._file, self._ready, self._stop = file, threading.Event(), threading.Event()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._thread = threading.Thread(target=self._build, name=f"catalogue {place.url}", daemon=True)
@@ -74,7 +76,7 @@ class Catalogue:
         return self._ready.wait(seconds)
 
     def close(self) -> None:
-        """End the build and let go of the table."""
+        """End the build and let go of the index."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
@@ -82,26 +84,31 @@ class Catalogue:
             self._connection.close()
 
     def rows(self, query: str, params: Params = ()) -> list[tuple[Any, ...]]:
-        """The answer to one SELECT. Raises: NotReadyError."""
+        """The answer to one SELECT. Raises: NotReadyError; StorageError where the index is not what it was."""
         if self._connection is None:
             raise NotReadyError(self.problem or f"{self.done:,} of {self.total:,} records are read")
         with self._connection.cursor() as cursor:
-            return cursor.execute(query, params).fetchall()
+            try:
+                return cursor.execute(query, params).fetchall()
+            except (duckdb.IOException, duckdb.PermissionException) as error:  # the latter: a file that is gone
+                raise StorageError(f"{self.place.url}: {_CHANGED} ({str(error)[:200]})") from error
 
     def record(self, key: int) -> tuple[Record, str, int] | None:
         """The whole record of this key, its file and its line (from 1); None where there is none.
 
         Raises: NotReadyError; StorageError where the file is damaged.
         """
-        found = self.rows("SELECT file, line FROM records WHERE id = ?", (key,))
-        if not found:
+        if self._connection is None:
+            self.rows("")
+        number, line = self._numbers.get(key >> _LINE_BITS, -1), key & (1 << _LINE_BITS) - 1
+        if number < 0 or line >= self._listed[number]:
             return None
-        (number, line), path = found[0], self.paths[found[0][0]]
+        path = self.paths[number]
         with self.place.open_listed(path) as file:
             content = next(islice(read_lines(file, path), line, None), None)
         if content is None:
             raise StorageError(f"{self.place.path_of(path)}: ends before line {line + 1}; restore it from a copy")
-        return orjson.loads(content), self.paths[number], line + 1
+        return orjson.loads(content), path, line + 1
 
     def texts(self, keys: Sequence[int]) -> Iterator[tuple[int, str]]:
         """The texts of these records, in the order in which they lie on the disk.
@@ -109,9 +116,8 @@ class Catalogue:
         Raises: StorageError where a file is damaged.
         """
         wanted: dict[int, dict[int, int]] = {}
-        numbers = {high: number for number, high in enumerate(self._keys)}
         for key in keys:
-            wanted.setdefault(numbers[key >> _LINE_BITS], {})[key & (1 << _LINE_BITS) - 1] = key
+            wanted.setdefault(self._numbers[key >> _LINE_BITS], {})[key & (1 << _LINE_BITS) - 1] = key
         for number in sorted(wanted):
             lines = wanted[number]
             for line, record in enumerate(read_records(self.place, self.paths[number])):
@@ -125,13 +131,10 @@ class Catalogue:
             if self.problem:
                 return
             folder = self._index()
-            with duckdb.connect(str(self._file), config=_limits()) as connection:
-                columns = ", ".join(f'"{name}" {kind}' for name, kind in TABLE.items())
-                connection.execute(f"CREATE TABLE records ({columns})")
-                self.done = 0
-                for number, path in enumerate(self.paths):
-                    self._add(connection, number, folder / Path(index_path(path)).relative_to(INDEX))
-            self._connection = duckdb.connect(str(self._file), read_only=True, config=_locked())
+            self._check_stop()
+            names = [Path(index_path(path)).relative_to(INDEX) for path in self.paths]
+            self._connection = self._viewing([folder.resolve() / name for name in names])
+            self.done = self.total
         except _StoppedError:
             return
         except (StorageError, OSError, duckdb.Error) as error:
@@ -140,7 +143,7 @@ class Catalogue:
             self._ready.set()
 
     def _index(self) -> Path:
-        """The folder of the index: the corpus' own where it can be written, else one beside the table."""
+        """The folder of the index: the corpus' own where it can be written, else one in the temporary folder."""
         own = self.place.root / INDEX
         local = not self.place.remote and os.access(own if own.is_dir() else self.place.root, os.W_OK)
         folder = own if local else self._file.with_suffix(".index")
@@ -157,20 +160,44 @@ class Catalogue:
         if self._stop.is_set():
             raise _StoppedError
 
-    def _add(self, connection: duckdb.DuckDBPyConnection, number: int, index: Path) -> None:
-        self._check_stop()
-        source = "read_parquet(?, file_row_number = true)"
-        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}", (str(index),)).fetchall()  # noqa: S608
-        there = {str(column[0]) for column in columns}
-        numbers = {"id": f"{self._keys[number] << _LINE_BITS} + file_row_number", "file": str(number)}
-        sql = f"INSERT INTO records {selected(source, there, numbers)}"
-        (count,) = connection.execute(sql, (str(index),)).fetchone() or (0,)
-        if count != self._listed[number]:
+    def _viewing(self, files: list[Path]) -> duckdb.DuckDBPyConnection:
+        """A connection with the view `records` over these index files, closed to everything else."""
+        connection = duckdb.connect(":memory:", config=_limits())
+        try:
+            _check_counts(connection, dict(zip(map(str, files), self._listed, strict=True)))
+            numbered = enumerate(zip(files, self._keys, strict=True))
+            rows = [(str(path), n, key << _LINE_BITS) for n, (path, key) in numbered]
+            connection.execute("CREATE TABLE index_files (filename VARCHAR, number INTEGER, first BIGINT)")
+            connection.executemany("INSERT INTO index_files VALUES (?, ?, ?)", rows)
+            source = f"read_parquet({_list_of(files)}, union_by_name = true, filename = true, file_row_number = true)"
+            columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
+            there, place = {str(column[0]) for column in columns}, {"id": "first + file_row_number", "file": "number"}
+            chosen = selected(f"{source} JOIN index_files USING (filename)", there, place)
+            connection.execute(f"CREATE VIEW records AS {chosen}")
+            _lock(connection, files, self._file.with_suffix(".spill"))
+        except (duckdb.Error, StorageError):
+            connection.close()
+            raise
+        return connection
+
+
+def _check_counts(connection: duckdb.DuckDBPyConnection, listed: dict[str, int]) -> None:
+    """Raises: StorageError where an index file has not as many records as the manifest lists (path -> count)."""
+    sql = f"SELECT file_name, num_rows FROM parquet_file_metadata({_list_of(listed)})"  # noqa: S608  # quoted
+    for path, count in connection.execute(sql).fetchall():
+        if count != listed[str(path)]:
             raise StorageError(
-                f"{index}: {count} records instead of the {self._listed[number]} that the manifest lists; delete it, "
+                f"{path}: {count} records instead of the {listed[str(path)]} that the manifest lists; delete it, "
                 "it is made again"
             )
-        self.done += count
+
+
+def _list_of(files: Iterable[Path | str]) -> str:
+    return f"[{', '.join(map(_quoted, files))}]"
+
+
+def _quoted(text: Path | str) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 def _keys_of(paths: list[str]) -> list[int]:
@@ -193,5 +220,14 @@ def _limits() -> dict[str, str | bool | int | float | list[str]]:
     }
 
 
-def _locked() -> dict[str, str | bool | int | float | list[str]]:
-    return {**_limits(), "enable_external_access": False, "lock_configuration": True}
+def _lock(connection: duckdb.DuckDBPyConnection, files: list[Path], spill: Path) -> None:
+    """From here on it reads these files, writes what does not fit into memory, and nothing else."""
+    for name, value in (
+        ("parquet_metadata_cache", "true"),
+        ("temp_directory", _quoted(spill)),
+        ("autoload_known_extensions", "false"),
+        ("allowed_paths", _list_of(files)),
+        ("enable_external_access", "false"),
+        ("lock_configuration", "true"),
+    ):
+        connection.execute(f"SET {name} = {value}")

@@ -8,8 +8,6 @@ from __future__ import annotations
 import typing
 from typing import Any
 
-import orjson
-
 from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
 from crawler.document import RECORD_FIELDS, Columns
 from crawler.stages.quality.rules.base import limits_of
@@ -79,7 +77,6 @@ def selected(source: str, there: set[str], place: dict[str, str]) -> str:
     """
     reason = "reason" if "reason" in there else "NULL::VARCHAR"
     signals = "quality_signals" if "quality_signals" in there else "NULL::VARCHAR"
-    shape = orjson.dumps({name.removeprefix(SIGNAL): "DOUBLE" for name in SIGNALS}).decode()
     values = {
         **place,
         "line": "file_row_number",
@@ -87,11 +84,15 @@ def selected(source: str, there: set[str], place: dict[str, str]) -> str:
         "ELSE 'rejected' END",
         "profile": f"json_extract_string({signals}, '$.profile')",
     }
-    values |= {name: f"measured.{_quoted(name.removeprefix(SIGNAL))}" for name in SIGNALS}
+    values |= {name: _measured(signals, name.removeprefix(SIGNAL)) for name in SIGNALS}
     values |= {name: _value(name) if name in there else "NULL" for name in FIELDS if name not in values}
     row = ", ".join(f"{values[name]} AS {_quoted(name)}" for name in TABLE)
-    measured = f"SELECT *, from_json({signals}, '{shape}') AS measured FROM {source}"  # noqa: S608  # our own names
-    return f"SELECT {row} FROM ({measured})"  # noqa: S608
+    return f"SELECT {row} FROM {source}"  # noqa: S608  # our own names
+
+
+def _measured(signals: str, name: str) -> str:
+    """Each value by itself: a question parses those it names."""
+    return f"TRY_CAST(json_extract_string({signals}, '$.\"{name}\"') AS DOUBLE)"
 
 
 def _value(name: str) -> str:

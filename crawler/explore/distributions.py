@@ -84,10 +84,14 @@ def figure(catalogue: Catalogue, wanted: Filter, field: str, title: str = "") ->
 
 
 def _names(catalogue: Catalogue, wanted: Filter, field: str, source: str, params: list[Any]) -> list[Bar]:
-    order = f'GROUP BY "{field}" ORDER BY count(*) DESC, "{field}" LIMIT {NAMES}'
-    found = catalogue.rows(f'SELECT "{field}", {_COUNTS} {source} {order}', params)
-    bars = [_named(wanted, field, *row) for row in found]
-    kept, rejected, values = catalogue.rows(f'SELECT {_COUNTS}, count(DISTINCT "{field}") {source}', params)[0]
+    grouped = f'SELECT "{field}" AS name, {_COUNTS} {source} GROUP BY 1'
+    found = catalogue.rows(
+        "SELECT name, kept, rejected, sum(kept) OVER (), sum(rejected) OVER (), count(*) OVER () "  # noqa: S608
+        f"FROM ({grouped}) AS counted(name, kept, rejected) ORDER BY kept + rejected DESC, name LIMIT {NAMES}",
+        params,
+    )
+    bars = [_named(wanted, field, *row[:3]) for row in found]
+    kept, rejected, values = map(int, found[0][3:]) if found else (0, 0, 0)
     if values > len(bars):
         kept, rejected = kept - sum(bar.kept for bar in bars), rejected - sum(bar.rejected for bar in bars)
         bars.append(Bar(f"{values - len(bars):,} others", kept, rejected, None))

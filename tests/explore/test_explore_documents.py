@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
+import duckdb
 import pytest
 from pyarrow import parquet
 
@@ -19,6 +20,7 @@ from crawler.explore.columns import FIELDS, SIGNALS
 from crawler.explore.distributions import figure
 from crawler.explore.filters import MAX_CONDITIONS, OPERATORS, Filter, FilterError, condition_of, filter_of
 from crawler.explore.listing import listing
+from crawler.storage.files.errors import StorageError
 from tests.explore.conftest import Desk, links
 from tests.support.corpus_folder import Folder
 
@@ -272,6 +274,62 @@ def test_the_catalogue_is_made_of_the_index_and_makes_what_is_missing_of_it(
     again = serve(folder.path).catalogues[0].rows("SELECT * FROM records ORDER BY id")
     assert again == first
     assert {path: path.stat().st_mtime_ns for path in index.rglob("*.parquet")} == made
+
+
+def test_the_index_is_asked_where_it_lies_and_nothing_is_copied(
+    folder: Folder, serve: Callable[..., Desk], tmp_path: Path
+) -> None:
+    folder.filled(range(5))
+    catalogue = serve(folder.path).catalogues[0]
+    assert catalogue.rows("SELECT count(*) FROM records") == [(5,)]
+    assert catalogue.rows("SELECT database_name FROM duckdb_tables() WHERE estimated_size > 2") == []
+    assert [path for path in tmp_path.rglob("*.duckdb*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["corpus", "./corpus", "other/../corpus", "it's"])
+def test_a_corpus_is_found_by_any_name_of_its_folder(
+    folder: Folder, serve: Callable[..., Desk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    folder.filled(range(3))
+    (tmp_path / "here" / "other").mkdir(parents=True)
+    shutil.copytree(folder.path, tmp_path / "here" / ("corpus" if "corpus" in name else name))
+    monkeypatch.chdir(tmp_path / "here")
+    assert "3 documents" in serve(name).page("/0/documents")
+
+
+def test_no_file_but_the_index_is_read(folder: Folder, serve: Callable[..., Desk]) -> None:
+    folder.filled(range(5))
+    catalogue = serve(folder.path).catalogues[0]
+    (shard,) = (folder.path / "shards").iterdir()
+    for sql in (
+        "SELECT * FROM read_text('/etc/hostname')",
+        f"SELECT * FROM read_blob('{shard}')",
+        "SET enable_external_access = true",
+        f"COPY (SELECT 1) TO '{folder.path}/written.csv'",
+    ):
+        with pytest.raises((duckdb.Error, StorageError), match=r"(?i)permission|disabled|locked"):
+            catalogue.rows(sql)
+    assert not (folder.path / "written.csv").exists()
+
+
+def test_an_index_that_goes_below_an_open_page_is_told_and_a_start_makes_it_again(
+    folder: Folder, serve: Callable[..., Desk]
+) -> None:
+    folder.filled(range(5))
+    desk = serve(folder.path)
+    shutil.rmtree(folder.path / "index")
+    answer = desk.ask("/0/documents")
+    assert (answer.status, "the index has changed since it was opened" in answer.body) == (500, True)
+    assert "5 documents" in serve(folder.path).page("/0/documents")
+
+
+def test_an_index_with_other_counts_than_the_manifest_is_told(folder: Folder, serve: Callable[..., Desk]) -> None:
+    folder.filled(range(5))
+    serve(folder.path)
+    (path,) = (folder.path / "index" / "shards").glob("*.parquet")
+    parquet.write_table(parquet.read_table(path).slice(0, 3), path)
+    answer = serve(folder.path).ask("/0/documents")
+    assert (answer.status, "3 records instead of the 5" in answer.body) == (500, True)
 
 
 def test_an_index_without_a_column_of_today_leaves_it_empty(folder: Folder, kept, serve: Callable[..., Desk]) -> None:
