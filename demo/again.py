@@ -9,6 +9,7 @@ The corpus is what both runs left: `shards/` as readers see it, `rejected/` with
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from crawler.document import DropReason
 from demo.expectations import DUPLICATES, Fate, outcome_of
@@ -63,7 +64,7 @@ def _wrong_change(web: Web, page: Page, kept: list[Record], reasons: set[str]) -
 def wrong_rest(web: Web, changed: dict[str, Page], corpus: CorpusRecords) -> list[str]:
     """Pages that did not change and that the second run did not leave as the first one found them."""
     kept, rejected = _by_url(corpus.kept), _by_url(corpus.rejected)
-    first = Web(load_web(), web.bases)
+    first = replace(web, sites=load_web())
     found = []
     for page in first.pages():
         url, outcome = first.url(page.path, page.site), outcome_of(first, page)

@@ -6,6 +6,8 @@
 - `rejected <reason>[|<reason>…]`: one record in `rejected/` with one of these reasons, none in `shards/`;
 - `one-of <group>`: exactly one page of the group is kept, the others are rejected as duplicates of it;
 - `unseen`: neither requested nor recorded.
+
+A page that only a script shows (`script:`) is rejected for want of text where the crawl has no browser.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from enum import StrEnum
 from crawler.document import DropReason
 from demo.pages import Page, PageError
 from demo.render import Web
+from demo.scripted import WITHOUT_BROWSER
 
 DUPLICATES = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
+NOT_DRAWN = frozenset({DropReason.TOO_SHORT, DropReason.NO_TEXT, DropReason.NEEDS_BROWSER})
+"""What a page is that nobody has drawn."""
 NEVER_REQUESTED = frozenset(
     {DropReason.ROBOTS_DISALLOWED, DropReason.HOLD_ROBOTS_UNREACHABLE, DropReason.NETWORK_FORBIDDEN}
 )
@@ -63,6 +68,8 @@ def outcome_of(web: Web, page: Page) -> Outcome:
         raise PageError(f"{page.site}{page.path}: expect: {page.expect!r}: {error}") from None
     if fate is Fate.ONE_OF:
         reasons = DUPLICATES
+    if needs_browser(page) and not web.draws:
+        fate, reasons = Fate.REJECTED, NOT_DRAWN
     return Outcome(
         fate=fate,
         reasons=reasons,
@@ -72,6 +79,11 @@ def outcome_of(web: Web, page: Page) -> Outcome:
         lacks=page.lacks + web.sites[page.site].boilerplate,
         requests=_requests(page, fate, reasons),
     )
+
+
+def needs_browser(page: Page) -> bool:
+    """True where the page as the server sends it has no text, not even as data."""
+    return bool(page.script) and page.script not in WITHOUT_BROWSER
 
 
 def _requests(page: Page, fate: Fate, reasons: frozenset[DropReason]) -> tuple[int, int]:

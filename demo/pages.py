@@ -17,8 +17,10 @@ SECOND_FOLDER = Path(__file__).with_name("second")
 """Pages that are new or different when the crawl comes back; everything else is as it was."""
 ONCE = frozenset(
     {"title", "expect", "status", "location", "lang", "author", "date", "description", "contents", "sitemap", "type"}
-    | {"address", "blocks"}
+    | {"address", "blocks", "script"}
 )
+SCRIPTS = frozenset({"", "draws", "scrolls", "late", "state", "captures"})
+"""How a script draws a page (`demo.scripted`); empty: none does."""
 MANY = frozenset({"header", "meta", "contains", "lacks", "link"})
 
 
@@ -47,6 +49,7 @@ class Page:
     headers: tuple[tuple[str, str], ...] = ()
     metas: tuple[tuple[str, str], ...] = ()
     links: tuple[str, ...] = ()  # further links after the list
+    script: str = ""  # how a script draws the page, a kind of `demo.scripted`; empty = the HTML has the text
     contains: tuple[str, ...] = ()  # must stand in the kept text
     lacks: tuple[str, ...] = ()  # must not stand in the kept text
 
@@ -123,6 +126,8 @@ def load_page(folder: Path, file: Path) -> Page:
     once = {key: items[0] for key, items in values.items()}
     path = "/" + file.relative_to(folder).with_suffix("").as_posix()
     path = path.removesuffix("index") if file.stem == "index" else path
+    if (script := once.get("script", "")) not in SCRIPTS:
+        raise PageError(f"{file}: script: expected one of {', '.join(sorted(SCRIPTS - {''}))}, got {script!r}")
     return Page(
         site=folder.name,
         path=once.get("address", path),
@@ -141,6 +146,7 @@ def load_page(folder: Path, file: Path) -> Page:
         headers=_pairs(values.get("header", [])),
         metas=_pairs(values.get("meta", [])),
         links=tuple(values.get("link", ())),
+        script=script,
         contains=tuple(values.get("contains", ())),
         lacks=tuple(values.get("lacks", ())),
     )

@@ -15,6 +15,7 @@ from html import escape
 from string import Template
 
 from demo.pages import Page, Site
+from demo.scripted import shell
 
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\(([^)\s]{1,300})\)")
 SITEMAP_NS = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -22,10 +23,14 @@ SITEMAP_NS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """The sites together with the base URL each one is served at, such as http://127.0.0.2:8080."""
+    """The sites together with the base URL each one is served at, such as http://127.0.0.2:8080.
+
+    draws: a crawl of it has a browser. Without one, what only a script shows cannot be read.
+    """
 
     sites: Mapping[str, Site]
     bases: Mapping[str, str]
+    draws: bool = True
 
     def url(self, target: str, site: str) -> str:
         """Absolute URL of a path, "@site/path" or URL as written on a page of `site`."""
@@ -49,7 +54,7 @@ def page_html(web: Web, page: Page) -> str:
         title=escape(page.title),
         site=escape(site.title),
         byline=escape(" · ".join(filter(None, [page.author, page.date]))),
-        body=body_html(web, page),
+        body=shell(page) if page.script else body_html(web, page),
     )
 
 

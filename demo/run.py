@@ -19,19 +19,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from crawler.browser.find import HOW_TO, browser_path
+from crawler.config.browser import BrowserConfig
 from demo import again
-from demo.outputs import read_corpus
+from demo.expectations import needs_browser
+from demo.outputs import CorpusRecords, read_corpus
 from demo.pages import load_changes, load_second, load_web
 from demo.render import Web
+from demo.scripted import CAPTURED, SELECTOR
 from demo.serve import bind
 from demo.verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
 
 PROJECT = Path(__file__).resolve().parent.parent
+CORPUS = PROJECT / "demo-corpus"
 PORT = 8790  # preferred, so that URLs stay the same from run to run
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -61,19 +67,20 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, port: int = 0) -> Iterator[Served]:
+def served(folder: Path, port: int = 0, draws: bool | None = None) -> Iterator[Served]:
     """Run `demo.serve` in a subprocess; its access log is `folder/access.jsonl`. Stops it by its pid.
 
-    port 0 chooses a free one.
+    port 0 chooses a free one. draws: has the crawl a browser? None = where one is found.
     Raises: DemoError where the server does not start.
     """
+    draws = draws_pages([]) if draws is None else draws
     ready, log = folder / "ready.json", folder / "access.jsonl"
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", "demo.serve", "--port", str(port), "--log", str(log), "--ready", str(ready)]
     command.append("--until-stdin-closes")
     server = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
     try:
-        web = Web(load_web(), _wait_for_bases(server, ready))
+        web = Web(load_web(), _wait_for_bases(server, ready), draws)
         yield Served(web, log, server.pid, lambda: _changed(server, ready, web))
     finally:
         server.send_signal(signal.SIGTERM)
@@ -91,7 +98,7 @@ def _changed(server: subprocess.Popen[bytes], ready: Path, web: Web) -> Web:
     server.stdin.write(b"second\n")
     server.stdin.flush()
     _wait_for(server, ready.with_name(ready.name + ".second"))
-    return Web(load_second(), web.bases)
+    return replace(web, sites=load_second())
 
 
 def _wait_for_bases(server: subprocess.Popen[bytes], ready: Path) -> Mapping[str, str]:
@@ -115,7 +122,7 @@ def _wait_for(server: subprocess.Popen[bytes], file: Path) -> None:
 def crawl_command(
     served: Served, seeds: Path, corpus: Path, extra: list[str], delay: float = DELAY_SECONDS
 ) -> list[str]:
-    """The `scrapy crawl` command line for the demo web; writes its seed file."""
+    """The `scrapy crawl` command line for the demo web; writes its seed file and its allowlist."""
     web = served.web
     seeds.write_text("".join(f"{web.bases[s.name]}/\n" for s in web.sites.values() if s.entry == "seed"), "utf-8")
     sitemaps = ",".join(f"{web.bases[s.name]}/sitemap.xml" for s in web.sites.values() if s.entry == "sitemap")
@@ -128,31 +135,64 @@ def crawl_command(
         "FRONTIER_RETRY_BACKOFF_SECONDS": "0.5",  # the page that always fails must not be what the demo waits for
     }
     command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={seeds}", "-a", f"sitemap={sitemaps}"]
+    command += ["-a", f"allowlist={_allowlist(web, seeds.with_name('allowlist.yaml'))}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
     return command + extra
 
 
+def _allowlist(web: Web, file: Path) -> Path:
+    """The sites whose pages are drawn by a script: what to wait for, and which of their data are the text."""
+    sites = [site for site in web.sites.values() if any(page.script for page in site.pages.values())]
+    entries = [
+        {"domain": urlsplit(web.bases[site.name]).netloc, "tier": "A", "licence": "CC0-1.0", "discovery": "links"}
+        | {"js_wait_selector": SELECTOR, "js_capture": [CAPTURED]}
+        for site in sites
+    ]
+    file.write_text(json.dumps(entries, indent=1) + "\n", "utf-8")  # JSON is YAML
+    return file
+
+
+def draws_pages(extra: list[str]) -> bool:
+    """True where the crawl has a browser for pages that a script draws. extra: `-s NAME=VALUE` of the command line."""
+    given = dict(word.partition("=")[::2] for flag, word in pairwise(extra) if flag in {"-s", "--set"})
+    path = given.get("BROWSER_PATH") or None
+    return given.get("JS_MODE") != "never" and browser_path(BrowserConfig(path=path)) is not None
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m demo.run", description="Crawl the demo web.")
-    parser.add_argument("--corpus", type=Path, default=PROJECT / "demo-corpus", help="output folder")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="output folder")
     parser.add_argument("--second", action="store_true", help="change the web afterwards and crawl it again")
     parser.add_argument("--resume", action="store_true", help="go on with what the folder holds")
     options, extra = parser.parse_known_args(arguments)
     corpus = options.corpus.resolve()
     if not options.resume:
         remove_corpus(corpus)
-    with tempfile.TemporaryDirectory(prefix="demo-web-") as name, served(Path(name), preferred_port()) as server:
+    with tempfile.TemporaryDirectory(prefix="demo-web-") as name, _served(Path(name), extra) as server:
         ports = ", ".join(map(str, server.ports))
         _say(f"The demo web: {len(server.web.pages())} pages on {len(server.web.bases)} sites, port {ports}.")
+        if not server.web.draws:
+            _say(without_browser(server.web))
         code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
         code = code or report(server.web, corpus)
         if options.second and not code:
             code = second(server, Path(name) / "seeds.txt", corpus, extra)
     if not code:
+        _say(f"The same crawl command again, with the demo web up: {resume_command(corpus)}")
         _say(f"Look at it in a browser: {to_explore(corpus)}")
     return code
+
+
+def _served(folder: Path, extra: list[str]) -> AbstractContextManager[Served]:
+    return served(folder, preferred_port(), draws_pages(extra))
+
+
+def without_browser(web: Web) -> str:
+    """What becomes of the pages that only a script shows."""
+    pages = sum(needs_browser(page) for page in web.pages())
+    return f"No browser draws the {pages} pages that need one; they are rejected for want of text ({HOW_TO})."
 
 
 def to_explore(corpus: Path) -> str:
@@ -207,8 +247,26 @@ def report(web: Web, corpus: Path) -> int:
     for problem in problems:
         _say(f"not as declared: {problem}")
     if not problems:
-        _say(f"All {len(web.pages())} pages ended as their files in demo/sites/ declare.")
+        _say(tally(web, records))
     return 1 if problems else 0
+
+
+def tally(web: Web, records: CorpusRecords) -> str:
+    """How the pages of the demo web add up: the numbers of the summary, and the pages that have no record."""
+    urls = {web.url(page.path, page.site) for page in web.pages()}
+    kept = [record for record in records.kept if record["canonical_url"] in urls]
+    others = {r["canonical_url"]: r["reason"] for r in records.rejected if r["canonical_url"] in urls}  # its latest one
+    held = sum(reason.startswith("hold_") for reason in others.values())
+    return (
+        f"All {len(urls)} pages ended as their files in demo/sites/ declare: {len(kept)} kept, {len(others) - held} "
+        f"rejected, {held} on hold, and {len(urls) - len(kept) - len(others)} that a crawler must not even ask for."
+    )
+
+
+def resume_command(corpus: Path) -> str:
+    """What runs the same crawl command again: the demo web is up only while the demo runs."""
+    arguments = ["--resume"] if corpus == CORPUS else ["--resume", "--corpus", os.path.relpath(corpus)]
+    return f"make demo ARGS={shlex.quote(shlex.join(arguments))}"
 
 
 def _say(line: str) -> None:

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 from demo.pages import Page, Site, load_second, load_web
 from demo.render import Web, page_html, robots_txt, sitemap_files
+from demo.scripted import script_files
 
 LAST_MODIFIED = 1_760_000_000  # seconds since the epoch; a constant, so that validators are the same in every run
 RETRY_AFTER_SECONDS = 1
@@ -58,9 +59,8 @@ class DemoWeb:
             self._files = {site.name: self._special_files(site) for site in sites.values()}
 
     def _special_files(self, site: Site) -> dict[str, Answer]:
-        files = {
-            p: Answer(200, body, {"Content-Type": kind}) for p, (kind, body) in sitemap_files(self.web, site).items()
-        }
+        made = sitemap_files(self.web, site) | script_files(site)
+        files = {p: Answer(200, body, {"Content-Type": kind}) for p, (kind, body) in made.items()}
         robots = robots_txt(self.web, site)
         files["/robots.txt"] = Answer(site.robots_status, robots, {"Content-Type": "text/plain; charset=utf-8"})
         return files

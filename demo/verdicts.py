@@ -12,6 +12,7 @@ from crawler.document import DropReason
 from demo.expectations import Fate, Outcome, expected_outcomes
 from demo.outputs import Access, CorpusRecords, Record
 from demo.render import Web, sitemap_files
+from demo.scripted import script_files
 
 NO_TEXT_REASONS = frozenset(
     {DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED, DropReason.PII_DENSITY}
@@ -126,7 +127,7 @@ def unexpected_requests(web: Web, log: list[Access]) -> list[str]:
     """Requests for URLs that are neither pages, robots.txt, sitemaps nor well-known files."""
     known = set(expected_outcomes(web)) | {f"{base}/robots.txt" for base in web.bases.values()}
     for site in web.sites.values():
-        known |= {web.bases[site.name] + path for path in sitemap_files(web, site)}
+        known |= {web.bases[site.name] + path for path in [*sitemap_files(web, site), *script_files(site)]}
     control = ("/.well-known/", "/ai.txt", "/trust.txt")
     return [
         f"http://{access.address}{access.path}: nothing links there"

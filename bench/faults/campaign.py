@@ -11,10 +11,10 @@ many start again; where these refuse, `scrapy dataset repair` is run, as they sa
 killed for it: the workers go on or end, and when all have ended the same command runs once more. With `--browser` a
 script draws every fourth ordinary page, at most three workers have a browser each, and no process of a browser may
 outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
-with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, and what the store
-holds is copied to a folder for `verify --fix` and the account. `--peer` runs the same campaign against scrapy-redis
-and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit code 1 and a kept folder for every run with a
-violation.
+with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, the runs of those that
+never came back are closed, `verify --fix` works in the store, and its files are copied out for the account. `--peer`
+runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit
+code 1 and a kept folder for every run with a violation.
 """
 
 from __future__ import annotations
@@ -48,8 +48,10 @@ from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of
 from bench.web.target import Target, served
 from crawler.browser.watch import MARK
 from crawler.config import from_mapping
+from crawler.dataset.remote import close_runs, open_runs, spooled
 from crawler.frontier.client import Frontier
 from crawler.server.embedded import EmbeddedServer
+from crawler.storage.files.place import Place
 from demo.outputs import read_corpus
 
 PEER = PROJECT / "bench" / "peer_spider.py"
@@ -162,9 +164,11 @@ class _Run:
                 self._blame(f"browser processes {left} outlive their workers")
         corpus = self.folder / "corpus"
         if self.bucket:
-            download(self.bucket, corpus)
+            close_lost_runs(self.bucket)
         if not self.outcome.violations:
-            self._verify(corpus)
+            self._verify(self.bucket or str(corpus))
+            if self.bucket:
+                download(self.bucket, corpus)  # for the eyes that read by hand; nothing is changed any more
             self._audit(corpus)
         return self.outcome
 
@@ -200,8 +204,8 @@ class _Run:
     def _spool(self, name: str) -> Path:
         return self.folder / "spools" / name
 
-    def _verify(self, corpus: Path) -> None:
-        command = [sys.executable, "-m", "scrapy", "dataset", "verify", "--fix", str(corpus)]
+    def _verify(self, corpus: str) -> None:
+        command = [sys.executable, "-m", "scrapy", "dataset", "verify", "--fix", corpus]
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
         if done.returncode:
             self._blame(f"verify --fix ended with {done.returncode}: {done.stdout} {done.stderr}")
@@ -365,6 +369,12 @@ class _Run:
 
     def _blame(self, sentence: str) -> None:
         self.outcome.violations.append(sentence)
+
+
+def close_lost_runs(bucket: str) -> None:
+    """End the runs of workers that never came back. The campaign knows that all have ended: it waits for no silence."""
+    with spooled(Place(bucket)) as place:
+        close_runs(place, open_runs(place), silent=0.0)
 
 
 def browsers_below(pid: int) -> set[psutil.Process]:

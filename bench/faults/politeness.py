@@ -13,12 +13,10 @@ process. Exit code 1 where ours breaks a limit or leaves more than a tenth of wh
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,13 +27,12 @@ import redis
 from bench.faults.audit import by_host, gap_of, most_at_once
 from bench.faults.fleet import Fleet, Warm, settings
 from bench.faults.permitted import permitted_gaps
+from bench.faults.together import run_together, start_all, wait_for_end
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import hosts_of, page_html
-from bench.web.prose import prose
+from bench.web.short_pages import short_page
 from bench.web.target import RESET, Answer, Target, Visit, served
-from crawler.frontier.client import Frontier
-from crawler.frontier.model import Mode
 from crawler.server.embedded import EmbeddedServer
 
 PEER = PROJECT / "bench" / "peer_spider.py"
@@ -48,7 +45,6 @@ LATENCY = 0.03  # seconds a page takes to answer
 SLOW = 0.3  # the same where there is no delay: then the sites, not the machine, decide how fast it goes
 BAR = 0.9  # share of the permitted rate
 LEAST = 0.9  # of the delay; what is missing was lost between the two clocks (`docs/benchmarks.md`)
-START_SECONDS = 120.0
 RUN_SECONDS = 300.0
 
 
@@ -88,17 +84,17 @@ def site(setting: Setting, target: Target) -> dict[str, dict[str, Answer]]:
 
 def _pages(setting: Setting, target: Target, number: int, host: str) -> dict[str, Answer]:
     paths = [f"/p/{i}" for i in range(setting.pages)]
-    answers = {path: Answer(_small_page(host + path), seconds=setting.latency) for path in paths}
+    answers = {path: Answer(short_page(host + path), seconds=setting.latency) for path in paths}
     neighbour = target.base(target.hosts[(number + 1) % len(target.hosts)])
     for path in paths[5::12]:
         answers[path] = Answer(status=301, location=f"{path}/here")
-        answers[f"{path}/here"] = Answer(_small_page(path), seconds=setting.latency)
+        answers[f"{path}/here"] = Answer(short_page(path), seconds=setting.latency)
     for path in paths[6::12]:
         answers[path] = Answer(status=302, location=f"{neighbour}{path}/there")
-        answers[f"{path}/there"] = Answer(_small_page(path), seconds=setting.latency)
+        answers[f"{path}/there"] = Answer(short_page(path), seconds=setting.latency)
     if number in TROUBLED:
-        answers[paths[7]] = Answer(_small_page(paths[7]), first=(503,))
-    answers[paths[8]] = Answer(_small_page(paths[8]), first=(RESET,))
+        answers[paths[7]] = Answer(short_page(paths[7]), first=(503,))
+    answers[paths[8]] = Answer(short_page(paths[8]), first=(RESET,))
     wait = f"Crawl-delay: {PATIENCE * setting.delay}\n" if number == PATIENT_HOST and setting.delay else ""
     robots = f"User-agent: *\nDisallow: /private/\n{wait}Sitemap: {target.base(host)}/sitemap.xml\n"
     answers["/robots.txt"] = Answer(robots.encode(), kind="text/plain")
@@ -107,11 +103,6 @@ def _pages(setting: Setting, target: Target, number: int, host: str) -> dict[str
     answers["/sitemap.xml"] = Answer(xml.encode(), kind="application/xml")
     answers["/index.html"] = Answer(page_html("index", [], paths))
     return answers
-
-
-def _small_page(name: str) -> bytes:
-    """Too short to be kept: the stages cost little, and the machine is there for the wire."""
-    return page_html(name, [" ".join(prose(name, 40))[:300]])
 
 
 def run_ours(setting: Setting, workers: int, folder: Path, target: Target) -> None:
@@ -135,21 +126,11 @@ def run_ours(setting: Setting, workers: int, folder: Path, target: Target) -> No
                 PII_PERSON="off",
                 EXTRACTOR="resiliparse",
                 PROGRESS="off",
-                LOG_LEVEL="INFO",  # `_start_all` reads it
+                LOG_LEVEL="INFO",  # `start_all` reads it
             )
 
-        asyncio.run(_set_mode(url, Mode.PAUSE))
         with Fleet(command, folder / "logs", PROJECT, Warm) as fleet:
-            _start_all(fleet, workers)
-            asyncio.run(_set_mode(url, Mode.RUN))
-            _wait_for_end(fleet)
-
-
-async def _set_mode(url: str, mode: Mode) -> None:
-    frontier = Frontier(url, "crawl")
-    await frontier.open()
-    await frontier.set_mode(mode)
-    await frontier.close()
+            run_together(fleet, workers, url, RUN_SECONDS)
 
 
 def run_peer(setting: Setting, workers: int, folder: Path, target: Target) -> None:
@@ -168,41 +149,9 @@ def run_peer(setting: Setting, workers: int, folder: Path, target: Target) -> No
             )
 
         with Fleet(command, folder / "logs", folder, Warm) as fleet:
-            _start_all(fleet, workers)
+            start_all(fleet, workers)
             client.rpush(SEEDS, *(f"{target.base(host)}/index.html" for host in target.hosts))
-            _wait_for_end(fleet)
-
-
-def _start_all(fleet: Fleet, workers: int) -> None:
-    for number in range(workers):
-        fleet.start(f"w{number}")
-    deadline = time.monotonic() + START_SECONDS
-    while not all(_has_opened(worker.output) for worker in fleet.workers):
-        if len(fleet.alive) < workers or time.monotonic() > deadline:
-            raise RuntimeError(f"a worker ended before it began:\n{_last_words(fleet)}")
-        time.sleep(0.05)  # polled: log files of other processes
-
-
-def _last_words(fleet: Fleet) -> str:
-    """How each worker that has not begun ended, and the end of its log; the folder may be gone when somebody looks."""
-    late = [worker for worker in fleet.workers if not _has_opened(worker.output)]
-    logs = [worker.output.read_text("utf-8", "replace")[-2000:] if worker.output.exists() else "" for worker in late]
-    return "\n".join(f"{w.name}, exit code {w.process.poll()}:\n{text}" for w, text in zip(late, logs, strict=True))
-
-
-def _has_opened(output: Path) -> bool:
-    """A worker that was just forked has no log yet."""
-    return output.exists() and "Spider opened" in output.read_text("utf-8", "replace")
-
-
-def _wait_for_end(fleet: Fleet) -> None:
-    deadline = time.monotonic() + RUN_SECONDS
-    while fleet.alive:
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"the crawl did not end within {RUN_SECONDS:.0f} s: see {fleet.folder}")
-        time.sleep(0.1)  # polled: several processes
-    if fleet.failed():
-        raise RuntimeError(f"a worker failed: see {fleet.failed()[0].output}")
+            wait_for_end(fleet, RUN_SECONDS)
 
 
 def report(setting: Setting, visits: Sequence[Visit]) -> list[Report]:

@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,15 @@ from typing import Any
 import psutil
 
 from bench.places import PROJECT
+from bench.web.known_site import page_html
 from bench.web.prose import prose
 from bench.web.realweb import CACHE
 from crawler.browser.find import browser_path
 from crawler.browser.watch import MARK
+from crawler.config import from_mapping
 from crawler.config.browser import BrowserConfig
+from crawler.document import Document
+from crawler.stages.chain import Chain
 from crawler.storage.files.shards import read_lines
 
 SITES = 16
@@ -80,15 +85,22 @@ def _answer(path: str) -> tuple[str, bytes]:
     return "text/plain", b""
 
 
-_UNWANTED = ("lorem", "telephone", "@", "0")
-
-
+@cache
 def _lines(path: str) -> list[str]:
-    """Prose for a page that is kept as it is: without what the pipeline takes for filler or a telephone number."""
+    """Prose for a page that is kept whole: a draft that the pipeline refuses or redacts is none."""
     drafts = (prose(f"{path}?{draft}") for draft in itertools.count())
-    return next(
-        lines for lines in drafts if not any(word in " ".join(lines).lower() for word in ("lorem", "telephone"))
-    )
+    return next(lines for lines in drafts if _is_kept_whole(path, lines))
+
+
+def _is_kept_whole(path: str, lines: list[str]) -> bool:
+    html = page_html(path, lines)
+    doc = _chain().run(Document(url=f"http://localhost{path}", html=html, content_type="text/html"))
+    return doc.verdict is None and all(line in (doc.text or "") for line in lines)
+
+
+@cache
+def _chain() -> Chain:
+    return Chain(from_mapping({"PII_PERSON": "off"}))
 
 
 @dataclass
@@ -177,6 +189,9 @@ def run_peer(pages: int, folder: Path) -> dict[str, Any]:
 
 
 def _seeds(pages: int, fast: int, port: int, folder: Path) -> Path:
+    """The seed file; the texts of its pages are made here, before anything is measured."""
+    for n in range(pages):
+        _lines(f"/data/page-{n}")
     seeds = [f"http://127.0.1.{n % SITES + 1}:{port}/page-{n}" for n in range(pages)]
     seeds += [f"http://127.0.2.{n % SITES + 1}:{port}/fast-{n}" for n in range(fast)]
     file = folder / "seeds.txt"

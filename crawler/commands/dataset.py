@@ -21,6 +21,7 @@ from crawler.commands.operations import (
     mix,
     page,
     query,
+    registry,
     repair,
     select,
     substrings,
@@ -51,6 +52,10 @@ class Command(OperationsCommand, ScrapyCommand):
         "best": best.OPERATION,
         "query": query.OPERATION,
         "page": page.OPERATION,
+        "log": registry.LOG,
+        "show": registry.SHOW,
+        "tag": registry.TAG,
+        "lineage": registry.LINEAGE,
         "captures": captures.OPERATION,
     }
 

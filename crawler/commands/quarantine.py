@@ -60,11 +60,13 @@ async def _release(yields: SharedYields, domain: str, config: Config) -> str:
     """In the frontier, and in the corpus, where a replay finds it. Raises: ActionError where it has no history."""
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     place.manifest()
+    fell = domain in await yields.quarantined()
     if not await yields.release(domain):
         raise ActionError(f"{domain!r} has no history here; `scrapy quarantine` lists the domains that are set aside")
     note_release(place, domain, time.time())
+    state = "is released" if fell else "is not in quarantine now; what it gives from here on is what is usual"
     return (
-        f"{domain} is released. The pages that were set aside come back with a replay into a new folder: "
+        f"{domain} {state}. Pages that were set aside come back with a replay into a new folder: "
         f"scrapy crawl replay -a archive={shlex.quote(place.path_of(ARCHIVE))} -s CORPUS_DIR=NEW_DIR; "
         "or, once they are due, with -s RECRAWL=1"
     )

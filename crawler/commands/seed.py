@@ -27,7 +27,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Put seeds, sitemaps or an allowlist into a shared frontier"
+        return "Put seeds, sitemaps or an allowlist into a frontier"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """`-a` as in `scrapy crawl`."""

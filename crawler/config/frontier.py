@@ -49,7 +49,9 @@ class FrontierConfig:
                          "reads, where the allowlist says nothing else; 0 = none", minimum=0)  # fmt: skip
     shards: int = setting("FRONTIER_SHARDS", 1, "hash slots the frontier spreads over (Redis Cluster)", minimum=1,
                           maximum=4096, digest=False)  # fmt: skip
-    max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker", minimum=1, digest=False)
+    max_inflight: int = setting("CONCURRENT_REQUESTS", 16, "requests in flight in this worker; 1 = none before "
+                               "the page before it is settled, so that one worker asks a site in the same order again",
+                               minimum=1, digest=False)  # fmt: skip
     latency_factor: float = setting("FRONTIER_LATENCY_FACTOR", 1.0, "a host rests this many times its last answer took, "
                                     "where that is longer than the delay", minimum=0.0, digest=False)  # fmt: skip
     retry_backoff_seconds: float = setting("FRONTIER_RETRY_BACKOFF_SECONDS", 2.0, "first back-off after a failed try; "

@@ -60,6 +60,8 @@ class StorageConfig:
     shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
                                 choices=("jsonl.zst", "jsonl.gz", "jsonl", "parquet"), check=check_format,
                                 digest=False)  # fmt: skip
+    index_at_seal: bool = setting("INDEX_AT_SEAL", True, "write the index of a shard when it is sealed, where CORPUS_DIR "
+                                  "is local and pyarrow is installed; else the next query does", digest=False)  # fmt: skip
     archive: bool = setting("ARCHIVE", True, "write raw exchanges as WARC", digest=False)
     archive_max_bytes: int = setting("ARCHIVE_MAX_BYTES", 2**30, "compressed bytes a WARC file", minimum=1024,
                                      digest=False)  # fmt: skip

@@ -16,6 +16,7 @@ import orjson
 from crawler.dataset.versions import Cause, check_free, held, new_version, set_old_aside
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
 from crawler.storage.types import Entry, Step
@@ -60,6 +61,7 @@ def expire(place: Place, *, days: float, now: float, by: str, reason: str = "") 
             )
             ledger.save()  # from here on the archives are gone
             set_old_aside(place, ledger.rewrite)
+            register(place)
         _finish(place)
     return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ import orjson
 
 from crawler.dataset.exclude import covers, log_lines
 from crawler.dataset.export_formats import FORMATS, Add, Format
+from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -75,8 +76,18 @@ def export(
             put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
         options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
-        settle(draft, out)
+        settle_version(draft, out, EXPORT, {before: place.url}, now=now)
     return job.result()
+
+
+def settle_version(draft: Path, out: Path, manifest: str, sources: Mapping[str, str], *, now: float) -> None:
+    """Give a complete draft its name, with its version in its registry; each source is told where it is.
+
+    manifest: the file that lists the others. sources: places of corpora and folders by the hash of their manifests.
+    """
+    version = note_draft(draft, str(out), manifest, sources, now=now)
+    settle(draft, out)
+    tell_sources(str(out), version, sources)
 
 
 def settle(draft: Path, out: Path) -> None:

@@ -15,10 +15,13 @@ from crawler.dataset.versions import held
 from crawler.storage.archive.cdxj import index_of, is_archive
 from crawler.storage.corpus.manifest import REWRITER, Ledger
 from crawler.storage.corpus.recovery import recover, writers_of_files
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, Place
 from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Manifest, Run
 
+BY = "dataset repair"
+"""The operation of a version whose manifest was written again and is another one."""
 BROKEN = ".broken"
 """Ends the name under which a ledger that cannot be read is kept for a person to look at."""
 
@@ -52,6 +55,7 @@ def repair(place: Place) -> Repaired:
         for writer in sorted(_lost(place, manifest)):
             _restore(place, writer, manifest, found)
     recover(place)  # lists the sealed files that no ledger lists, and writes the manifest
+    register(place, by=BY)
     _check_files(place, found)
     return found
 

@@ -17,6 +17,7 @@ from crawler.dataset.versions import Cause, check_free, held, new_version, remov
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import lock_of, recover
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -110,6 +111,7 @@ def rewrite(
             raise
         if lineage:
             set_old_aside(place, lineage)
+            register(place)
         return job.result()
 
 
@@ -293,6 +295,7 @@ def _alone(place: Place, stack: ExitStack) -> None:
         raise StorageError(
             f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
             "crawl. End it, or run the same crawl command again to its end"
+            + (f"; `scrapy dataset verify --fix --close-runs {place.url}` closes runs of lost workers" * place.remote)
         )
     writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
     for writer in sorted(writers):

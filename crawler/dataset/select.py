@@ -6,6 +6,7 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 from __future__ import annotations
 
 import hashlib
+import re
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
 from crawler.storage.files.records import Record, encode
@@ -29,6 +31,8 @@ IDENTITY = ("crawl_id", "worker_id", "url", "crawled_at", "doc_id")
 """Columns of the index by which `supersede.identity` tells one record from another."""
 COMMIT_EVERY = 1_000
 _TESTS = ("!=", ">=", "<=", "=", ">", "<")
+_JOINED = re.compile(r"\b(?:and|or) (?:not )?\(?(\w+) ?(?:[=<>!]|in\b|like\b|is\b|between\b)", re.IGNORECASE)
+_OPERATOR = re.compile(r"\(|not |\w+ ?->|\w+ (?:not )?(?:in|like|is|between)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,8 @@ def check_expression(sql: str) -> None:
 
 def condition_of(text: str) -> Condition:
     """Read `word_count>=500` or `license_tier=A`. Raises: ValueError that says what was expected."""
+    if _reads_as_sql(text):
+        raise ValueError(f"--where {text!r}: takes one FIELD=VALUE; --sql takes an SQL expression such as this one")
     for test in _TESTS:
         name, found, value = (part.strip() for part in text.partition(test))
         if found:
@@ -144,6 +150,12 @@ def condition_of(text: str) -> Condition:
                 raise ValueError(f"--where {text!r}: {name} holds numbers; expected one instead of {value!r}")
             return Condition(name, test, value)
     raise ValueError(f"--where {text!r}: expected FIELD=VALUE, or one of != >= <= > <, such as word_count>=500")
+
+
+def _reads_as_sql(text: str) -> bool:
+    """True for what is no FIELD=VALUE but an expression: several conditions, SQL's own operators, or a JSON path."""
+    joined = {match[1] for match in _JOINED.finditer(text)} & set(RECORD_FIELDS)
+    return bool(joined) or bool(_OPERATOR.match(text))
 
 
 def _is_number(name: str) -> bool:
@@ -195,6 +207,8 @@ def select(
     ledger.runs = [*source.manifest()["runs"], run]
     ledger.save()
     merge(target)
+    register(source, live=True)
+    register(target, sources={manifest_sha256: source.url})
     return run
 
 

@@ -13,18 +13,21 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
+from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
 from crawler.dataset.rewrite import tidy
 from crawler.document import DropReason
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
+from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records, write_sealed
 from crawler.storage.types import Entry
 
+FIX = "dataset verify --fix"
+"""The operation of a version without surplus records."""
 Line = tuple[str, int]
 """File and line number (from 0) of a record."""
 
@@ -63,7 +66,7 @@ def verify(place: Place) -> Findings:
     """
     findings = Findings()
     claims: dict[bytes, _Claim] = {}
-    manifest = place.manifest()
+    manifest = listed(place) if place.remote else place.manifest()
     findings.expired = expired_sources(manifest)
     for entry in manifest["files"]:
         findings.files += 1
@@ -83,30 +86,37 @@ def verify(place: Place) -> Findings:
 def fix(place: Place, surplus: list[Line]) -> int:
     """Rewrite the files with surplus lines; returns how many lines went.
 
-    Raises: StorageError where the corpus is remote, a worker is alive, or the disk fails.
+    The new files and the manifest that lists them come first, the old files go last: a crash leaves each record once
+    or twice, never not at all. A remote corpus needs a spool (`remote.spooled`).
+
+    Raises: StorageError where a worker is alive, or the disk or the store fails.
     """
-    if place.remote:
-        raise StorageError(f"{place.url}: --fix rewrites files, so it needs the corpus on a local disk")
     by_file: dict[str, set[int]] = {}
     for path, number in surplus:
         by_file.setdefault(path, set()).add(number)
-    writers = {entry["path"]: entry["writer"] for entry in place.manifest()["files"]}
+    if place.remote and (runs := open_runs(place)):
+        raise StorageError(f"{place.url}: {still_open(runs)}")
+    writers = {entry["path"]: entry["writer"] for entry in merge(place)["files"]}
     with ExitStack() as stack:
         for writer in sorted({writers[path] for path in by_file}):
             stack.callback(_locked(place, writer).release)
         for path in sorted(by_file):
             _rewrite(place, writers[path], path, by_file[path])
         merge(place)
+        for path in sorted(by_file):
+            place.remove(path)
+    register(place, by=FIX)
     return len(surplus)
 
 
 def finish_dead_writers(place: Place) -> int:
     """Seal what crashed workers left behind, so that it can be checked; returns the number of files.
 
-    What a crashed rewrite left is removed.
+    What a crashed rewrite left in a folder is removed; in an object store that is left to the next rewrite, since
+    nothing there tells a crashed one from one at work.
     """
     if place.remote:
-        return 0
+        return finish_remote(place)
     tidy(place)
     return len(recover(place))
 
@@ -195,17 +205,23 @@ def _locked(place: Place, writer: str) -> WriterLock:
 
 
 def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
-    """Replace a file by one without these lines; the ledger changes between the two, so a crash loses nothing."""
+    """Write a file without these lines and let the ledger list it in place of the old one, which stays for now."""
     ledger = Ledger(place, writer)
     folder, _, name = path.partition("/")
     new = None
     if len(numbers) < ledger.files[path]["documents"]:
-        number = ledger.next_number(folder, local_names(place, folder))
+        number = ledger.next_number(folder, _names(place, folder))
         new = f"{folder}/{writer}-{number:06d}.{name[len(writer) + 1 :].partition('.')[2]}"
-        lines = read_lines(place.root / path)
-        written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
+        with place.open_listed(path) as file:
+            lines = read_lines(file, path)
+            written = write_sealed(place.root / new, (line for i, line in enumerate(lines) if i not in numbers))
+        place.publish(new)
         ledger.add(new, written, makers_of([ledger.files[path]]))
     ledger.retire(path, removed=len(numbers), replaced_by=new)
     ledger.save()
-    with disk(place.root / path):
-        (place.root / path).unlink()
+    if new:
+        place.forget_local(new)
+
+
+def _names(place: Place, folder: str) -> list[str]:
+    return local_names(place, folder) + (place.listing(folder) if place.remote else [])

@@ -116,6 +116,7 @@ WORKER_OWN: Mapping[str, str] = {
     "SHARD_MAX_DOCUMENTS": _SIZE,
     "SHARD_MAX_AGE_SECONDS": _SIZE,
     "ARCHIVE_MAX_BYTES": _SIZE,
+    "INDEX_AT_SEAL": "when an index is written; it is the same one, and a query makes what is missing",
     "ACK_AFTER": "how much of its spool this worker can lose; either way no page is lost that was not acknowledged",
     "ARCHIVE_TTL_DAYS": _EXPIRE,
     "DOCUMENT_TTL_DAYS": _EXPIRE,

@@ -18,7 +18,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
-from crawler.pool import cpu_limit, worker
+from crawler.pool import cpu_limit, orphan, worker
 from crawler.pool.cores import usable_cores
 from crawler.pool.forkserver import QuietContext
 from crawler.runtime import config_of, per_crawler
@@ -211,7 +211,9 @@ class StagePool:
             return None
         context = QuietContext()
         context.set_forkserver_preload(["crawler.pool.worker", *modules(self._config)])
-        return ProcessPool(self.workers, initializer=self._starter, initargs=(self._config,), context=context)
+        return ProcessPool(
+            self.workers, initializer=orphan.started, initargs=(self._starter, self._config), context=context
+        )
 
 
 @per_crawler

@@ -18,6 +18,7 @@ from crawler.server.batching import Batcher
 from crawler.server.connection import ServerRestarted
 from crawler.statkeys import PUT_AGAIN, STALE
 from crawler.storage.files.errors import StorageError
+from crawler.urls.candidate import Candidate
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -85,6 +86,7 @@ class Acknowledgements:
         if flight.answered_at is None:  # no answer has freed the host's place: it waits for no upload
             self._finishes.submit((token, wire))
         flight.delivered, flight.request = True, None
+        self._stir()
         task = asyncio.ensure_future(self._deliver(flight, (token, wire, visit, brought), delivery))
         self._deliveries.add(task)
         task.add_done_callback(self._deliveries.discard)
@@ -114,22 +116,29 @@ class Acknowledgements:
         answer = await self._frontier.nack(token, at, reason, wire=flight.wire(now), fault=fault)
         if answer is Nack.EXHAUSTED:
             return False
-        self._let_go(flight)
+        await self._give_up(flight, is_stale=answer is Nack.STALE)
         return True
 
     async def hold(self, token: str, until: float, reason: str) -> None:
         """See `Scheduler.hold`."""
         flight = self._in_flight.get(token)
         if flight is not None:
-            await self._frontier.hold(token, until, reason, wire=flight.wire(self._frontier.now()))
-            self._let_go(flight)
+            due = await self._frontier.hold(token, until, reason, wire=flight.wire(self._frontier.now()))
+            await self._give_up(flight, is_stale=due == 0.0)
 
     async def put_back(self, token: str, not_before: float) -> None:
         """See `Scheduler.put_back`."""
         flight = self._in_flight.get(token)
         if flight is not None:
-            await self._frontier.nack(token, not_before, "", counted=False, wire=flight.wire(self._frontier.now()))
-            self._let_go(flight)
+            wire = flight.wire(self._frontier.now())
+            answer = await self._frontier.nack(token, not_before, "", counted=False, wire=wire)
+            await self._give_up(flight, is_stale=answer is Nack.STALE)
+
+    async def _give_up(self, flight: Flight, *, is_stale: bool) -> None:
+        """A URL without an outcome leaves this worker. A server that does not know its lease may have lost both."""
+        if is_stale:
+            await self._frontier.put([candidate_of(flight.lease)])
+        self._let_go(flight)
 
     def answered(self, request: Request) -> None:
         """The request is over: its host may be asked again while the page is still worked on."""
@@ -184,6 +193,12 @@ class Acknowledgements:
         await self._frontier.finish(items)
         self._stir()
         return [None] * len(items)
+
+
+def candidate_of(lease: Lease) -> Candidate:
+    """The URL of a lease as it was put."""
+    place = lease.priority, lease.depth, lease.kind, lease.redirects
+    return Candidate(lease.url, *place, mark=lease.mark, parent=lease.parent, run=lease.run)
 
 
 def backoff(base: float, attempt: int, draw: Callable[[float, float], float] = random.uniform) -> float:

@@ -73,6 +73,11 @@ class InFlight:
         """True where there are leases, and nobody in this worker has anything left to do for them."""
         return bool(self._by_token) and all(flight.delivered for flight in self._by_token.values())
 
+    @property
+    def unfinished(self) -> int:
+        """How many leases this worker still has something to do for."""
+        return sum(not flight.delivered for flight in self._by_token.values())
+
     def tokens(self) -> list[str]:
         """All leases in hand."""
         return list(self._by_token)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
     from crawler.scheduler.engine_view import EngineView
     from crawler.scheduler.in_flight import InFlight
+    from crawler.scheduler.put_queue import PutQueue
     from crawler.scheduler.start_urls import StartUrls
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class Prefetch:
         in_flight: InFlight,
         *,
         start_urls: StartUrls | None,
-        putting: Callable[[], bool],
+        put_queue: Callable[[], PutQueue],
         nothing_else: Callable[[], None] = lambda: None,
     ) -> None:
         self.finished = False
@@ -59,7 +60,8 @@ class Prefetch:
         self._frontier = frontier
         self._in_flight = in_flight
         self._start_urls = start_urls
-        self._putting = putting
+        self._put_queue = put_queue
+        self._epoch = frontier.connection.epoch
         self._nothing_else = nothing_else
         self._hurried = 0.0
         self._stir = asyncio.Event()
@@ -89,17 +91,31 @@ class Prefetch:
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
-            room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
+            room = self._room()
             if room <= 0:
                 await self._rest(_POLL)
                 continue
             if self._start_urls is not None:
                 await self._start_urls.take()
-            epoch = self._frontier.connection.epoch
+            epoch, asked = self._frontier.connection.epoch, time.monotonic()
             batch = await self._frontier.recall(await self._frontier.lease(room))
+            await self._remind(asked)
             self._accept(batch, epoch)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._in_flight.take_unstarted())
+
+    async def _remind(self, asked: float) -> None:
+        """A server that was restarted, or emptied, is told again what it may have forgotten."""
+        if self._frontier.connection.epoch == self._epoch:
+            self._put_queue().written(asked)
+            return
+        self._epoch = self._frontier.connection.epoch
+        await self._put_queue().put_again()
+
+    def _room(self) -> int:
+        """URLs to ask for. One at a time: none before all is known that the page before it says about the order."""
+        room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
+        return room if self._config.max_inflight > 1 else min(room, 1 - self._in_flight.unfinished)
 
     def _accept(self, batch: Batch, epoch: int) -> None:
         for lease in batch.leases:
@@ -125,7 +141,7 @@ class Prefetch:
         self._mode = mode
 
     def _note_idleness(self, batch: Batch) -> None:
-        if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._putting():
+        if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._put_queue().busy:
             if batch.counts is not None and self._waits_for_delivery(batch.counts):
                 self._hurried = time.monotonic()
                 self._nothing_else()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import PutStatus
 from crawler.frontier.packing import url_hash
+from crawler.scheduler.acknowledge import SYNCED_SECONDS
 from crawler.server.batching import Batcher
 from crawler.urls.candidate import Candidate
 
@@ -26,6 +28,7 @@ class PutQueue:
         self._frontier = frontier
         self._refill = refill
         self._recent = recent or RecentUrls()
+        self._young: deque[tuple[float, list[Candidate]]] = deque()  # of no page; the server could still lose them
         self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
 
     @property
@@ -37,8 +40,14 @@ class PutQueue:
         """Until the server has everything."""
         await self._puts.drain()
 
-    async def put(self, candidates: list[Candidate]) -> list[PutStatus]:
-        """Add canonical URLs to the frontier; returns once the server has them."""
+    async def put(self, candidates: list[Candidate], *, of_page: bool = True) -> list[PutStatus]:
+        """Add canonical URLs to the frontier; returns once the server has them.
+
+        of_page: a page led to them, which is acknowledged after them. Otherwise nobody else knows of them, so they are
+        kept here until the server has had the time to write them down.
+        """
+        if not of_page:
+            self._young.append((time.monotonic(), candidates))
         epoch = self._epoch()
         hashes = [url_hash(c.url) for c in candidates]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
@@ -51,6 +60,16 @@ class PutQueue:
         if PutStatus.QUEUED in result:
             self._refill()
         return result
+
+    async def put_again(self) -> None:
+        """The server may have forgotten its last second: what nobody else knows of is put again; known is known."""
+        for _, candidates in list(self._young):
+            await self.put(candidates)
+
+    def written(self, asked: float) -> None:
+        """The server has not been restarted up to `asked` (`time.monotonic()`): what is older than that is on disk."""
+        while self._young and self._young[0][0] < asked - SYNCED_SECONDS:
+            self._young.popleft()
 
     def _epoch(self) -> Epoch:
         return self._frontier.connection.epoch, self._frontier.names_version

@@ -143,7 +143,7 @@ class Scheduler(BaseScheduler):
         flight = self._in_flight.get(parent) if parent else None
         if flight is not None:
             flight.children += candidates
-        return await self._put_queue.put(candidates)
+        return await self._put_queue.put(candidates, of_page=flight is not None)
 
     async def settle(
         self, token: str, doc: Document | None = None, delivery: asyncio.Future[None] | None = None
@@ -237,7 +237,7 @@ class Scheduler(BaseScheduler):
             self.frontier,
             self._in_flight,
             start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._canonical),
-            putting=lambda: self._put_queue.busy,
+            put_queue=lambda: self._put_queue,
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)

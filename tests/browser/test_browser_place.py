@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,9 @@ from playwright.async_api import BrowserContext, async_playwright
 from crawler.browser.fetch import Fetched
 from crawler.browser.page import Visit
 from crawler.browser.place import MAX_USES, Place
+from tests.browser.conftest import crawl, drawn, page, prose
+from tests.browser.test_browser_kills import until
+from tests.support.loopback_web import Answer, PolicyWeb
 
 RUN: Any = SimpleNamespace(visit=Visit("http://127.0.0.2:1/page", Fetched(200, {}, b""), 1.0), is_open=False)
 
@@ -97,3 +101,41 @@ def test_a_browser_that_was_started_anew_gets_a_new_context(chromium: str) -> No
         assert len(browser.context("place-0").pages) == 1
 
     with_a_browser(chromium, test)
+
+
+BUSY = "const until = performance.now() + 500; while (performance.now() < until) Math.sqrt(until); fetch('/drawn');"
+BURN = "const r = new XMLHttpRequest(); r.open('GET', '/burning', false); r.send(); for (;;) {}"
+TRADES = ("ferry", "windmill", "quarry", "forge", "bakery", "tannery", "harbour", "orchard")
+CPU_SECONDS = 3.0
+
+
+def test_a_page_late_in_the_life_of_a_context_that_burns_cpu_is_ended_and_only_it(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    """The pages before it need more than the limit together: it is a limit of each page."""
+
+    def when(condition: Callable[[], bool], answer: Answer) -> Callable[[Any], None]:
+        def respond(handler: Any) -> None:
+            until(condition)
+            handler.send_response(200)
+            handler.send_header("Content-Type", "text/html")
+            handler.send_header("Content-Length", str(len(answer.body)))
+            handler.end_headers()
+            handler.wfile.write(answer.body)
+
+        return respond
+
+    asked = web.asked
+    burning = page(f"<div id=root></div><script>{BURN}</script>")
+    here = web.site("127.0.0.2", {f"/{trade}": drawn(prose(trade), more=BUSY) for trade in TRADES})
+    burns = web.site("127.0.0.3", {"/": when(lambda: asked["127.0.0.2"].count("/drawn") == len(TRADES), burning)})
+    after = web.site("127.0.0.4", {"/": when(lambda: "/burning" in asked["127.0.0.3"], drawn(prose("foundry")))})
+    seeds = [f"{burns}/", f"{after}/", *(f"{here}/{trade}" for trade in TRADES)]
+    settings = {"BROWSER_CONCURRENCY": 1, "BROWSER_CPU_SECONDS": CPU_SECONDS, "LOG_LEVEL": "DEBUG"}
+    done = crawl(tmp_path / "corpus", web, seeds, timeout=300, **settings, DOWNLOAD_TIMEOUT=120)
+    assert done.returncode == 0, done.log[-3000:]
+    (burnt,) = done.rejected.values()
+    assert burnt["url"] == f"{burns}/"
+    assert (burnt["reason"], burnt["detail"]) == ("browser_timeout", f"more than {CPU_SECONDS:g} s of CPU time")
+    assert sorted(done.kept) == sorted(seeds[1:])
+    assert done.log.count("Browser context started") == 2  # one until it, one after it

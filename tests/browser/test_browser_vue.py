@@ -1,6 +1,6 @@
 """A site that Vue draws in the browser, of which every text is known: late, scrolled, from embedded state, captured.
 
-`vue/` has the file `vue.runtime.global.prod.js` of the npm package vue 3.5.45 and its licence (MIT).
+Vue is that of the demo web (`demo/vue/`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from demo import scripted
 from tests.browser.conftest import crawl, page, prose, replay, script
 from tests.support.corpus_crawl import CorpusCrawl
 from tests.support.loopback_web import Answer, PolicyWeb
 
-VUE = (Path(__file__).parent / "vue" / "vue.runtime.global.prod.js").read_bytes()
+VUE = scripted.VUE.read_bytes()
 SCROLLS, PARTS = 3, 12
 HEAD = "<script src=/vue.js></script>"
 MOUNT = "Vue.createApp({{ setup() {{ {setup} }} }}).mount('#app')"

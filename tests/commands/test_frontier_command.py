@@ -136,7 +136,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
     ("words", "message"),
     [
         (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
-        (["requeue"], "one of the arguments what --parked is required"),
+        (["requeue"], "which URLs shall be tried again? One of: held, later, dead, parked"),
         (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'params', 'export', 'pause', "
          "'resume', 'drain', 'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),

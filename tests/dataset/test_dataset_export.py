@@ -73,7 +73,8 @@ def test_the_command_offers_every_format():
 def test_its_manifest_names_every_file_with_hash_and_count_and_the_version_it_comes_from(made, exports, to):
     said = orjson.loads((exports / to / EXPORT).read_bytes())
     files = {path.relative_to(exports / to).as_posix() for path in (exports / to).rglob("*") if path.is_file()}
-    assert files == {f["path"] for f in said["files"]} | {EXPORT, "README.md"} and len(said["files"]) > 1
+    version = f"registry/{hashlib.sha256((exports / to / EXPORT).read_bytes()).hexdigest()}.json"
+    assert files == {f["path"] for f in said["files"]} | {EXPORT, "README.md", version} and len(said["files"]) > 1
     for file in said["files"]:
         content = (exports / to / file["path"]).read_bytes()
         assert (file["sha256"], file["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))

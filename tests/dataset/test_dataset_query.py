@@ -66,6 +66,7 @@ def test_counts_by_sql_are_those_of_the_records(corpus):
 def test_the_second_question_reads_no_shard_again_and_a_broken_index_is_made_again(corpus):
     read: list[str] = []
     folder = corpus.path / "index"
+    shutil.rmtree(folder)  # the crawl has made it
     refresh(corpus.place, folder, progress=read.append)
     assert read == [e["path"] for e in corpus.manifest()["files"] if e["kind"] != "archive"]
     refresh(corpus.place, folder, progress=read.append)
@@ -139,6 +140,7 @@ def test_sql_that_is_no_question_to_the_tables_is_refused_and_changes_nothing(co
 
 
 def test_a_damaged_shard_is_told_and_no_index_is_made_of_it(corpus):
+    shutil.rmtree(corpus.path / "index")  # the crawl has made it
     path = next(e["path"] for e in corpus.manifest()["files"] if e["kind"] == "shards")
     (corpus.path / path).write_bytes(b"damaged")
     with pytest.raises(StorageError):

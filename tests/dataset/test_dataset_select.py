@@ -56,10 +56,30 @@ def test_a_condition_that_cannot_be_read_says_what_was_expected(text, words):
         condition_of(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "language = 'de' AND word_count > 500",
+        "word_count>500 or language in ('de')",
+        "language IN ('de', 'fr')",
+        "quality_signals->>'$.profile' = 'prose'",
+        "license_tag is not null",
+        "(word_count > 5)",
+    ],
+)
+def test_sql_given_to_where_is_told_where_it_belongs(text):
+    with pytest.raises(ValueError, match="--sql takes an SQL expression"):
+        condition_of(text)
+
+
+def test_a_value_with_the_words_of_sql_in_it_is_a_value():
+    assert condition_of("title=war and peace or not in love").value == "war and peace or not in love"
+
+
 def test_a_subset_has_the_records_as_they_are_and_says_where_they_come_from(corpus, tmp_path):
     wanted = Selection(languages=frozenset({"en"}), licences=frozenset({"CC-BY-4.0"}), min_quality=0.3)
     target = Place(str(tmp_path / "subset"))
-    before = corpus.everything()
+    before = {path: path.read_bytes() for path in corpus.path.rglob("*") if path.is_file()}
     run = select(corpus.place, target, wanted, max_bytes=1_000_000, now=1.8e9)
     records = [r for entry in read_files(target) for r in read_records(target, entry["path"])]
     expected = [
@@ -68,7 +88,9 @@ def test_a_subset_has_the_records_as_they_are_and_says_where_they_come_from(corp
         if r["language"] == "en" and r["license_tag"] == "CC-BY-4.0" and r["quality_score"] >= 0.3
     ]
     assert records == expected and len(records) == 2
-    assert not verify(target).damage and corpus.everything() == before
+    after = {path: path.read_bytes() for path in corpus.path.rglob("*") if path.is_file()}
+    assert not verify(target).damage and {path: after[path] for path in before} == before
+    assert {path.parent.name for path in after.keys() - before.keys()} == {"derived"}  # where the subset is
     source = hashlib.sha256((corpus.path / "manifest.json").read_bytes()).hexdigest()
     listed = orjson.loads((tmp_path / "subset" / "manifest.json").read_bytes())["runs"][-1]
     assert listed == run and run["selected_from"]["manifest_sha256"] == source

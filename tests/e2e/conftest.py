@@ -19,7 +19,7 @@ import pytest
 from demo.outputs import Access, CorpusRecords, read_access_log, read_corpus
 from demo.pages import load_second, load_web
 from demo.render import Web
-from demo.run import AGAIN, PROJECT, crawl_command, served
+from demo.run import AGAIN, PROJECT, crawl_command, draws_pages, served
 from tests.support.once import made_once
 
 POLITE_DELAY = 0.4  # seconds; longer than the jitter of a busy machine, so that the access log can be judged
@@ -53,7 +53,7 @@ class DemoCrawl:
 
     @property
     def web(self) -> Web:
-        return Web(load_web(), self.bases)
+        return Web(load_web(), self.bases, draws_pages([]))
 
     @property
     def corpus_dir(self) -> Path:
@@ -74,7 +74,7 @@ class DemoCrawl:
     @property
     def second_web(self) -> Web:
         """The web as it was when the third run came."""
-        return Web(load_second(), self.bases)
+        return Web(load_second(), self.bases, draws_pages([]))
 
     @property
     def second_corpus_dir(self) -> Path:

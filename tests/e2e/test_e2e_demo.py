@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import sys
 from collections import Counter
+from urllib.parse import urlsplit
 
 import pytest
 
+from crawler.config.browser import BrowserConfig
 from crawler.document import RECORD_FIELDS
-from demo import verdicts
+from crawler.observe.report.browser import MISSED
+from demo import scripted, verdicts
 from demo.expectations import Fate, expected_outcomes
+from demo.outputs import read_corpus
+from demo.pages import load_web
+from demo.render import Web
+from demo.run import resume_command, tally, without_browser
+from tests.e2e.conftest import run
+from tests.support.corpus_crawl import unpacked
 
 STEPS, TOLERANCE = 5, 1.0  # seconds; arrivals are logged by a server that may have to wait for the processor itself
 
 pytestmark = pytest.mark.usefixtures("demo_crawl")
+
+
+@pytest.fixture(scope="module")
+def studio(demo_crawl) -> dict[str, dict]:
+    """What became of the pages that a script draws, by path."""
+    if not demo_crawl.web.draws:
+        pytest.skip("no browser on this machine")
+    base = demo_crawl.web.bases["studio"]
+    return {r["canonical_url"].removeprefix(base): r for r in demo_crawl.corpus().kept if base in r["canonical_url"]}
 
 
 def test_the_crawl_ends_by_itself_and_says_that_it_went_well(demo_crawl) -> None:
@@ -36,25 +56,8 @@ def test_kept_texts_hold_the_article_and_neither_boilerplate_nor_personal_data(d
 def test_no_text_of_a_page_that_policy_refused_is_on_disk(demo_crawl) -> None:
     assert verdicts.leaked_texts(demo_crawl.corpus()) == []
     secret = b"The cake follows him through four ports"
-    holders = [f for f in demo_crawl.corpus_dir.rglob("*") if f.is_file() and secret in _plain_bytes(f)]
+    holders = [f for f in demo_crawl.corpus_dir.rglob("*") if f.is_file() and secret in unpacked(f)]
     assert holders == []
-
-
-def _plain_bytes(file) -> bytes:
-    import gzip
-    import zlib
-
-    import zstandard
-
-    data = file.read_bytes()
-    try:
-        if file.suffix == ".gz":
-            return gzip.decompress(data)
-        if file.suffix == ".zst":
-            return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
-        return data
-    return data
 
 
 def test_every_page_is_requested_as_often_as_it_needs(demo_crawl) -> None:
@@ -77,6 +80,13 @@ def test_the_crawler_says_who_it_is(demo_crawl) -> None:
     agents = {access.user_agent for access in demo_crawl.log}
     assert len(agents) == 1
     assert agents.pop().startswith("CorpusBot/")
+
+
+def test_what_a_page_in_the_browser_asks_for_is_asked_for_in_the_name_of_the_crawler(demo_crawl, studio) -> None:
+    asked = [a for a in demo_crawl.log if a.page.startswith(("/vue.js", "/parts/", "/api/"))]
+    pages = {access.user_agent for access in demo_crawl.log if access.page == "/robots.txt"}
+    assert {access.page.split("/")[1] for access in asked} == {"vue.js", "parts", "api"}
+    assert {access.user_agent for access in asked} == pages
 
 
 def test_every_record_has_every_field_of_the_contract(demo_crawl) -> None:
@@ -151,3 +161,42 @@ def test_the_report_command_prints_the_same_numbers_later(demo_crawl, scrapy) ->
 def test_the_dataset_verifies(demo_crawl, scrapy) -> None:
     done = scrapy("dataset", "verify", demo_crawl.corpus_dir)
     assert done.code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [
+        ("/slides", "js"),
+        ("/ladder", "js"),
+        ("/shutter", "js"),
+        ("/index-cards", "embedded"),
+        ("/night-train", "captured"),
+    ],
+)
+def test_a_page_that_a_script_draws_is_kept_whole_whatever_way_its_text_comes(demo_crawl, studio, path, method) -> None:
+    text = scripted.paragraphs(demo_crawl.web.sites["studio"].pages[path])
+    if path == "/ladder":  # it goes on; the crawl scrolls as often as it may
+        text = text[: BrowserConfig().max_scrolls + 1]
+        assert studio[path]["render_signals"]["browser"]["scrolls"] == BrowserConfig().max_scrolls
+    assert studio[path]["method_used"] == method
+    assert [part for part in text if part not in studio[path]["text"]] == []
+
+
+def test_the_demo_without_a_browser_says_so_in_one_line_and_goes_well(tmp_path, monkeypatch) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("valkey-server", "redis-server"):
+        if path := shutil.which(name):
+            (programs / name).symlink_to(path)
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(programs))
+    done = run([sys.executable, "-m", "demo.run", "--corpus", str(tmp_path / "corpus"), "-s", "DOWNLOAD_DELAY=0.05"])
+    assert done.code == 0, done.output[-4000:]
+    records = read_corpus(tmp_path / "corpus")
+    bases = {r["canonical_url"].rpartition("/slides")[0] for r in records.rejected if "/slides" in r["canonical_url"]}
+    port = urlsplit(bases.pop()).port
+    sites = load_web()
+    web = Web(sites, {name: f"http://127.0.0.{site.number}:{port}" for name, site in sites.items()}, draws=False)
+    for line in (without_browser(web), tally(web, records), f"4 pages {MISSED[:40]}"):
+        assert done.output.count(line) == 1, done.output
+    assert resume_command(tmp_path / "corpus") in done.output

@@ -35,6 +35,8 @@ def rejected(a_minute: float, reason: str = "too_short") -> dict[str, str]:
 KEPT, RESPONSES, LEASES = "corpus_documents_kept_total", "corpus_responses_total", "corpus_leases_total"
 USED, LIMIT = "corpus_frontier_server_memory_bytes", "corpus_frontier_server_memory_limit_bytes"
 FETCHABLE, FINISHED = "corpus_frontier_fetchable", "corpus_frontier_finished_per_second"
+SEALING, DELIVERY = "corpus_output_seal_seconds_total", "corpus_output_delivery_seconds_total"
+OF_POD, OF_OTHER = (f'{{namespace="crawler",pod="{name}",instance="{name}",folder="shards"}}' for name in "ab")
 UP = gauge("corpus_frontier_up", 1, "{}")
 FEWER = {"series": KEPT + SPACE, "values": "0+60x1440 86400+10x300"}
 MORE_REJECTED = {"series": 'corpus_documents_rejected_total{namespace="crawler",reason="x"}',
@@ -52,6 +54,8 @@ CASES: dict[str, tuple[list[dict[str, str]], list[dict[str, str]], str]] = {
     "LeasesExpire": ([counts("corpus_leases_lost_total", 2), counts(LEASES, 100)],
                      [counts("corpus_leases_lost_total", 0.5), counts(LEASES, 100)], "40m"),
     "FrontierMemory": ([gauge(USED, 81), gauge(LIMIT, 100)], [gauge(USED, 79), gauge(LIMIT, 100)], "12m"),
+    "OutputSlow": ([counts(SEALING, 4, OF_POD), counts(DELIVERY, 30, OF_POD)],
+                   [counts(SEALING, 4, OF_POD), counts(DELIVERY, 20, OF_POD), counts(DELIVERY, 20, OF_OTHER)], "90m"),
     "TaskFailed": ([gauge("kube_job_status_failed", 1, '{namespace="crawler",job_name="seed"}')],
                    [gauge("kube_job_status_failed", 1, '{namespace="other",job_name="seed"}')], "3m"),
 }  # fmt: skip

@@ -74,6 +74,21 @@ def set_aside(found):
     return {url for url, reason in found.items() if reason == "yield_quarantine"}
 
 
+def test_a_domain_that_gives_what_it_always_gave_is_not_said_to_be_released(tmp_path):
+    site = ThreadingHTTPServer((ADDRESS, 0), Handler)
+    site.daemon_threads = True
+    threading.Thread(target=site.serve_forever, args=(0.05,), daemon=True).start()
+    port = site.server_address[1]
+    corpus = tmp_path / "corpus"
+    arguments = ("crawl", "corpus", "-a", f"url=http://{ADDRESS}:{port}/p/0")
+    assert scrapy(*arguments, corpus=corpus, NETWORK_PORTS=port).returncode == 0
+    done = scrapy("quarantine", "--release", f"{ADDRESS}:{port}", corpus=corpus)
+    site.shutdown()
+    site.server_close()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{ADDRESS}:{port} is not in quarantine now; ")
+
+
 def test_the_replay_that_it_advises_keeps_what_was_set_aside(released, tmp_path):
     _, before, said, _ = released
     assert len(set_aside(before)) >= 5

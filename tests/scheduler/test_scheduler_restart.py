@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -13,8 +14,8 @@ from scrapy import Request
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Limits, PutStatus
-from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.frontier.model import Fault, Limits, PutStatus
+from crawler.scheduler.acknowledge import SYNCED_SECONDS, Acknowledgements
 from crawler.scheduler.in_flight import InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
@@ -144,11 +145,61 @@ def test_links_are_put_again_where_the_frontier_was_emptied_under_a_worker(serve
     with_frontier(server, scenario)
 
 
-def prefetch_of(frontier: Frontier) -> Prefetch:
+def prefetch_of(frontier: Frontier, put_queue: PutQueue | None = None) -> Prefetch:
     stats = SimpleNamespace(inc_value=lambda *_: None, set_value=lambda *_: None)
     engine = SimpleNamespace(closing=False, wake=lambda: None)
     config = from_mapping({}).frontier
-    return Prefetch(engine, stats, config, frontier, InFlight(), start_urls=None, putting=lambda: False)
+    put_queue = put_queue or PutQueue(frontier, lambda: None)
+    return Prefetch(engine, stats, config, frontier, InFlight(), start_urls=None, put_queue=lambda: put_queue)
+
+
+@pytest.mark.parametrize("way", ["put back", "tried again", "set aside"])
+def test_a_url_that_comes_back_to_a_server_that_has_forgotten_it_is_queued_there_again(server, way):
+    async def scenario(frontier):
+        in_flight = InFlight()
+        stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
+        given = Acknowledgements(stats, frontier, in_flight, revisits, stir=lambda: None, backoff=1.0)
+        before = size_of(server)
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        in_flight.add(lease, frontier.connection.epoch)
+        kill(server)
+        os.truncate(file_of(server), before)
+        server.ensure()
+        if way == "put back":
+            await given.put_back(lease.token, 0.0)
+        elif way == "tried again":
+            assert await given.retry(lease.token, 0.0, "broken", Fault.URL)
+        else:
+            await given.hold(lease.token, 0.0, "robots.txt does not answer")
+        assert not in_flight
+        (again,) = (await frontier.lease(1)).leases
+        assert again.url == PARENT.url
+
+    with_frontier(server, scenario)
+
+
+def test_seeds_that_went_with_the_last_second_are_put_again_and_older_ones_are_on_the_disk(server):
+    async def scenario(frontier):
+        put_queue = PutQueue(frontier, lambda: None)
+        prefetch = prefetch_of(frontier, put_queue)
+        before = size_of(server)
+        await put_queue.put([PARENT], of_page=False)
+        await put_queue.put([CHILD])  # its page puts it again
+        for _ in range(2):
+            kill(server)
+            os.truncate(file_of(server), before)
+            server.ensure()
+            asked = time.monotonic()
+            assert not (await frontier.lease(1)).leases
+            await prefetch._remind(asked)
+            assert (await frontier.counts()).queued == 1
+            (lease,) = (await frontier.lease(1)).leases
+            assert lease.url == PARENT.url
+        await prefetch._remind(time.monotonic() + SYNCED_SECONDS)
+        assert not put_queue._young
+
+    with_frontier(server, scenario)
 
 
 def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doubt(server):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
+from pyarrow import parquet
 
 from crawler.storage.files.shards import read_lines
 from tests.support.places import PROJECT
@@ -71,6 +72,8 @@ class CorpusCrawl:
 def unpacked(path: Path) -> bytes:
     """The bytes of a file, decompressed where its name says that it is compressed."""
     raw = path.read_bytes()
+    if path.suffix == ".parquet":  # of the index; its name is that of the shard and more
+        return raw + str(parquet.read_table(path).to_pylist()).encode()
     if ".gz" in path.suffixes:
         return gzip.decompress(raw)
     if ".zst" in path.suffixes:

@@ -105,6 +105,10 @@ def everything(folder: Path) -> bytes:
 
 def _unpacked(path: Path) -> bytes:
     raw = path.read_bytes()
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        return raw + str(parquet.read_table(path).to_pylist()).encode()
     if ".zst" in path.name or raw[:4] == b"\x28\xb5\x2f\xfd":
         return raw + zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True).read()
     return raw + gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw

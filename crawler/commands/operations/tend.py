@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from scrapy.exceptions import UsageError
+
 from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
 from crawler.frontier.operate import REQUEUE, Order, act, parameters, status, with_frontier
@@ -25,7 +27,7 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 
 def _which_urls(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group(required=True)
+    which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "what", nargs="?", choices=REQUEUE, help="URLs on hold, waiting for a later try, given up, or parked"
     )
@@ -56,6 +58,13 @@ def _parameters(opts: argparse.Namespace, load: Load) -> list[str]:
     """Raises: ConfigError, FrontierError, ActionError."""
     sys.stdout.write(parameters(load(), opts.domain, as_json=opts.json) + "\n")
     return []
+
+
+def _requeue(opts: argparse.Namespace, load: Load) -> list[str]:
+    """Raises: UsageError where it is not said which URLs; ConfigError, FrontierError, ActionError."""
+    if not (opts.what or opts.parked):
+        raise UsageError(f"which URLs shall be tried again? One of: {', '.join(REQUEUE)}")
+    return _act(opts, load)
 
 
 def _act(opts: argparse.Namespace, load: Load) -> list[str]:
@@ -110,7 +119,10 @@ OPERATIONS = {
     "resume": Operation("what was paused goes on", "resume --domain example.org", _one_domain, _act),
     "drain": Operation("workers finish what they have and end", "drain", _nothing, _act),
     "requeue": Operation(
-        "URLs on hold, waiting, given up or parked are tried again", "requeue dead --reason timeout", _which_urls, _act
+        "URLs on hold, waiting, given up or parked are tried again",
+        "requeue dead --reason timeout",
+        _which_urls,
+        _requeue,
     ),
     "purge": Operation(
         "forget the queue of a domain and take nothing new of it", "purge example.org --yes", _what_goes, _act

@@ -6,28 +6,48 @@ import argparse
 import sys
 
 from crawler.commands.operation import Load, Operation
+from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
-from crawler.storage.files.place import Place
+from crawler.storage.corpus.manifest import merge
+from crawler.storage.files.place import LEDGERS, Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, --fix."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
+    parser.add_argument("--close-runs", action="store_true", help="with --fix, in an object store: end the runs of "
+                        f"workers silent for {SILENT_SECONDS / 60:.0f} minutes")  # fmt: skip
+    parser.add_argument("--yes", action="store_true", help="close these runs without asking")
 
 
 def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
     """Hashes, counts, every line, and that each URL has one verdict. Raises: StorageError where there is no corpus."""
-    place = Place(opts.corpus)
-    place.manifest()
-    if opts.fix and (sealed := finish_dead_writers(place)):
+    with spooled(Place(opts.corpus)) as place:
+        if opts.fix and place.remote and place.listing(LEDGERS):
+            merge(place)  # a manifest.json that was lost or torn is written again
+        place.manifest()
+        if opts.close_runs and not (opts.fix and place.remote):
+            return ["--close-runs goes with --fix and the URL of a corpus in an object store"]
+        if opts.close_runs and (problems := _close(place, yes=opts.yes)):
+            return problems
+        return _check(place, fixes=opts.fix)
+
+
+def _check(place: Place, *, fixes: bool) -> list[str]:
+    if fixes and (sealed := finish_dead_writers(place)):
         sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
     found = verify(place)
     lines = found.surplus + found.superseded
-    if lines and opts.fix and not found.damage:
+    if lines and fixes and not found.damage:
         sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
         found = verify(place)
     problems = list(found.damage)
+    if place.remote and (late := unmerged(place)):
+        problems.append(
+            f"manifest.json lacks or still lists {len(late):,} file(s), {late[0]} for one: a worker at work merges it "
+            "once a minute; where all have ended, use --fix"
+        )
     if found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
     if not problems:
@@ -38,6 +58,25 @@ def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  #
                 f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)\n"
             )
     return problems
+
+
+def _close(place: Place, *, yes: bool) -> list[str]:
+    """Show which runs have no end, ask, close those of silent workers."""
+    runs = open_runs(place)
+    dead = [run for run in runs if run.silent >= SILENT_SECONDS]
+    for run in runs:
+        will = "will be closed" if run in dead else f"stays open: less than {SILENT_SECONDS:,.0f} s, it may be at work"
+        sys.stdout.write(f"{run.writer}, started {run.started}: silent for {run.silent:,.0f} s; {will}\n")
+    if dead and not (yes or _agreed("Are these workers gone for good? [y/N] ")):
+        return ["nothing was changed; add --yes to close these runs"]
+    if dead:
+        sys.stdout.write(f"closed {len(close_runs(place, dead))} run(s)\n")
+    return []
+
+
+def _agreed(question: str) -> bool:
+    """True where a person at a terminal says yes."""
+    return sys.stdin.isatty() and input(question).strip().lower() in {"y", "yes"}
 
 
 def _once(found: Findings) -> str:

@@ -5,6 +5,7 @@ Nothing is written before every target is known to be within its tolerance. The 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from crawler.dataset.export import Exported, Filling, draft_beside, put, settle
+from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
 from crawler.dataset.export_formats import FORMATS, Format
 from crawler.dataset.mix.pick import Picked, pick
 from crawler.dataset.mix.solve import Marginal, Problem, solve
@@ -26,6 +27,7 @@ from crawler.dataset.mix.tokens import counter
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
+from crawler.times import Clock
 
 if TYPE_CHECKING:
     import duckdb
@@ -107,8 +109,9 @@ def mix(
     max_bytes: int,
     card: Callable[[Plan, Exported, Format], str] | None = None,
     progress: Callable[[int], object] = lambda _: None,
+    clock: Clock = time.time,
 ) -> tuple[Plan, Exported]:
-    """Write the mixture to the folder `out`, as one of `FORMATS`; equal sources give equal bytes.
+    """Write the mixture to the folder `out`, as one of `FORMATS`; equal sources give equal bytes outside its registry.
 
     max_bytes: of records as JSON in one file. card: makes README.md. progress: documents read, then written.
     Memory: DuckDB's limit, the groups, one record (with Parquet one row group).
@@ -125,7 +128,7 @@ def mix(
         if card is not None:
             put(draft / "README.md", card(mixture.plan, files.result(), FORMATS[to]).encode())
         put(draft / MIX, _encoded(_manifest(mixture.plan, to, lineage, files)))
-        settle(draft, out)
+        settle_version(draft, out, MIX, mixture.sources.places(), now=clock())
     return mixture.plan, files.result()
 
 

@@ -17,6 +17,7 @@ import orjson
 from crawler.dataset.diff import Side, side_of
 from crawler.dataset.export import withdrawn
 from crawler.dataset.mix.spec import Source
+from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
 from crawler.document import RECORD_FIELDS
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -85,6 +86,11 @@ class Sources:
             mapping = {"fields": dict(each.fields), "set": dict(each.constants)}
             found.append({"name": each.name, **what, **{name: value for name, value in mapping.items() if value}})
         return found
+
+    def places(self) -> dict[str, str]:
+        """Where the corpora and the derived folders among the sources are, by the hash of the version that is read."""
+        found = {version_hash(side.place, side.version): side.place.url for side in self._sides.values()}
+        return found | folders_around(path for paths in self._files.values() for path in paths)
 
 
 def _any(tests: list[Callable[[Record], bool]]) -> Callable[[Record], bool]:

@@ -5,6 +5,7 @@ Fingerprints, bands, thresholds and verification are those of the crawl; only th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from crawler.config import Config
-from crawler.dataset.export import Exported, Filling, draft_beside, put, settle
+from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
 from crawler.dataset.export_formats import FORMATS
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.supply import open_database
@@ -26,6 +27,7 @@ from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.records import Record, encode
+from crawler.times import Clock
 
 ACROSS_FORMAT = "crawler-across/1"
 ACROSS = "across.json"
@@ -141,10 +143,11 @@ class Across:
             for (place,) in rows:
                 yield place
 
-    def write(self, out: Path, to: str, *, max_bytes: int) -> Exported:
+    def write(self, out: Path, to: str, *, max_bytes: int, clock: Clock = time.time) -> Exported:
         """Write what remains to the folder `out`, as one of `FORMATS`, with the list and a manifest.
 
-        Equal corpora give equal bytes. Raises: StorageError where `out` is in use or a corpus changes meanwhile.
+        Equal corpora give equal bytes outside its registry. Raises: StorageError where `out` is in use or a corpus
+        changes meanwhile.
         """
         with ExitStack() as stack:
             draft = draft_beside(out, stack)
@@ -156,7 +159,7 @@ class Across:
                 raise StorageError(f"{out}: a corpus changed while it was compared; run the same command again")
             options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
             put(draft / ACROSS, orjson.dumps(manifest, option=options))
-            settle(draft, out)
+            settle_version(draft, out, ACROSS, self._sources.places(), now=clock())
         return files.result()
 
     def write_list(self, path: Path) -> None:

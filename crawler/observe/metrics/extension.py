@@ -11,14 +11,18 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawler.observe.metrics.health import Pulse, silence
+from crawler.pipelines.sink import sink_of
 from crawler.pool.pool import pool_of
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of, has_frontier
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from crawler.storage.files.throughput import Totals
 
 
 class MetricsExtension:
@@ -45,6 +49,7 @@ class MetricsExtension:
         """Begin to serve. Raises: EndpointError where the port was taken since the start was checked."""
         from crawler.observe.metrics.endpoint import served  # a crawl without metrics does not load the client
         from crawler.observe.metrics.observed import Observed
+        from crawler.observe.metrics.output import OutputCollector
         from crawler.observe.metrics.worker import WorkerCollector
 
         assert self._crawler.stats is not None
@@ -53,7 +58,8 @@ class MetricsExtension:
         self._crawler.signals.connect(self._observed.answered, signals.response_received)
         self._crawler.signals.connect(self._observed.judged, signals.item_scraped)
         self._crawler.signals.connect(self._observed.judged, signals.item_dropped)
-        collector = WorkerCollector(self._crawler.stats.get_stats, self._observed)
+        output = OutputCollector(self._written)
+        collector = WorkerCollector(self._crawler.stats.get_stats, self._observed, output)
         probes = {"/live": self._pulse.problem, "/ready": self._not_ready}
         self._stack.enter_context(served(collector, self._host, self._port, probes))
 
@@ -64,6 +70,10 @@ class MetricsExtension:
             with suppress(asyncio.CancelledError):
                 await self._beating
         self._stack.close()
+
+    def _written(self) -> Mapping[str, Totals]:
+        sink = sink_of.existing(self._crawler)
+        return {} if sink is None else sink.corpus.throughput.totals
 
     def _not_ready(self) -> str:
         """A replay has no frontier: it is ready while its loop turns."""

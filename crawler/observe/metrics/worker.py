@@ -75,15 +75,15 @@ FAMILIES = (
 
 
 class WorkerCollector(Collector):
-    """Reads the counters when Prometheus asks, in the thread of the endpoint."""
+    """Reads the counters when Prometheus asks, in the thread of the endpoint; behind them, what `others` collect."""
 
-    def __init__(self, stats: Callable[[], Mapping[str, Any]], observed: Collector | None = None) -> None:
-        self._stats, self._observed = stats, observed
+    def __init__(self, stats: Callable[[], Mapping[str, Any]], *others: Collector) -> None:
+        self._stats, self._others = stats, others
 
     def collect(self) -> Iterator[Metric]:
         """All families; one without a counter yet has no series."""
         stats = dict(self._stats())  # a copy: the crawl goes on counting
         for family in FAMILIES:
             yield family.read(stats)
-        if self._observed is not None:
-            yield from self._observed.collect()
+        for other in self._others:
+            yield from other.collect()

@@ -5,10 +5,12 @@ Synchronous and not thread-safe: exactly one thread calls it (`crawler/pipelines
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from crawler import __version__
@@ -21,12 +23,17 @@ from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
+from crawler.storage.corpus.version import register
+from crawler.storage.files import record_index
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
+from crawler.storage.files.throughput import Throughput
 from crawler.storage.types import Origin, RunKind, Sealed
 from crawler.times import rfc3339
+
+logger = logging.getLogger(__name__)
 
 CHECKPOINT_SECONDS = 60.0
 """How often the counters of a running crawl reach its ledger."""
@@ -61,6 +68,7 @@ class Corpus:
         self._lock = lock_of(self.place, self.writer)
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self.kind: RunKind = "crawl"  # set it before `open`
+        self.throughput = Throughput()
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()
         self._checkpoint = self._merged = 0.0
@@ -173,10 +181,15 @@ class Corpus:
             self._seal_old()
 
     def rest(self) -> None:
-        """Seal what is older than SHARD_MAX_AGE_SECONDS while no record comes; everything taken is committed."""
+        """Seal what is older than SHARD_MAX_AGE_SECONDS while no record comes; everything taken is committed.
+
+        A remote ledger is saved as well: it is the sign of life of a worker that has nothing to write.
+        """
         if self._failed is None:
             with self._failing():
                 self._seal_old()
+                if self.place.remote and self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
+                    self._save()
 
     def deliver(self) -> None:
         """Seal every file now: somebody waits for what is in them. Raises: StorageError."""
@@ -190,7 +203,7 @@ class Corpus:
         return self.kind == "crawl" and self.place.remote and self._config.storage.ack_after == "upload"
 
     def close(self) -> None:
-        """Seal every file, end the run, write the manifest, release the lock. After a failure: only the last."""
+        """Seal every file, end the run, note the version, release the lock. After a failure: only the last."""
         try:
             if self._failed is None:
                 with self._failing():
@@ -201,12 +214,14 @@ class Corpus:
                     self._run["ended"] = rfc3339(self._clock())
                     self._save()
                     merge(self.place)
+                    register(self.place)
         finally:
             for writer in (self._archive, self._kept, self._rejected):
                 writer.abandon()
             self._lock.release()
 
     def _begin(self) -> None:
+        self.throughput.begin()
         if self._unsealed_since is None:
             self._unsealed_since = self._clock()
 
@@ -220,6 +235,7 @@ class Corpus:
             self._seal_all()
 
     def _seal_all(self) -> None:
+        self.throughput.begin()
         self._archive.seal()
         self._kept.seal()
         self._rejected.seal()
@@ -242,16 +258,31 @@ class Corpus:
         self._checkpoint = self._clock()
 
     def _sealed(self, path: Path, entry: Sealed) -> None:
-        relative = f"{path.parent.name}/{path.name}"
+        folder = path.parent.name
+        self.throughput.sealed(folder, entry)
+        relative = f"{folder}/{path.name}"
         for name in with_index(relative):
             self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
+        self._index(relative, entry)
         if not self.place.remote or self._clock() - self._merged >= REMOTE_MERGE_SECONDS:
             merge(self.place)
             self._merged = self._clock()
         for name in with_index(relative):
             self.place.forget_local(name)
+        self.throughput.delivered(folder)
+
+    def _index(self, relative: str, entry: Sealed) -> None:
+        """Write the index of a shard that is sealed and listed. A failure costs no page: the next query makes it."""
+        wanted = self._config.storage.index_at_seal and not self.place.remote and find_spec("pyarrow") is not None
+        if not wanted or relative.startswith(f"{ARCHIVE}/"):
+            return
+        try:
+            path = self.place.root / index_path(relative)
+            record_index.make(self.place, relative, entry["sha256"], entry["documents"], path)
+        except Exception as error:  # pyarrow raises errors of its own, and the shard is safe
+            logger.warning("%s: has no index now (%s); the next query makes it", relative, error)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage

@@ -137,6 +137,11 @@ def merge(place: Place) -> Manifest:
     return _merge_remote(place) if place.remote else _merge_local(place)
 
 
+def ledgers_of(place: Place) -> list[LedgerFile]:
+    """The ledgers of every writer of a remote corpus. Raises: StorageError naming one that cannot be read."""
+    return cast("list[LedgerFile]", place.load_all(LEDGERS, sorted(_ledger_states(place))))
+
+
 def _merge_remote(place: Place) -> Manifest:
     for _ in range(MERGE_TRIES):
         before = _ledger_states(place)

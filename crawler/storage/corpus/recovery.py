@@ -98,6 +98,12 @@ def writers_of_files(place: Place) -> set[str]:
     return {match["writer"] for name in names if (match := _NAME.fullmatch(name))}
 
 
+def writer_of(path: str) -> str | None:
+    """The worker whose file this is; None for an index, a stranger's file and one of a rewrite."""
+    match = _NAME.fullmatch(path.rpartition("/")[2])
+    return match["writer"] if match and not match["writer"].startswith(REWRITER) else None
+
+
 def local_names(place: Place, folder: str) -> list[str]:
     """Names of files in a local folder, in progress or sealed."""
     path = place.root / folder

@@ -120,6 +120,25 @@ def replace_file(path: Path, content: bytes) -> None:
     rename_durably(temporary, path)
 
 
+def create_file(path: Path, content: bytes) -> bool:
+    """Write a small file that must be new, in one step; False where there is one. Its folder is made where it lacks."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            return False
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(path.parent)
+    return True
+
+
 def zstd_frame(data: bytes) -> bytes:
     """One checksummed zstd frame of the journal (level 3: 0.06 ms a page)."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)

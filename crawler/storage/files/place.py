@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ import orjson
 from fsspec.utils import tokenize
 
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import replace_file
+from crawler.storage.files.journal import create_file, replace_file
 from crawler.storage.types import Manifest
 
 logger = logging.getLogger(__name__)
@@ -33,11 +34,13 @@ REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
 INDEX = "index"
 """Holds the fields of records without their texts (`crawler/dataset/record_index.py`)."""
+REGISTRY = "registry"
+"""Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX}
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -154,11 +157,7 @@ class Place:
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:
-            listed = relative == MANIFEST or relative.startswith(f"{LEDGERS}/")
-            ours = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS))
-            way = f"`scrapy dataset repair {self.url}` writes it again from the files" if listed and ours else ""
-            way = way or "restore it or give another folder"
-            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {way}") from None
+            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {self._way(relative)}") from None
         except OSError as error:
             raise StorageError(f"{self.path_of(relative)}: cannot be read ({error})") from error
 
@@ -174,7 +173,54 @@ class Place:
         paths = {self._full(f"{folder}/{name}"): name for name in names}
         with self._errors("read"):
             found = self._fs.cat(list(paths), on_error="omit") if paths else {}
-            return [orjson.loads(content) for _, content in sorted(found.items())]
+        return [self._parsed(f"{folder}/{key.rpartition('/')[2]}", content) for key, content in sorted(found.items())]
+
+    def _parsed(self, relative: str, content: bytes) -> Any:
+        try:
+            return orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {self._way(relative)}") from None
+
+    def _way(self, relative: str) -> str:
+        """What to do about a manifest or a ledger that cannot be read."""
+        if not (relative == MANIFEST or relative.startswith(f"{LEDGERS}/")):
+            return "restore it or give another folder"
+        if self.remote and relative == MANIFEST:
+            return f"`scrapy dataset verify --fix {self.url}` writes it again from {LEDGERS}/"
+        if self.remote:
+            return (
+                "restore it from an older version of the object; or copy the corpus to a disk, run `scrapy dataset "
+                f"repair` there, and bring {LEDGERS}/ and {MANIFEST} back"
+            )
+        if any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS)):
+            return f"`scrapy dataset repair {self.url}` writes it again from the files"
+        return "restore it or give another folder"
+
+    # --- signs of life -----------------------------------------------------------------------------------------------
+    def modified(self, relative: str) -> float:
+        """When a file was written, by the clock of the store; seconds since the epoch. Raises: StorageError."""
+        with self._errors("ask"):
+            self._fs.invalidate_cache()
+            return float(self._fs.modified(self._full(relative)).timestamp())
+
+    def age(self, relative: str) -> float:
+        """Seconds since a file was written. Both moments are the store's, so that no clock has to agree with it.
+
+        Raises: StorageError where the store cannot be written or does not say when a file was.
+        """
+        probe = f"{LEDGERS}/.clock.{uuid.uuid4().hex}"
+        self.put(probe, b"now\n")
+        try:
+            return self.modified(probe) - self.modified(relative)
+        finally:
+            self.remove(probe)
+
+    def fetch(self, relative: str) -> Path:
+        """Copy a file of a remote corpus to its place in the spool. Raises: StorageError."""
+        local = self.root / relative
+        with self._errors("read"):
+            self._fs.get_file(self._full(relative), str(local))
+        return local
 
     # --- writing -----------------------------------------------------------------------------------------------------
     def save_json(self, relative: str, content: Any) -> None:
@@ -190,6 +236,21 @@ class Place:
             return
         with self._errors("write to"), self._fs.open(self._full(relative), "wb") as file:
             file.write(content)
+
+    def create(self, relative: str, content: bytes) -> bool:
+        """Write a small file that must be new; False where there is one of this name. Of two writers one succeeds.
+
+        Raises: StorageError.
+        """
+        if not self.remote:
+            return create_file(self.root / relative, content)
+        with self._errors("write to"):
+            try:
+                self._fs.makedirs(self._full(relative).rpartition("/")[0], exist_ok=True)
+                self._fs.pipe_file(self._full(relative), content, mode="create")
+            except FileExistsError:
+                return False
+            return True
 
     def publish(self, relative: str) -> None:
         """Bring a finished file to the corpus; nothing to do where it grew there."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crawler.observe.metrics.frontier import GAUGES
 from crawler.observe.metrics.observed import Observed
+from crawler.observe.metrics.output import COUNTERS
 from crawler.observe.metrics.worker import FAMILIES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/metrics.md"
@@ -18,9 +19,11 @@ def tables() -> dict[str, str]:
         f"| `{f.name}{'_total' if f.type == 'counter' else ''}` | {f.type} | {f.documentation} |"
         for f in Observed(lambda: 0).collect()
     ]
+    output = [f"| `corpus_output_{name}_total` | {doc} |" for name, (doc, _) in COUNTERS.items()]
     return {
         "the pages": "\n".join(["| metric | type | what |", "|---|---|---|", *observed]),
         "a worker": "\n".join(["| counter | labels | what |", "|---|---|---|", *worker]),
+        "the output": "\n".join(["| counter | what |", "|---|---|", *output]),
         "the frontier": "\n".join(["| gauge | what |", "|---|---|", *frontier]),
     }
 

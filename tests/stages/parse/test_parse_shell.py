@@ -13,6 +13,7 @@ from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.shell import looks_like_shell
 from crawler.stages.parse.stage import ParseStage
 from crawler.storage.files.shards import read_lines
+from demo.expectations import needs_browser
 from demo.pages import load_web
 from demo.render import Web, page_html
 
@@ -82,16 +83,21 @@ def test_what_makes_a_page_a_shell(found: dict[str, object], words: int, expecte
     assert looks_like_shell(found, words) is expected
 
 
-def test_no_page_of_the_demo_web_looks_like_a_shell() -> None:
-    extract, seen = ExtractionStage(ExtractionConfig()), 0
+def test_the_pages_of_the_demo_web_that_a_script_draws_look_like_shells_and_no_other_page_does() -> None:
+    extract, shells, embedded = ExtractionStage(ExtractionConfig()), set(), set()
     sites = load_web()
     web = Web(sites, {name: f"http://127.0.0.{site.number}" for name, site in sites.items()})
     for page in web.pages():
         doc = parsed(page_html(web, page))
         extract(doc)
-        assert not looks_like_shell(doc.render_signals.get("shell", {}), doc.word_count), page
-        seen += 1
-    assert seen > 100
+        if looks_like_shell(doc.render_signals.get("shell", {}), doc.word_count):
+            shells.add(page)
+        if doc.method_used == "embedded":
+            embedded.add(page)
+    scripted = {page for page in web.pages() if page.script}
+    assert shells == {page for page in scripted if needs_browser(page)}
+    assert embedded == scripted - shells
+    assert (len(web.pages()) - len(scripted) > 100, len(shells), len(embedded)) == (True, 4, 1)
 
 
 # --- text in the page's own data ----------------------------------------------------------------------------------

@@ -1,0 +1,195 @@
+"""`scrapy dataset log | show | tag | lineage FOLDER`: versions, what they were made of, and who holds a document."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from scrapy.exceptions import UsageError
+
+from crawler.commands.operation import Load, Operation
+
+if TYPE_CHECKING:
+    from crawler.dataset.registry.holdings import Holding, Trace
+    from crawler.storage.corpus.registry import Version
+
+SHORT = 12
+"""Characters of a hash that are shown."""
+
+
+def _declare_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export, mix or across wrote; or its URL")
+    parser.add_argument("--json", action="store_true", help="all of it as JSON")
+
+
+def _declare_show(parser: argparse.ArgumentParser) -> None:
+    _declare_folder(parser)
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: what stands")
+
+
+def _declare_tag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export, mix or across wrote; or its URL")
+    parser.add_argument("name", metavar="NAME", help="a letter, then letters, digits, '.', '_' and '-'")
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: what stands")
+    parser.add_argument("--move", action="store_true", help="let it name another version from now on")
+
+
+def _declare_lineage(parser: argparse.ArgumentParser) -> None:
+    _declare_folder(parser)
+    parser.add_argument("page", nargs="?", default="", metavar="URL", help="a page, by URL or doc_id: back and forward")
+    parser.add_argument("--domain", metavar="D[,D]", default="", help="forward: these domains with their subdomains")
+    parser.add_argument("--withdrawn", action="store_true", help="forward: everything that was withdrawn")
+    parser.add_argument(
+        "--also-in", dest="more", action="append", default=[], metavar="FOLDER",
+        help="look here, too; repeatable (folders that the registry knows are followed anyway)",
+    )  # fmt: skip
+
+
+def _log(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Raises: StorageError."""
+    from crawler.dataset.registry.find import newest_first
+    from crawler.storage.corpus.registry import Registry
+    from crawler.storage.files.place import Place
+
+    place = Place(opts.folder)
+    found, tags = newest_first(place), Registry(place).tags()
+    names = {v["sha256"]: [t["name"] for t in tags.values() if t["sha256"] == v["sha256"]] for v in found}
+    if opts.json:
+        _print_json([version | {"tags": names[version["sha256"]]} for version in found])
+    else:
+        sys.stdout.writelines(f"{_line(version, names[version['sha256']])}\n" for version in found)
+    return []
+
+
+def _show(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Raises: StorageError."""
+    from crawler.dataset.registry.find import named
+    from crawler.storage.files.place import Place
+
+    version = named(Place(opts.folder), opts.version)
+    if opts.json:
+        _print_json(version)
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _details(version))
+    return []
+
+
+def _tag(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Raises: StorageError."""
+    from crawler.dataset.registry.find import named
+    from crawler.storage.corpus.registry import Registry
+    from crawler.storage.files.place import Place
+    from crawler.times import rfc3339
+
+    place = Place(opts.folder)
+    version, registry = named(place, opts.version), Registry(place)
+    registry.add(version)
+    registry.set_tag(opts.name, version["sha256"], time=rfc3339(time.time()), move=opts.move)
+    sys.stdout.write(f"{opts.name} names {version['sha256'][:SHORT]}\n")
+    return []
+
+
+def _lineage(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Back to the archive, forward to every version. Raises: UsageError, StorageError."""
+    from rich.console import Console
+
+    from crawler.dataset.registry.holdings import Wanted, trace
+    from crawler.urls.canonicalize import canonicalize
+
+    if bool(opts.page) + bool(opts.domain) + opts.withdrawn != 1:
+        raise UsageError("expected one of URL (or doc_id), --domain and --withdrawn")
+    names = frozenset({opts.page, canonicalize(opts.page) or opts.page} if opts.page else ())
+    wanted = Wanted(names, frozenset(name.strip().lower() for name in opts.domain.split(",") if name.strip()))
+    with Console(stderr=True).status("reading …") as status:
+        found = trace(opts.folder, opts.more, wanted, progress=lambda folder: status.update(f"reading {folder}"))
+    origin = _origin(opts)
+    if opts.json:
+        forward = {"folders": found.folders, "versions": found.versions, "unread": found.unread}
+        holdings = [holding.as_dict() for holding in found.holdings]
+        _print_json({"origin": origin, **forward, "holdings": holdings})
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in [*_origin_lines(origin), *_trace_lines(found)])
+    return [*found.unread, *_still_held(found.holdings)]
+
+
+def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
+    from crawler.dataset.registry.origin import origin_of
+    from crawler.storage.files.place import Place
+
+    return origin_of(Place(opts.folder), opts.page) if opts.page else None
+
+
+def _line(version: Version, tags: Sequence[str]) -> str:
+    parents = ", ".join(_parent(parent) for parent in version["parents"]) or "nothing"
+    counts = ", ".join(f"{count:,} {name}" for name, count in version["counts"].items() if name != "bytes")
+    named = f" [{', '.join(tags)}]" if tags else ""
+    head = f"{version['sha256'][:SHORT]}{named} {version['time'] or 'no time'}"
+    return f"{head} {version['operation']} of {parents}: {counts}"
+
+
+def _parent(parent: Any) -> str:
+    where = {".": "", "": " of a place not known"}.get(parent["place"], f" in {parent['place']}")
+    return f"{parent['sha256'][:SHORT]}{where}"
+
+
+def _details(version: Version) -> Iterator[str]:
+    yield f"version {version['sha256']}"
+    yield f"made by {version['operation']} at {version['time'] or 'a time not known'}"
+    yield from (f"parent {parent['sha256']} {parent['place']}" for parent in version["parents"])
+    for name in ("parameters", "counts", "software"):
+        yield f"{name} {orjson.dumps(version[name]).decode()}"
+    yield from (f"configuration {digest}" for digest in version["config_digests"])
+    yield from (f"{each['path']} {each['sha256']} {each['documents']:,}" for each in version["files"])
+
+
+def _origin_lines(origin: dict[str, Any] | None) -> Iterator[str]:
+    for name, value in (origin or {}).items():
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        yield f"{name}: {text}"
+
+
+def _trace_lines(found: Trace) -> Iterator[str]:
+    yield f"{found.versions:,} versions in {len(found.folders):,} folders were read"
+    for each in found.holdings:
+        now = "stands" if each.stands else "an older version"
+        tags = f" [{', '.join(each.tags)}]" if each.tags else ""
+        yield f"{each.folder} {each.version['sha256'][:SHORT]}{tags} ({each.version['operation']}, {now})"
+        for held in each.files:
+            gone = f", {held.withdrawn:,} of them withdrawn" if held.withdrawn else ""
+            yield f"  {held.path}: {held.documents:,} documents{gone}, {held.decisions:,} decisions without text"
+    if not found.holdings:
+        yield "no version holds any of it"
+
+
+def _still_held(holdings: Sequence[Holding]) -> Iterator[str]:
+    """What is to be done about withdrawn documents that are still somewhere, a sentence for each folder."""
+    corpus = {each.folder: each.corpus for each in holdings if each.withdrawn}
+    for folder, is_corpus in corpus.items():
+        most = max(each.withdrawn for each in holdings if each.folder == folder)
+        way = (
+            f"run `scrapy dataset exclude {folder}` with the same domain or licence"
+            if is_corpus
+            else "make it again from its sources, which leaves them out, and remove this one"
+        )
+        yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
+
+
+def _print_json(content: Any) -> None:
+    sys.stdout.write(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+
+
+LOG = Operation(
+    "versions of a corpus or of what was derived of it, the newest first", "log corpus", _declare_folder, _log
+)
+SHOW = Operation("one version: operation, parameters, parents, software, files", "show corpus", _declare_show, _show)
+TAG = Operation("give a version a name", "tag corpus release-1", _declare_tag, _tag)
+LINEAGE = Operation(
+    "a page back to its archive, and every version that holds it, a domain, or what was withdrawn",
+    "lineage --domain example.org corpus",
+    _declare_lineage,
+    _lineage,
+)

@@ -1,0 +1,218 @@
+"""A trace reads every file of every version of given folders, and says which still hold a page, a domain, or what
+was withdrawn: the audit of a withdrawal.
+
+The files themselves are read, not the index, so the answer is about what is there. Folders that were derived from a
+folder are followed where its registry knows of them; one that is not there any more is named, never passed over.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from crawler.dataset.exclude import covers
+from crawler.dataset.export import withdrawn
+from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
+from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import FOLDERS, REPLACED, SHARDS, Place
+from crawler.storage.files.records import Record
+from crawler.storage.files.shards import read_records
+
+MAX_FOLDERS = 10_000
+"""Folders that one trace follows."""
+_MAX_JSON = 64 * 2**20
+"""Bytes of one record in a tar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A page by its URLs or doc_id, or domains with their subdomains; neither: what was withdrawn."""
+
+    names: frozenset[str] = frozenset()
+    domains: frozenset[str] = frozenset()
+
+    def matches(self, record: Record) -> bool:
+        """True for a record of the page, or of the domains."""
+        if self.names & {record.get("url"), record.get("canonical_url"), record.get("doc_id")}:
+            return True
+        return bool(self.domains) and covers(self.domains, record.get("url") or "")
+
+
+@dataclass(slots=True)
+class Held:
+    """What one file holds. documents: records with a text; decisions: without one; withdrawn: of the documents."""
+
+    path: str
+    documents: int = 0
+    decisions: int = 0
+    withdrawn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A version that holds some of it. stands: it is the version that the folder is now."""
+
+    folder: str
+    corpus: bool
+    version: Version
+    stands: bool
+    tags: list[str]
+    files: list[Held]
+
+    @property
+    def withdrawn(self) -> int:
+        """Documents that were withdrawn and are still there."""
+        return sum(held.withdrawn for held in self.files)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        files = [{name: getattr(held, name) for name in Held.__slots__} for held in self.files]
+        said = {"folder": self.folder, "sha256": self.version["sha256"], "operation": self.version["operation"]}
+        return said | {"number": self.version.get("number"), "stands": self.stands, "tags": self.tags, "files": files}
+
+
+@dataclass(slots=True)
+class Trace:
+    """What was found. unread: sentences about what could not be looked at, so that nothing is proven about it."""
+
+    folders: list[str] = field(default_factory=list)
+    versions: int = 0
+    holdings: list[Holding] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def trace(
+    start: str, more: Sequence[str], wanted: Wanted, *, progress: Callable[[str], object] = lambda _: None
+) -> Trace:
+    """Look into the folder `start`, those in `more`, and every one that is known to be derived from them.
+
+    Raises: StorageError where one of the named folders is no corpus and no derived folder, or a file is damaged.
+    """
+    found = Trace()
+    places = _follow([Place(start), *map(Place, more)], found)
+    is_withdrawn = _withdrawn_in([place for place in places if is_corpus(place)])
+    for place in places:
+        progress(place.url)
+        _look(place, wanted, is_withdrawn, found)
+    return found
+
+
+def _follow(places: list[Place], found: Trace) -> list[Place]:
+    """The folders, and what was derived from them, each once."""
+    seen = {_name(place.url): place for place in places}
+    hashes = {sha256 for place in places for sha256 in versions_in(place)}
+    waiting = list(seen.values())
+    gone: list[tuple[Place, Child, str]] = []
+    while waiting:
+        parent = waiting.pop(0)
+        for child in Registry(parent).children():
+            url = place_of(parent.url, child["place"])
+            if _name(url) in seen or len(seen) >= MAX_FOLDERS:
+                continue
+            try:
+                place = Place(url)
+                versions = versions_in(place)
+            except StorageError:
+                gone.append((parent, child, url))
+                continue
+            seen[_name(url)] = place
+            hashes |= versions.keys()
+            waiting.append(place)
+    found.unread += sorted(
+        {
+            f"{url}: version {child['sha256'][:12]} ({child['operation']}) was written there and is not there now; "
+            f"where it was moved to another place, name that with --also-in; where it was removed for good, remove "
+            f"{parent.path_of(child_path(child))}, too"
+            for parent, child, url in gone
+            if child["sha256"] not in hashes
+        }
+    )
+    found.folders = [place.url for place in seen.values()]
+    return list(seen.values())
+
+
+def _name(url: str) -> str:
+    return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())
+
+
+def _withdrawn_in(corpora: list[Place]) -> Callable[[Record], bool]:
+    tests = [withdrawn(place) for place in corpora]
+    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)
+
+
+def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], found: Trace) -> None:
+    versions, stands = versions_in(place), standing_hash(place)
+    corpus, tags = is_corpus(place), Registry(place).tags()
+    present = _present(place, versions)
+    held: dict[tuple[str, str], Held] = {}
+    for version in versions.values():
+        found.versions += 1
+        files = []
+        for each in version["files"]:
+            key, path = (each["path"], each["sha256"]), present.get(each["path"])
+            if path is None:
+                if version["sha256"] == stands:
+                    found.unread.append(f"{place.path_of(each['path'])}: is listed and not there; restore it")
+                continue
+            if key not in held:
+                held[key] = _held(place, path, wanted, is_withdrawn)
+            if held[key].documents or held[key].decisions:
+                files.append(held[key])
+        if files:
+            names = [tag["name"] for tag in tags.values() if tag["sha256"] == version["sha256"]]
+            found.holdings.append(Holding(place.url, corpus, version, version["sha256"] == stands, names, files))
+
+
+def _present(place: Place, versions: dict[str, Version]) -> dict[str, str]:
+    """Where the files of records are now: in their place, or set aside by a later version; archives hold no records."""
+    listed = {each["path"] for version in versions.values() for each in version["files"]}
+    records = {path for path in listed if not path.startswith(f"{FOLDERS[2]}/")}
+    there = {
+        f"{folder}/{name}"
+        for folder in {f"{prefix}{path.rpartition('/')[0]}" for path in records for prefix in ("", f"{REPLACED}/")}
+        for name in place.listing(folder)
+    }
+    found = {path: f"{REPLACED}/{path}" for path in records if f"{REPLACED}/{path}" in there}
+    return found | {path: path for path in records & there} | dict.fromkeys(listed - records, "")
+
+
+def _held(place: Place, path: str, wanted: Wanted, is_withdrawn: Callable[[Record], bool]) -> Held:
+    found = Held(path)
+    for record in _records(place, path) if path else ():
+        gone = is_withdrawn(record)
+        if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
+            continue
+        if record.get("text") or "reason" not in record:
+            found.documents += 1
+            found.withdrawn += gone
+        else:
+            found.decisions += 1
+    return found
+
+
+def _records(place: Place, path: str) -> Iterator[Record]:
+    """The records of a file of a corpus or of a derived folder, whatever its format."""
+    if path.endswith(".tar"):
+        yield from _members(place, path)
+        return
+    for record in read_records(place, path):
+        if isinstance(record, dict):
+            dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
+            yield {**record, **dolma} if isinstance(dolma, dict) else record
+
+
+def _members(place: Place, path: str) -> Iterator[Record]:
+    """Of a WebDataset: the JSON beside each text. Raises: StorageError where the tar is damaged."""
+    try:
+        with place.open_listed(path) as file, tarfile.open(fileobj=file, mode="r|") as tar:
+            for member in tar:
+                content = tar.extractfile(member) if member.name.endswith(".json") and member.size < _MAX_JSON else None
+                if content is not None:
+                    yield orjson.loads(content.read())
+    except (tarfile.TarError, orjson.JSONDecodeError, OSError) as error:
+        raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
