@@ -42,7 +42,7 @@ class NotReadyError(RuntimeError):
 
 
 class _StoppedError(Exception):
-    """Nobody waits for the table any more."""
+    """Nobody waits for the catalogue any more."""
 
 
 class Catalogue:
@@ -76,7 +76,7 @@ class Catalogue:
         return self._ready.wait(seconds)
 
     def close(self) -> None:
-        """End the build and let go of the table."""
+        """End the build and let go of the index."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
@@ -132,9 +132,8 @@ class Catalogue:
                 return
             folder = self._index()
             self._check_stop()
-            self._connection = self._viewing(
-                [folder / Path(index_path(path)).relative_to(INDEX) for path in self.paths]
-            )
+            names = [Path(index_path(path)).relative_to(INDEX) for path in self.paths]
+            self._connection = self._viewing([folder.resolve() / name for name in names])
             self.done = self.total
         except _StoppedError:
             return
@@ -144,7 +143,7 @@ class Catalogue:
             self._ready.set()
 
     def _index(self) -> Path:
-        """The folder of the index: the corpus' own where it can be written, else one beside the table."""
+        """The folder of the index: the corpus' own where it can be written, else one in the temporary folder."""
         own = self.place.root / INDEX
         local = not self.place.remote and os.access(own if own.is_dir() else self.place.root, os.W_OK)
         folder = own if local else self._file.with_suffix(".index")
@@ -166,9 +165,8 @@ class Catalogue:
         connection = duckdb.connect(":memory:", config=_limits())
         try:
             _check_counts(connection, dict(zip(map(str, files), self._listed, strict=True)))
-            rows = [
-                (str(path), n, key << _LINE_BITS) for n, (path, key) in enumerate(zip(files, self._keys, strict=True))
-            ]
+            numbered = enumerate(zip(files, self._keys, strict=True))
+            rows = [(str(path), n, key << _LINE_BITS) for n, (path, key) in numbered]
             connection.execute("CREATE TABLE index_files (filename VARCHAR, number INTEGER, first BIGINT)")
             connection.executemany("INSERT INTO index_files VALUES (?, ?, ?)", rows)
             source = f"read_parquet({_list_of(files)}, union_by_name = true, filename = true, file_row_number = true)"
@@ -177,7 +175,7 @@ class Catalogue:
             chosen = selected(f"{source} JOIN index_files USING (filename)", there, place)
             connection.execute(f"CREATE VIEW records AS {chosen}")
             _lock(connection, files, self._file.with_suffix(".spill"))
-        except duckdb.Error:
+        except (duckdb.Error, StorageError):
             connection.close()
             raise
         return connection

@@ -287,6 +287,17 @@ def test_the_index_is_asked_where_it_lies_and_nothing_is_copied(
     assert [path for path in tmp_path.rglob("*.duckdb*") if path.is_file()] == []
 
 
+@pytest.mark.parametrize("name", ["corpus", "./corpus", "other/../corpus", "it's"])
+def test_a_corpus_is_found_by_any_name_of_its_folder(
+    folder: Folder, serve: Callable[..., Desk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    folder.filled(range(3))
+    (tmp_path / "here" / "other").mkdir(parents=True)
+    shutil.copytree(folder.path, tmp_path / "here" / ("corpus" if "corpus" in name else name))
+    monkeypatch.chdir(tmp_path / "here")
+    assert "3 documents" in serve(name).page("/0/documents")
+
+
 def test_no_file_but_the_index_is_read(folder: Folder, serve: Callable[..., Desk]) -> None:
     folder.filled(range(5))
     catalogue = serve(folder.path).catalogues[0]
