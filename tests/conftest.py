@@ -55,6 +55,17 @@ def loggers_are_on() -> None:
 # --- a server and a frontier ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def store() -> Iterator[str]:
+    """A server of the S3 protocol with one bucket; fsspec finds it as a user's environment would say."""
+    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
+    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
+    from bench.faults.store import object_store
+
+    with object_store() as url:
+        yield url
+
+
 @pytest.fixture(scope="session")
 def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One real server a test process; every test takes a crawl of its own (`crawl_name`)."""

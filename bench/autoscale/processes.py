@@ -87,8 +87,7 @@ class Pods:
 
     def scale(self, wanted: int) -> None:
         """Start what is missing, tell the rest to go."""
-        serving = sorted(self.serving, key=lambda worker: int(worker.name))
-        for worker in serving[wanted:]:
+        for worker in (worker for worker in self.serving if int(worker.name) >= wanted):
             os.kill(worker.process.pid, signal.SIGTERM)
             self.going.append(worker)
         taken = {worker.name for worker in self.fleet.alive}

@@ -214,7 +214,11 @@ class _Run:
                 self.outcome.surplus = int(line.split()[1].replace(",", ""))
 
     def _audit(self, corpus: Path) -> None:
-        records = read_corpus(corpus)
+        try:
+            records = read_corpus(corpus)
+        except FileNotFoundError as error:
+            self._blame(str(error))
+            return
         self.outcome.drawn = sum(record["method_used"] == "js" for record in records.kept)
         if self.browser and not self.outcome.drawn:
             self._blame("no page was drawn: is there a Chromium?")

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
+
 from crawler.dataset.rewrite import read_files
 from crawler.storage.files.journal import disk
 from crawler.storage.files.parquet import ParquetRows
@@ -45,3 +47,7 @@ def _strays(folder: Path, wanted: set[Path]) -> Iterator[Path]:
     for path in folder.rglob("*.parquet"):
         if path not in wanted and not path.name.startswith("."):
             yield path
+    for draft in folder.rglob(".*.tmp"):  # .NAME.PROCESS.tmp, of a worker or a query that was killed
+        writer = draft.name.split(".")[-2]
+        if writer.isdigit() and not psutil.pid_exists(int(writer)):
+            yield draft

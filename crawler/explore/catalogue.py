@@ -11,6 +11,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ MEMORY = "512MB"
 """What DuckDB may hold for a catalogue; what a question needs beyond it goes to a temporary folder."""
 THREADS = 2
 STOP_SECONDS = 5
-"""How long the end waits for a build; the index of a shard that is being made is dropped."""
+"""How long the end waits for a build, and for questions; the index of a shard that is being made is dropped."""
 _LINE_BITS = 28
 """A file has at most 2^28 records; the bits above name the file."""
 _CHANGED = "the index has changed since it was opened; end `scrapy explore` and start it again"
@@ -65,6 +66,7 @@ class Catalogue:
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         self._file, self._ready, self._stop = file, threading.Event(), threading.Event()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._asked, self._asking = threading.Condition(), 0
         self._thread = threading.Thread(target=self._build, name=f"catalogue {place.url}", daemon=True)
 
     def start(self) -> None:
@@ -80,18 +82,34 @@ class Catalogue:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
-        if self._connection is not None:
-            self._connection.close()
+        with self._asked:
+            connection, self._connection = self._connection, None
+            idle = self._asked.wait_for(lambda: not self._asking, STOP_SECONDS)
+        if connection is not None and idle:  # DuckDB refuses to close what is being asked; that ends with the process
+            connection.close()
 
     def rows(self, query: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The answer to one SELECT. Raises: NotReadyError; StorageError where the index is not what it was."""
-        if self._connection is None:
-            raise NotReadyError(self.problem or f"{self.done:,} of {self.total:,} records are read")
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             try:
                 return cursor.execute(query, params).fetchall()
             except (duckdb.IOException, duckdb.PermissionException) as error:  # the latter: a file that is gone
                 raise StorageError(f"{self.place.url}: {_CHANGED} ({str(error)[:200]})") from error
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._asked:
+            if (connection := self._connection) is None:
+                raise NotReadyError(self.problem or f"{self.done:,} of {self.total:,} records are read")
+            cursor = connection.cursor()
+            self._asking += 1
+        try:
+            with cursor:
+                yield cursor
+        finally:
+            with self._asked:
+                self._asking -= 1
+                self._asked.notify_all()
 
     def record(self, key: int) -> tuple[Record, str, int] | None:
         """The whole record of this key, its file and its line (from 1); None where there is none.

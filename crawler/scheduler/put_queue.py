@@ -46,13 +46,13 @@ class PutQueue:
         of_page: a page led to them, which is acknowledged after them. Otherwise nobody else knows of them, so they are
         kept here until the server has had the time to write them down.
         """
-        if not of_page:
-            self._young.append((time.monotonic(), candidates))
         epoch = self._epoch()
         hashes = [url_hash(c.url) for c in candidates]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
         fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
+        if not of_page:  # from now on: the server may have been waited for
+            self._young.append((time.monotonic(), candidates))
         result = [PutStatus.SEEN if k else next(answers) for k in known]
         if epoch == self._epoch():
             there = (PutStatus.QUEUED, PutStatus.SEEN)

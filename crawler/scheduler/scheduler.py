@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +23,7 @@ from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
 from crawler.runtime import config_of
-from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
 from crawler.scheduler.heartbeat import Heartbeat
@@ -305,9 +306,7 @@ class Scheduler(BaseScheduler):
             if not await self.retry(lease.token, None, "asked again"):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
-            chain = (*lease.redirects, lease.url)
-            place = lease.priority, lease.depth, lease.kind
-            link = Candidate(url, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run)
+            link = replace(candidate_of(lease), url=url, redirects=(*lease.redirects, lease.url))
             await self.put([link], lease.token)
             await self.settle(lease.token)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,6 +59,18 @@ def test_every_page_of_the_memory_bench_can_be_reached_from_its_first() -> None:
         reached |= {link.partition('"')[0] for link in links}
     assert reached == set(pages)
     assert pages["/p/7"].body != pages["/p/8"].body
+
+
+def test_the_workers_with_the_highest_numbers_go_and_a_number_is_taken_until_its_worker_has_ended(monkeypatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(processes.os, "kill", lambda pid, _: told.append(pid))
+    alive = [SimpleNamespace(name=str(n), process=SimpleNamespace(pid=n)) for n in (0, 2, 3)]  # 1 has ended by itself
+    started: list[str] = []
+    pods = processes.Pods(SimpleNamespace(alive=alive, start=started.append))
+    pods.scale(3)
+    assert (told, started) == ([3], ["1"])
+    pods.scale(4)
+    assert started == ["1", "1"], "3 is still on its way out"
 
 
 def test_a_crawl_that_an_autoscaler_sizes_by_the_exporter_loses_nothing_and_fetches_nothing_twice() -> None:

@@ -6,8 +6,6 @@ import shutil
 import signal
 import time
 
-import pytest
-
 from crawler.dataset.verify import verify
 from crawler.frontier.client import Frontier
 from crawler.storage.files.place import Place
@@ -27,16 +25,6 @@ class Forbidding(Site):
             lines = [f"Disallow: /p/{number}$" for number in range(1, self.pages, 2)]
             return 200, "\n".join(["User-agent: *", *lines]).encode()
         return super().answer(path)
-
-
-@pytest.fixture(scope="module")
-def store():
-    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
-    from bench.faults.store import object_store
-
-    with object_store() as url:
-        yield url
 
 
 def wait_until(condition, process):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 
 import orjson
 import pytest
@@ -74,6 +77,16 @@ def test_the_second_question_reads_no_shard_again_and_a_broken_index_is_made_aga
     (folder / f"{read[0]}.parquet").write_bytes(b"broken")
     refresh(corpus.place, folder, progress=read.append)
     assert read[-1] == read[0] and ask(corpus.place, "SELECT count(*) FROM documents") == [(12,)]
+
+
+def test_what_a_killed_writer_left_of_an_index_goes_and_what_a_living_one_writes_stays(corpus):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    drafts = [corpus.path / "index" / "shards" / f".a.parquet.{pid}.tmp" for pid in (gone.pid, os.getpid())]
+    for draft in drafts:
+        draft.write_bytes(b"half")
+    ask(corpus.place, "SELECT count(*) FROM documents")
+    assert [draft.exists() for draft in drafts] == [False, True]
 
 
 def test_it_follows_what_a_later_crawl_seals_and_what_a_rewrite_changes(corpus):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import fsspec
 import orjson
 import pytest
+from scrapy.exceptions import UsageError
 
 from crawler.commands.operations.verify import OPERATION
 from crawler.config import from_mapping
@@ -21,16 +22,6 @@ from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support.clock import FakeClock
 from tests.support.process import scrapy
-
-
-@pytest.fixture(scope="module")
-def store():
-    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
-    from bench.faults.store import object_store
-
-    with object_store() as url:
-        yield url
 
 
 @pytest.fixture
@@ -202,7 +193,10 @@ def test_close_runs_is_for_an_object_store_and_goes_with_fix(folder, memory, tmp
     folder.opened("w1").close()
     opened(memory, tmp_path).close()
     for words in ([str(folder.path), "--fix", "--close-runs"], [memory, "--close-runs"]):
-        assert command(*words) == ["--close-runs goes with --fix and the URL of a corpus in an object store"]
+        with pytest.raises(UsageError, match="--close-runs goes with --fix and the URL of a corpus in an object store"):
+            command(*words)
+    with pytest.raises(UsageError, match="--yes answers the question of --close-runs"):
+        command(memory, "--fix", "--yes")
 
 
 # --- ledgers and manifest --------------------------------------------------------------------------------------------

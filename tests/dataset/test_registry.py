@@ -140,27 +140,22 @@ def test_two_processes_at_once_lose_no_version_and_no_tag_has_two_owners(corpus)
     assert all(tag["number"] == 1 for tag in tags.values())
 
 
-def test_a_registry_in_a_bucket_does_the_same(tmp_path):
-    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
-    from bench.faults.store import object_store
-
-    with object_store() as store:
-        url = f"{store}/corpus"
-        three_domains.fill(url, CORPUS_SPOOL_DIR=str(tmp_path / "spool"))
-        place = Place(url, str(tmp_path / "spool"))
-        registry, crawled = Registry(place), standing_hash(place)
-        assert registry.versions()[crawled]["operation"] == "crawl"
-        assert not registry.add(registry.versions()[crawled])
-        registry.set_tag("release", crawled, time="t1")
-        with pytest.raises(StorageError, match="--move"):
-            registry.set_tag("release", "0" * 64, time="t2")
-        assert not place.create("registry/tags/release.000001.json", b"{}")
-        export(place, tmp_path / "release", "jsonl.gz", max_bytes=10**6, now=1.8e9)
-        assert [child["place"] for child in registry.children()] == [str(tmp_path / "release")]
-        exported = Place(str(tmp_path / "release"))
-        parents = versions_in(exported)[standing_hash(exported)]["parents"]
-        assert parents == [{"sha256": crawled, "place": url}]
+def test_a_registry_in_a_bucket_does_the_same(tmp_path, store):
+    url = f"{store}/corpus"
+    three_domains.fill(url, CORPUS_SPOOL_DIR=str(tmp_path / "spool"))
+    place = Place(url, str(tmp_path / "spool"))
+    registry, crawled = Registry(place), standing_hash(place)
+    assert registry.versions()[crawled]["operation"] == "crawl"
+    assert not registry.add(registry.versions()[crawled])
+    registry.set_tag("release", crawled, time="t1")
+    with pytest.raises(StorageError, match="--move"):
+        registry.set_tag("release", "0" * 64, time="t2")
+    assert not place.create("registry/tags/release.000001.json", b"{}")
+    export(place, tmp_path / "release", "jsonl.gz", max_bytes=10**6, now=1.8e9)
+    assert [child["place"] for child in registry.children()] == [str(tmp_path / "release")]
+    exported = Place(str(tmp_path / "release"))
+    parents = versions_in(exported)[standing_hash(exported)]["parents"]
+    assert parents == [{"sha256": crawled, "place": url}]
 
 
 def test_a_version_that_was_changed_by_hand_is_told(corpus):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -15,13 +18,14 @@ from pyarrow import parquet
 
 from crawler.document import DropReason
 from crawler.explore import listing as listing_module
-from crawler.explore.catalogue import Catalogue
+from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.columns import FIELDS, SIGNALS
 from crawler.explore.distributions import figure
 from crawler.explore.filters import MAX_CONDITIONS, OPERATORS, Filter, FilterError, condition_of, filter_of
 from crawler.explore.listing import listing
 from crawler.storage.files.errors import StorageError
-from tests.explore.conftest import Desk, links
+from crawler.storage.files.place import Place
+from tests.explore.conftest import LIMIT, Desk, links
 from tests.support.corpus_folder import Folder
 
 
@@ -296,6 +300,28 @@ def test_a_corpus_is_found_by_any_name_of_its_folder(
     shutil.copytree(folder.path, tmp_path / "here" / ("corpus" if "corpus" in name else name))
     monkeypatch.chdir(tmp_path / "here")
     assert "3 documents" in serve(name).page("/0/documents")
+
+
+def test_a_catalogue_is_closed_while_pages_are_being_asked_for(folder: Folder, tmp_path: Path) -> None:
+    folder.filled(range(3))
+    for n in range(20):
+        catalogue = Catalogue(Place(str(folder.path)), tmp_path / f"{n}.duckdb")
+        catalogue.start()
+        assert catalogue.wait(LIMIT)
+        asked = [threading.Thread(target=_ask_until_closed, args=(catalogue,)) for _ in range(3)]
+        for thread in asked:
+            thread.start()
+        time.sleep(0.01)
+        catalogue.close()
+        for thread in asked:
+            thread.join(LIMIT)
+        assert not any(thread.is_alive() for thread in asked)
+
+
+def _ask_until_closed(catalogue: Catalogue) -> None:
+    with suppress(NotReadyError):
+        while True:
+            catalogue.rows("SELECT 1")
 
 
 def test_no_file_but_the_index_is_read(folder: Folder, serve: Callable[..., Desk]) -> None:

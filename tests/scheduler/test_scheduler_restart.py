@@ -202,6 +202,24 @@ def test_seeds_that_went_with_the_last_second_are_put_again_and_older_ones_are_o
     with_frontier(server, scenario)
 
 
+def test_seeds_whose_put_had_to_wait_for_the_server_are_young_when_it_has_answered(monkeypatch):
+    now = 1000.0
+
+    async def put(candidates):
+        nonlocal now
+        now += 60.0  # the server was away
+        return [PutStatus.QUEUED for _ in candidates]
+
+    frontier = SimpleNamespace(put=put, connection=SimpleNamespace(epoch=0), names_version=0)
+    put_queue = PutQueue(frontier, lambda: None)
+    monkeypatch.setattr("crawler.scheduler.put_queue.time", SimpleNamespace(monotonic=lambda: now))
+    asyncio.run(put_queue.put([PARENT], of_page=False))
+    put_queue.written(now + SYNCED_SECONDS)
+    assert put_queue._young
+    put_queue.written(now + SYNCED_SECONDS + 0.1)
+    assert not put_queue._young
+
+
 def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doubt(server):
     async def scenario(frontier):
         in_flight, put_queue = InFlight(), PutQueue(frontier, lambda: None)

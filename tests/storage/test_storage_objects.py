@@ -21,17 +21,6 @@ from crawler.storage.files.place import MANIFEST, Place
 from tests.support.clock import FakeClock
 
 
-@pytest.fixture(scope="module")
-def store():
-    """A server of the S3 protocol with one bucket; fsspec finds it as a user's environment would say."""
-    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
-    from bench.faults.store import object_store
-
-    with object_store() as url:
-        yield url
-
-
 @pytest.fixture
 def bucket(store, tmp_path):
     return f"{store}/{tmp_path.name}"

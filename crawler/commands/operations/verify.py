@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from scrapy.exceptions import UsageError
+
 from crawler.commands.operation import Load, Operation
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
@@ -22,13 +24,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
-    """Hashes, counts, every line, and that each URL has one verdict. Raises: StorageError where there is no corpus."""
+    """Hashes, counts, every line, and that each URL has one verdict.
+
+    Raises: UsageError where an option would do nothing; StorageError where there is no corpus.
+    """
+    if opts.close_runs and not (opts.fix and Place(opts.corpus).remote):
+        raise UsageError("--close-runs goes with --fix and the URL of a corpus in an object store")
+    if opts.yes and not opts.close_runs:
+        raise UsageError("--yes answers the question of --close-runs, which was not given")
     with spooled(Place(opts.corpus)) as place:
         if opts.fix and place.remote and place.listing(LEDGERS):
             merge(place)  # a manifest.json that was lost or torn is written again
         place.manifest()
-        if opts.close_runs and not (opts.fix and place.remote):
-            return ["--close-runs goes with --fix and the URL of a corpus in an object store"]
         if opts.close_runs and (problems := _close(place, yes=opts.yes)):
             return problems
         return _check(place, fixes=opts.fix)

@@ -19,7 +19,7 @@ COUNTERS: dict[str, tuple[str, Callable[[Totals], float]]] = {
     "bytes": ("Bytes of these files", attrgetter("bytes")),
     "records": ("Records in them; of archives: pages", attrgetter("records")),
     "seal_seconds": ("Time from the journal to the final file", attrgetter("seal_seconds")),
-    "delivery_seconds": ("Time until the file is uploaded and listed", attrgetter("delivery_seconds")),
+    "delivery_seconds": ("Time until the file is uploaded, listed and indexed", attrgetter("delivery_seconds")),
 }
 
 

@@ -18,7 +18,7 @@ class Totals:
     bytes: int = 0
     records: int = 0
     seal_seconds: float = 0.0  # from the journal to the final file
-    delivery_seconds: float = 0.0  # from there until the file is in the corpus and listed
+    delivery_seconds: float = 0.0  # from there until the file is in the corpus, listed and indexed
 
 
 class Throughput:
