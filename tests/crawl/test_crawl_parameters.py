@@ -62,7 +62,7 @@ def forum() -> Iterator[Forum]:
 
 
 def crawl_forum(crawl, forum, **settings):
-    crawl.settings = {"NETWORK_PORTS": forum.port, "FRONTIER_BARREN_PAGES": 40, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    crawl.settings = {"NETWORK_PORTS": forum.port, "FRONTIER_BARREN_PAGES": 120, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
     done = crawl.run({"url": f"{forum.base}/list?from=0"}, timeout=280, **settings)
     assert done.returncode == 0, done.stderr
     return {re.search(r"/topic/(\d+)", str(record["url"]))[1] for record in crawl.records()}
