@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 import uuid
 from collections import deque
 from contextlib import suppress
@@ -20,6 +21,8 @@ NICENESS = 10
 MARK = "--corpus-crawler="
 """A command-line switch that Chromium does not know and leaves alone: by it the crawl finds its own browser."""
 
+_CLAIM_SECONDS = 10.0  # within which the crawl hears that a page died; later the page had been closed already
+
 Death = tuple[DropReason, str]
 
 
@@ -28,7 +31,7 @@ class Watch:
 
     def __init__(self, cpu_seconds: float, memory_mb: int) -> None:
         self.mark = MARK + uuid.uuid4().hex
-        self.deaths: deque[Death] = deque(maxlen=100)
+        self._deaths: deque[tuple[float, Death]] = deque(maxlen=100)
         self._cpu_seconds, self._memory_mb = cpu_seconds, memory_mb
         self._nice: set[int] = set()
 
@@ -36,16 +39,23 @@ class Watch:
         """Look again and again. Never returns."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            self.deaths.extend(await asyncio.to_thread(self.look))
+            await asyncio.to_thread(self.look)
 
     def why(self) -> Death:
-        """What ended the page that died last, as far as it was this watch."""
-        return self.deaths.popleft() if self.deaths else (DropReason.BROWSER_CRASHED, "its process ended by itself")
+        """What ended the page that died first of those that nobody has asked for, as far as it was this watch."""
+        if self._is_claimed():
+            return DropReason.BROWSER_CRASHED, "its process ended by itself"
+        return self._deaths.popleft()[1]
 
-    def look(self) -> list[Death]:
-        """End every renderer that is beyond a limit; answers what was ended, and why."""
-        found = [self._judged(process) for process in self.processes()]
-        return [death for death in found if death is not None]
+    def look(self) -> None:
+        """End the renderers that are beyond a limit.
+
+        Nothing tells which page a process draws. So a page that only burns time waits until the page that was ended
+        before it has been told why: two at once could be given each other's reason. Memory does not wait.
+        """
+        for process in self.processes():
+            with suppress(psutil.Error):
+                self._judge(process)
 
     def processes(self) -> list[psutil.Process]:
         """The browser and everything that it has started."""
@@ -62,19 +72,29 @@ class Watch:
             with suppress(psutil.Error):
                 process.kill()
 
-    def _judged(self, process: psutil.Process) -> Death | None:
-        with suppress(psutil.Error):
-            if process.pid not in self._nice:
-                self._nice.add(process.pid)
-                process.nice(max(NICENESS, process.nice()))
-            if "--type=renderer" not in process.cmdline():
-                return None
-            times, memory = process.cpu_times(), process.memory_info().rss
-            cpu = times.user + times.system
-            if cpu > self._cpu_seconds:
-                process.kill()
-                return DropReason.BROWSER_TIMEOUT, f"more than {self._cpu_seconds:g} s of CPU time"
-            if memory > self._memory_mb * 2**20:
-                process.kill()
-                return DropReason.BROWSER_CRASHED, f"more than {self._memory_mb} MiB of memory"
-        return None
+    def _judge(self, process: psutil.Process) -> None:
+        if process.pid not in self._nice:
+            self._nice.add(process.pid)
+            process.nice(max(NICENESS, process.nice()))
+        if "--type=renderer" not in process.cmdline():
+            return
+        times, memory = process.cpu_times(), process.memory_info().rss
+        if memory > self._memory_mb * 2**20:
+            self._end(process, (DropReason.BROWSER_CRASHED, f"more than {self._memory_mb} MiB of memory"))
+        elif times.user + times.system > self._cpu_seconds and self._is_claimed():
+            self._end(process, (DropReason.BROWSER_TIMEOUT, f"more than {self._cpu_seconds:g} s of CPU time"))
+
+    def _end(self, process: psutil.Process, death: Death) -> None:
+        """The reason stands before the page dies: the crawl may hear of its death at once."""
+        entry = time.monotonic(), death
+        self._deaths.append(entry)
+        try:
+            process.kill()
+        except psutil.Error:
+            self._deaths.remove(entry)
+
+    def _is_claimed(self) -> bool:
+        """True where no page that was ended here still has to hear why."""
+        while self._deaths and self._deaths[0][0] < time.monotonic() - _CLAIM_SECONDS:
+            self._deaths.popleft()
+        return not self._deaths

@@ -184,13 +184,16 @@ def running(watch: Watch, code: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def ended(watch: Watch, process: subprocess.Popen[bytes]) -> list[tuple[DropReason, str]]:
+def ended(watch: Watch, *processes: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    """The first of the processes that the watch ends."""
     end = time.monotonic() + 60
-    while process.poll() is None:
-        watch.deaths.extend(watch.look())
+    while True:
+        watch.look()
+        for process in processes:
+            if process.poll() is not None:
+                return process
         assert time.monotonic() < end, "nobody ended it"
         time.sleep(0.05)
-    return list(watch.deaths)
 
 
 def test_a_renderer_that_uses_too_much_memory_or_time_is_ended_and_only_that_one() -> None:
@@ -199,8 +202,10 @@ def test_a_renderer_that_uses_too_much_memory_or_time_is_ended_and_only_that_one
     large = running(fat, "import time; a = b'x' * 2**28; print(1, flush=True); time.sleep(600)")
     loop = running(busy, "print(1, flush=True)\nwhile True: pass")
     try:
-        assert ended(fat, large) == [(DropReason.BROWSER_CRASHED, "more than 128 MiB of memory")]
-        assert ended(busy, loop) == [(DropReason.BROWSER_TIMEOUT, "more than 0.5 s of CPU time")]
+        ended(fat, large)
+        assert fat.why() == (DropReason.BROWSER_CRASHED, "more than 128 MiB of memory")
+        ended(busy, loop)
+        assert busy.why() == (DropReason.BROWSER_TIMEOUT, "more than 0.5 s of CPU time")
         assert calm.poll() is None
         assert psutil.Process(calm.pid).nice() >= 10
         fat.kill()
@@ -209,6 +214,48 @@ def test_a_renderer_that_uses_too_much_memory_or_time_is_ended_and_only_that_one
         for process in (calm, large, loop):
             process.kill()
             process.communicate()
+
+
+def test_a_page_that_burns_time_waits_until_the_one_that_was_ended_before_it_was_told_why() -> None:
+    watch = Watch(0.2, 256)
+    loops = [running(watch, "print(1, flush=True)\nwhile True: pass") for _ in range(2)]
+    large = None
+    try:
+        first = ended(watch, *loops)
+        other = next(loop for loop in loops if loop is not first)
+        while psutil.Process(other.pid).cpu_times().user < 0.4:
+            watch.look()
+        assert other.poll() is None
+        large = running(watch, "import time; a = b'x' * 2**29; print(1, flush=True); time.sleep(600)")
+        assert ended(watch, other, large) is large  # memory waits for nobody
+        assert watch.why() == (DropReason.BROWSER_TIMEOUT, "more than 0.2 s of CPU time")
+        assert watch.why() == (DropReason.BROWSER_CRASHED, "more than 256 MiB of memory")
+        assert ended(watch, other) is other
+    finally:
+        for process in (*loops, *filter(None, [large])):
+            process.kill()
+            process.communicate()
+
+
+def test_the_reason_stands_before_the_page_dies_and_nobody_else_is_given_it(monkeypatch) -> None:
+    watch = Watch(1000.0, 64)
+    told = []
+    kill = psutil.Process.kill
+
+    def killed(process: psutil.Process) -> None:
+        told.append(watch.why())
+        kill(process)
+
+    large = running(watch, "import time; a = b'x' * 2**27; print(1, flush=True); time.sleep(600)")
+    try:
+        monkeypatch.setattr(psutil.Process, "kill", killed)
+        ended(watch, large)
+        assert told == [(DropReason.BROWSER_CRASHED, "more than 64 MiB of memory")]
+        assert watch.why() == (DropReason.BROWSER_CRASHED, "its process ended by itself")
+    finally:
+        monkeypatch.undo()
+        large.kill()
+        large.communicate()
 
 
 def test_a_page_that_dies_by_itself_says_so() -> None:
