@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import re
 import secrets
 import sys
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 _NEEDED = ("duckdb", "starlette", "uvicorn")
+_END_SECONDS = 40.0
+"""How long the end may take: the catalogues and the server have their own bounds, which together are shorter."""
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -71,6 +74,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
         token = opts.token or secrets.token_urlsafe(24)
         with ExitStack() as stack:
+            stack.callback(faulthandler.cancel_dump_traceback_later)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="explore-")))
             crawls = [_of_corpus(config, name) for name in folders]
             catalogues = [
@@ -95,7 +99,9 @@ class Command(ProjectCommand, ScrapyCommand):
             sys.stdout.flush()
             if not opts.no_open:
                 webbrowser.open(address)
-            threading.Event().wait()
+            stack.callback(faulthandler.dump_traceback_later, _END_SECONDS, exit=True)  # whoever holds what by then
+            while True:
+                threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
 
 
 def _of_corpus(config: Config, folder: str) -> Config:

@@ -160,14 +160,25 @@ def test_the_command_prints_its_address_and_a_signal_ends_it_without_a_trace(
 
 def begin(folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
     """The command, running; it has printed its address where it will."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "explore", *words],
-        cwd=folder,
-        env=clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings", **environment),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    with (folder / "stderr").open("w") as said:
+        return subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-m", "scrapy", "explore", *words],
+            cwd=folder,
+            env=clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings", **environment),
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
+
+
+def ends(process: subprocess.Popen[str], folder: Path) -> None:
+    """It ends; otherwise the failure says where each of its threads is."""
+    try:
+        process.wait(2 * LIMIT)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        process.wait(LIMIT)
+        pytest.fail(f"it goes on: {(folder / 'stderr').read_text()}")
 
 
 @pytest.mark.parametrize("opens", [True, False])
@@ -192,10 +203,11 @@ def test_a_browser_is_opened_unless_it_is_not_wanted_and_the_folder_is_that_of_t
             time.sleep(0.02)
         assert Desk(port).ask("/0/").status == 403
         process.send_signal(signal.SIGINT)
-        process.wait(LIMIT)
+        ends(process, tmp_path)
     finally:
         process.kill()
         process.communicate()
+    assert process.returncode == 130, (tmp_path / "stderr").read_text()
     assert (tmp_path / "opened").exists() == opens
     if opens:
         assert (tmp_path / "opened").read_text().strip() == address
