@@ -156,7 +156,7 @@ class _Run:
             if any(blow.living for blow in self.plan.blows):
                 self._again(fleet)
             for worker in fleet.failed():
-                if not self._forgiven(worker):
+                if not self._forgiven(worker) and not self._left_early(worker):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
@@ -364,6 +364,15 @@ class _Run:
             self.outcome.losses.append("repair")
             self._scrapy("dataset", "repair", str(self.folder / "corpus"))
         return True
+
+    def _left_early(self, worker: Worker) -> bool:
+        """It was sent SIGTERM before its crawl had begun (docs/commands.md)."""
+        code = worker.process.poll()
+        if worker.name not in self.leaving:
+            return False
+        if code == -signal.SIGTERM:  # before the program listened: its log has no more than what Scrapy says first
+            return not _said(worker, "Spider opened")
+        return code == 128 + signal.SIGTERM and _said(worker, "error: interrupted by SIGTERM")
 
     def _scrapy(self, *words: str) -> None:
         command = [sys.executable, "-m", "scrapy", *words]

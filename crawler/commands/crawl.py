@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.commands.interrupt import Interrupted, heard_by, interruptible, leave
+from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.commands.spider_names import unknown_spider
+from crawler.commands.stopping import Stopping
 from crawler.commands.strict import Strict
 from crawler.config import LaunchError
 from crawler.launch import failure_of, prepare
@@ -42,7 +43,7 @@ class Command(Strict, ScrapyCrawl):
         parser.epilog = f"Example: scrapy {EXAMPLE}"
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
-        self._made = super()._create_crawler(spidercls)
+        self._made = self._stopping.crawler = super()._create_crawler(spidercls)
         return self._made
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -54,13 +55,15 @@ class Command(Strict, ScrapyCrawl):
             raise UsageError(f"one spider at a time, not {' and '.join(args)}")
         if problem := unknown_spider(self.settings, args[0]):
             raise UsageError(problem)
+        assert self.crawler_process is not None
+        self._stopping = Stopping(self.crawler_process)
         check = CHECKS.get(args[0])
         if check is None:
             super().run(args, opts)
             return
         with ExitStack() as stack:
             try:
-                with interruptible():
+                with interruptible(then=self._stopping.hear):
                     prepare(self.settings, opts.spargs, check, stack)
             except LaunchError as error:
                 self._complain(error.problems)
@@ -69,10 +72,9 @@ class Command(Strict, ScrapyCrawl):
                 stack.close()
                 leave(error)
             self._settle_in(self.settings)
-            assert self.crawler_process is not None
-            heard = heard_by(self.crawler_process)
             super().run(args, opts)
-            self._judge(heard)
+            self._stopping.is_over()
+            self._judge(self._stopping.numbers)
 
     @staticmethod
     def _settle_in(settings: BaseSettings) -> None:

@@ -8,11 +8,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-if TYPE_CHECKING:
-    from scrapy.crawler import CrawlerProcessBase
-
+Handler = Callable[[int, Any], None]
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -28,15 +26,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(then: Handler | None = None) -> Iterator[None]:
     """While this is open the first signal raises `Interrupted` in the main thread; the second kills, as it always does.
 
-    Elsewhere than in the main thread nothing changes: Python lets nobody else set handlers.
+    `then` handles the signals that come after a good end, without a gap; else whoever did before does again. Elsewhere
+    than in the main thread nothing changes: Python lets nobody else set handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    after: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in SIGNALS}
 
     def end(number: int, _: Any) -> None:
         for each in SIGNALS:
@@ -47,8 +46,9 @@ def interruptible() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+        after = dict.fromkeys(SIGNALS, then) if then else after
     finally:
-        for number, handler in before.items():
+        for number, handler in after.items():
             signal.signal(number, handler)
 
 
@@ -57,19 +57,6 @@ def leave(error: Interrupted) -> NoReturn:
     sys.stderr.write(f"error: {error}\n")
     sys.stderr.flush()
     os._exit(error.exitcode)
-
-
-def heard_by(process: CrawlerProcessBase) -> list[int]:
-    """The signals that ask Scrapy's process to stop, as they come; Scrapy itself tells nobody which they were."""
-    heard: list[int] = []
-    stop: Callable[[int, Any], None] = process._signal_shutdown
-
-    def hear(number: int, frame: Any) -> None:
-        heard.append(number)
-        stop(number, frame)
-
-    process._signal_shutdown = hear  # type: ignore[assignment,method-assign]  # what `start` installs as handler
-    return heard
 
 
 @contextmanager

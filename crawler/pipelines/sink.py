@@ -91,6 +91,11 @@ class Sink:
             raise
         return found
 
+    @property
+    def is_open(self) -> bool:
+        """True from the moment in which the corpus begins to be opened until it begins to be closed."""
+        return self._thread is not None
+
     async def archive(self, exchange: Exchange) -> WarcLocation:
         """Append an exchange to the archive and say where it is.
 

@@ -39,6 +39,11 @@ def test_workers_wait_for_work_and_have_time_to_finish():
     assert config.from_mapping({}).frontier.lease_seconds < 180
 
 
+@pytest.mark.parametrize("name", OURS)
+def test_a_signal_reaches_a_crawler_that_does_not_listen_yet(name):
+    assert OURS[name]["init"] is True, "as process 1 it would not see one"
+
+
 def test_the_server_keeps_everything_and_is_not_open_to_the_world():
     command = SERVICES["redis"]["command"]
     assert command[command.index("--maxmemory-policy") + 1] == "noeviction"

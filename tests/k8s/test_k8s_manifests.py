@@ -124,6 +124,11 @@ def test_a_worker_has_more_time_to_stop_than_a_lease_and_its_slowest_page_need(s
     assert grace > slowest
 
 
+def test_a_signal_reaches_a_worker_that_does_not_listen_yet(worker) -> None:
+    """Process 1 of a namespace sees no signal without a handler; the first process of such a pod is the pause."""
+    assert worker["shareProcessNamespace"] is True
+
+
 def test_a_worker_keeps_its_name_and_its_spool_when_it_is_replaced(everything, settings, worker) -> None:
     spec = everything["StatefulSet", "worker"]["spec"]
     spool = spec["volumeClaimTemplates"][0]["metadata"]["name"]
