@@ -9,6 +9,7 @@ delays, blocks), `unfinished` (what a run leaves undone), `shared` (small values
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import secrets
 from collections.abc import Callable
@@ -29,6 +30,8 @@ from crawler.server.client import Revive
 from crawler.server.connection import Connection
 from crawler.times import Clock
 from crawler.urls.traps import trap_reason
+
+logger = logging.getLogger(__name__)
 
 
 class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
@@ -57,6 +60,7 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
         self.connection = Connection(url, now=now, revive=revive)
         self.now = self.connection.now
         self.known = Known()
+        self._born: dict[int, bytes] = {}
         self._turn = 0
         self.origin_of = lru_cache(65_536)(self._origin_of)
 
@@ -100,8 +104,9 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
     async def _lease(self, shard: int, n: int, now: float) -> Batch:
         limits, nonce = self.limits, secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
-        flat, reasons, next_ready, totals, version = await self._run("lease", shard, args, now=now)
+        flat, reasons, next_ready, totals, version, born = await self._run("lease", shard, args, now=now)
         self.known.hear(shard, version)
+        self._hear_birth(shard, born)
         why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
         end, tries = now + limits.lease_seconds, limits.tries
         leases = tuple(
@@ -110,6 +115,13 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
         )
         leases = await self.leases_named(leases)
         return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
+
+    def _hear_birth(self, shard: int, born: bytes) -> None:
+        """A shard that was born anew was emptied under this worker; who noticed first may have filled it since."""
+        if self._born.setdefault(shard, born) != born:
+            self._born[shard] = born
+            logger.warning("the frontier has forgotten what it knew: what is in hand is told to it again")
+            self.connection.mistrust()
 
     # --- looking after it --------------------------------------------------------------------------------------------
     async def counts(self) -> Counts:

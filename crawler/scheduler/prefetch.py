@@ -123,9 +123,6 @@ class Prefetch:
         if batch.leases:
             self._stats.inc_value(LEASED, len(batch.leases))
         if batch.counts is not None:
-            if batch.counts.seen < self.counts.seen:  # emptied under this worker
-                logger.warning("the frontier has forgotten URLs that it knew: what is in hand is told to it again")
-                self._frontier.connection.mistrust()
             self.counts = batch.counts
             self._note_standstill(batch.counts.mode)
         self._note_idleness(batch)

@@ -145,6 +145,30 @@ def test_links_are_put_again_where_the_frontier_was_emptied_under_a_worker(serve
     with_frontier(server, scenario)
 
 
+def test_an_emptied_frontier_that_another_worker_has_filled_again_is_noticed_with_the_next_lease(server):
+    """The number of URLs tells nothing then, and a lease that fills the batch brings no numbers."""
+
+    async def scenario(frontier):
+        others = [Candidate(f"http://127.0.0.{n}:8000/") for n in range(2, 9)]
+        queue = PutQueue(frontier, lambda: None)
+        await queue.put([PARENT, CHILD])
+        await frontier.lease(1)
+        flushed(server)
+        async with contextlib.AsyncExitStack() as stack:
+            other = Frontier(server.url, "restart", Limits(delay=0.0, concurrency=4))
+            await other.open()
+            stack.push_async_callback(other.close)
+            await other.put(others)
+            assert len((await other.lease(2)).leases) == 2
+        assert (await frontier.lease(2)).counts is None
+        assert frontier.connection.epoch == 1
+        assert await queue.put([PARENT, CHILD]) == [PutStatus.QUEUED, PutStatus.QUEUED]
+        await frontier.lease(20)
+        assert frontier.connection.epoch == 1, "once a loss"
+
+    with_frontier(server, scenario)
+
+
 def prefetch_of(frontier: Frontier, put_queue: PutQueue | None = None) -> Prefetch:
     stats = SimpleNamespace(inc_value=lambda *_: None, set_value=lambda *_: None)
     engine = SimpleNamespace(closing=False, wake=lambda: None)

@@ -1,7 +1,8 @@
 -- LEASE: hand out up to n URLs of scopes whose time has come, the scope that waits longest first.
 -- ARGV 5 n  6 lease (ms)  7 token prefix  8 token nonce  9 tries  10 patience (ms)
 -- Returns {token, lease as it is kept, …}, {place in the batch, reasons, …} of those tried before, next ready (ms),
--- totals or false, version of what was learned of parameters. A token is prefix .. number .. '.' .. nonce.
+-- totals or false, version of what was learned of parameters, nonce of the first lease call that this shard has answered:
+-- another one than before tells a worker that the server was emptied. A token is prefix .. number .. '.' .. nonce.
 local n, expiry, tries, patience = num(ARGV[5]), integer(now + num(ARGV[6])), num(ARGV[9]), num(ARGV[10])
 local POOR = 1685 * 1099511627776  -- score of a link that promises fewer than 50 tokens (shapes.lua)
 
@@ -15,9 +16,13 @@ if #expired + #due > 0 then
 end
 
 local put = call('EXISTS', BUSY, LEASES, LEASE) == 3 and plain or wide
-local counters = call('HMGET', ST, 'serial', 'mode', 'preferred', 'learned')
+local counters = call('HMGET', ST, 'serial', 'mode', 'preferred', 'learned', 'born')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
-local learned = num(counters[4] or 0)
+local learned, born = num(counters[4] or 0), counters[5]
+if not born then
+  born = ARGV[8]
+  call('HSET', ST, 'born', born)
+end
 local handed, out, expiries, reasons = 0, {}, {}, {}
 local function note(front, scope, member, score)
   local token = ARGV[7] .. (first + handed) .. '.' .. ARGV[8]
@@ -107,7 +112,7 @@ if handed < n or math.floor(first / TIDY) < math.floor((first + n) / TIDY) then
   call('ZREMRANGEBYSCORE', NEXT, '-inf', ARGV[1])
   call('ZREMRANGEBYSCORE', WAIT, '-inf', ARGV[1])
 end
-if handed == n then return {out, reasons, now, false, learned} end
+if handed == n then return {out, reasons, now, false, learned, born} end
 local sums = rare().totals(patience)
 if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is tried again while there is other work
   local held = call('ZRANGEBYSCORE', HELD, '-inf', ARGV[1], 'LIMIT', 0, 16)
@@ -117,4 +122,4 @@ if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is
     sums = rare().totals(patience)
   end
 end
-return {out, reasons, sums[9], sums, learned}
+return {out, reasons, sums[9], sums, learned, born}
