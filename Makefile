@@ -58,7 +58,7 @@ demo-second: $(VENV)/run.stamp
 	@$(PY) -m demo.run --second $(ARGS)
 
 test: lint
-	$(PY) -m pytest $(PYTEST) $(ARGS)
+	$(PY) scripts/run_tests.py $(PYTEST) $(ARGS)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
