@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import http.client
 import re
 import signal
 import socket
@@ -211,6 +212,28 @@ def test_a_browser_is_opened_unless_it_is_not_wanted_and_the_folder_is_that_of_t
     assert (tmp_path / "opened").exists() == opens
     if opens:
         assert (tmp_path / "opened").read_text().strip() == address
+
+
+def test_a_signal_ends_the_command_while_somebody_watches_the_live_page(tmp_path: Path) -> None:
+    three_domains.fill(tmp_path / "corpus")
+    process = begin(tmp_path, "--no-open", "--token", TOKEN, "corpus")
+    try:
+        assert process.stdout is not None
+        desk = Desk(int(re.findall(r":(\d+)/", process.stdout.readline())[0]))
+        desk.enter()
+        connection = http.client.HTTPConnection("127.0.0.1", desk.port, timeout=LIMIT)
+        connection.request("GET", "/0/live/stream", headers={"Cookie": desk.cookie})
+        stream = connection.getresponse()
+        assert stream.readline().startswith(b"data: ")
+        process.send_signal(signal.SIGINT)
+        assert stream.read().endswith(b"\n\n"), "the reader has whole events to the last"
+        connection.close()
+        ends(process, tmp_path)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert (tmp_path / "stderr").read_text() == "error: interrupted by SIGINT\n"
 
 
 def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys) -> None:
