@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import http.client
 import re
 import signal
@@ -17,6 +18,8 @@ import pytest
 from crawler.commands import explore
 from crawler.explore.app import PAGES
 from crawler.explore.guard import MAX_BODY, MAX_QUERY, Guard
+from crawler.frontier.client import Frontier
+from crawler.urls.candidate import Candidate
 from tests.explore.conftest import LIMIT, TOKEN, Desk
 from tests.support import three_domains
 from tests.support.process import clean_environment
@@ -234,6 +237,36 @@ def test_a_signal_ends_the_command_while_somebody_watches_the_live_page(tmp_path
         process.communicate()
     assert process.returncode == 130
     assert (tmp_path / "stderr").read_text() == "error: interrupted by SIGINT\n"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_crawl_on_a_cluster_is_watched_by_the_server_and_the_name_that_are_given(
+    tmp_path: Path, redis_url: str, named: bool
+) -> None:
+    three_domains.fill(tmp_path / "corpus")
+
+    async def queue() -> None:
+        frontier = Frontier(redis_url, "far-away")
+        await frontier.open()
+        await frontier.put([Candidate(f"http://far-{n}.example/") for n in range(3)])
+        await frontier.close()
+
+    asyncio.run(queue())
+    given = ["--redis-url", redis_url, "--crawl-id", "far-away"] if named else []
+    process = begin(tmp_path, "--no-open", "--token", TOKEN, *given, "corpus")
+    try:
+        assert process.stdout is not None
+        desk = Desk(int(re.findall(r":(\d+)/", process.stdout.readline())[0]))
+        desk.enter()
+        page = desk.page("/0/live")
+        assert ("<dt>queued</dt><dd>3</dd>" in page, "far-2.example" in page) == (named, named)
+        assert ("No crawl is running here" in page) != named
+        assert desk.post("/0/live/order", action="pause").status == (200 if named else 409)
+        process.send_signal(signal.SIGTERM)
+        ends(process, tmp_path)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys) -> None:
