@@ -51,7 +51,8 @@ class Look:
             return None
         if self.view.counts.mode is not Mode.RUN:
             return None
-        return max(scope.next_in, scope.blocked_for) + scope.queued * max(scope.delay, self.delay)
+        turns = max(0, scope.queued - 1)  # after the next one
+        return max(scope.next_in, scope.blocked_for) + turns * max(scope.delay, self.delay)
 
 
 class Live:
