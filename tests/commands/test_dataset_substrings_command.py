@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from crawler.commands.operations.substrings import size
+from tests.support.noted import manifest_hash, noted
 from tests.support.process import scrapy
 
 
@@ -44,7 +45,9 @@ def test_contaminated_reports_and_then_removes_on_request(shelf, prose, quiz):
     assert listed.returncode == 0, listed.stderr
     assert "1 of 2 documents repeat an evaluation set" in listed.stdout
     assert "set 'quiz': 18 n-grams; first passage: words 50-80" in listed.stdout
+    version = manifest_hash(shelf.path)
     removed = dataset("contaminated", "--eval", quiz, "--remove", "--drop-old", "--json", shelf.path)
+    assert noted(shelf.path, version)["operation"] == "dataset contaminated --remove"
     report = json.loads(removed.stdout)
     assert report["sets"] == {"quiz": 1} and report["rewritten"]["rejected"] == 1
     assert report["hits"][0]["words"] == [50, 80]

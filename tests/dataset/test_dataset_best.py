@@ -25,6 +25,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.corpus_folder import Folder, document
+from tests.support.noted import manifest_hash, noted
 from tests.support.serving import Handler, LoopbackServer, article, prose
 
 NOW = 1_800_000_000.0
@@ -79,7 +80,9 @@ def test_the_copy_with_the_better_licence_is_kept_with_its_own_provenance(crawl,
     place, port = mirrored
     before, twin = by_url(crawl, "rejected"), tmp_path / "twin"
     shutil.copytree(crawl.folder, twin)
+    version = manifest_hash(crawl.folder)
     found, done = exchange(place, CONFIG, now=NOW)
+    assert noted(crawl.folder, version)["operation"] == "dataset best"
     assert (found.clusters, found.copies, found.without_text, len(found.exchanges)) == (2, 4, 0, 2)
     kept = by_url(crawl)
     assert set(kept) == {f"http://{BETTER}:{port}/{name}" for name in "ab"}

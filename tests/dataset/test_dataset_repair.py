@@ -13,8 +13,10 @@ from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
+from crawler.storage.corpus.version import versions_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from tests.support.noted import manifest_hash
 from tests.support.places import PROJECT
 
 
@@ -102,6 +104,8 @@ def test_with_manifest_and_ledger_gone_the_files_are_listed_and_what_they_do_not
     (again,) = [e for e in folder.manifest()["files"] if e["kind"] == "shards"]
     assert again == {name: value for name, value in entry.items() if name != "made_by"}
     assert verify(Place(str(folder.path))).damage == []
+    standing = versions_of(Place(str(folder.path)))[manifest_hash(folder.path)]
+    assert [file["path"] for file in standing["files"]] == [again["path"]]
 
 
 def test_a_lost_lineage_is_not_made_up(corpus):

@@ -13,6 +13,7 @@ from crawler.dataset.verify import verify
 from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from tests.support.noted import manifest_hash, noted
 
 NOW = 1_800_000_000.0
 SECOND = "2026-02-01T00:00:00Z"
@@ -63,8 +64,10 @@ def titles(records):
 
 def test_a_changed_page_is_there_once_and_its_older_record_stays_in_the_lineage(crawled, kept):
     second_run(crawled, kept=[again(kept, 1)], changed=1)
+    version = manifest_hash(crawled.path)
     done = supersede(place_of(crawled), now=NOW)
     assert (done.records, done.withdrawn, done.rewritten.version) == (1, 0, 2)
+    assert noted(crawled.path, version)["operation"] == "recrawl"
     assert titles(crawled.records()) == [f"Page {n}" for n in range(5)]
     (page,) = [record for record in crawled.records() if record["url"].endswith("/1")]
     assert page["crawled_at"] == SECOND

@@ -6,6 +6,7 @@ from crawler.dataset.verify import fix, verify
 from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from tests.support.noted import manifest_hash, noted
 from tests.support.process import scrapy
 
 
@@ -135,7 +136,9 @@ def test_the_command_says_what_is_wrong_fixes_it_and_answers_with_its_exit_code(
     write(folder, "w1", kept=[kept(1), kept(1)])
     wrong = scrapy("dataset", "verify", str(folder.path))
     assert wrong.returncode == 1 and "1 surplus record" in wrong.stderr
+    version = manifest_hash(folder.path)
     fixed = scrapy("dataset", "verify", "--fix", str(folder.path))
+    assert noted(folder.path, version)["operation"] == "dataset verify --fix"
     assert fixed.returncode == 0 and "removed 1 surplus" in fixed.stdout and "ok: 1 files, 1 records" in fixed.stdout
     none = scrapy("dataset", "verify", str(folder.path / "shards"))
     assert none.returncode == 1 and "Traceback" not in none.stderr
