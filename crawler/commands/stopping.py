@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.ossignal import install_shutdown_handlers
 
-from crawler.pipelines.sink import sink_of
-
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler, CrawlerProcessBase
 
@@ -54,5 +52,9 @@ class Stopping:
             self._process._graceful_stop_reactor()
 
     def _is_opening(self) -> bool:
-        sink = sink_of.existing(self.crawler) if self.crawler else None
+        if self.crawler is None:
+            return False
+        from crawler.pipelines.sink import sink_of  # Scrapy loads this module for every command, and a crawl has it
+
+        sink = sink_of.existing(self.crawler)
         return sink is not None and sink.is_open and not self.crawler.engine.running  # type: ignore[union-attr]
