@@ -57,4 +57,4 @@ class Stopping:
         from crawler.pipelines.sink import sink_of  # Scrapy loads this module for every command, and a crawl has it
 
         sink = sink_of.existing(self.crawler)
-        return sink is not None and sink.is_open and not self.crawler.engine.running  # type: ignore[union-attr]
+        return sink is not None and sink.is_open and not self.crawler.engine.running
