@@ -370,8 +370,8 @@ class _Run:
         code = worker.process.poll()
         if worker.name not in self.leaving:
             return False
-        if code == -signal.SIGTERM:  # before the program listened: its log has no more than what Scrapy says first
-            return not _said(worker, "Spider opened")
+        if code == -signal.SIGTERM:  # before the program listened: it does from its checks on, and then makes a crawler
+            return not _said(worker, "Overridden settings")
         return code == 128 + signal.SIGTERM and _said(worker, "error: interrupted by SIGTERM")
 
     def _scrapy(self, *words: str) -> None:

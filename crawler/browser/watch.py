@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 import uuid
 from collections import deque
@@ -32,6 +33,7 @@ class Watch:
     def __init__(self, cpu_seconds: float, memory_mb: int) -> None:
         self.mark = MARK + uuid.uuid4().hex
         self._deaths: deque[tuple[float, Death]] = deque(maxlen=100)
+        self._lock = threading.Lock()  # looks are made in a thread, the crawl asks in its own
         self._cpu_seconds, self._memory_mb = cpu_seconds, memory_mb
         self._nice: set[int] = set()
 
@@ -43,9 +45,10 @@ class Watch:
 
     def why(self) -> Death:
         """What ended the page that died first of those that nobody has asked for, as far as it was this watch."""
-        if self._is_claimed():
-            return DropReason.BROWSER_CRASHED, "its process ended by itself"
-        return self._deaths.popleft()[1]
+        with self._lock:
+            if self._is_claimed():
+                return DropReason.BROWSER_CRASHED, "its process ended by itself"
+            return self._deaths.popleft()[1]
 
     def look(self) -> None:
         """End the renderers that are beyond a limit.
@@ -81,17 +84,17 @@ class Watch:
         times, memory = process.cpu_times(), process.memory_info().rss
         if memory > self._memory_mb * 2**20:
             self._end(process, (DropReason.BROWSER_CRASHED, f"more than {self._memory_mb} MiB of memory"))
-        elif times.user + times.system > self._cpu_seconds and self._is_claimed():
-            self._end(process, (DropReason.BROWSER_TIMEOUT, f"more than {self._cpu_seconds:g} s of CPU time"))
+        elif times.user + times.system > self._cpu_seconds:
+            death = DropReason.BROWSER_TIMEOUT, f"more than {self._cpu_seconds:g} s of CPU time"
+            self._end(process, death, waits=True)
 
-    def _end(self, process: psutil.Process, death: Death) -> None:
-        """The reason stands before the page dies: the crawl may hear of its death at once."""
-        entry = time.monotonic(), death
-        self._deaths.append(entry)
-        try:
+    def _end(self, process: psutil.Process, death: Death, *, waits: bool = False) -> None:
+        """Nobody can ask before the reason stands: the crawl may hear of the death at once. waits: for its turn."""
+        with self._lock:
+            if waits and not self._is_claimed():
+                return
             process.kill()
-        except psutil.Error:
-            self._deaths.remove(entry)
+            self._deaths.append((time.monotonic(), death))
 
     def _is_claimed(self) -> bool:
         """True where no page that was ended here still has to hear why."""

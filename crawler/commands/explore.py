@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 _NEEDED = ("duckdb", "starlette", "uvicorn")
-_END_SECONDS = 40.0
-"""How long the end may take: the catalogues and the server have their own bounds, which together are shorter."""
+_END_SECONDS, _MORE_SECONDS = 30.0, 10.0
+"""How long the end may take, and how much longer for each corpus; catalogues and server have shorter bounds."""
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -63,9 +63,15 @@ class Command(ProjectCommand, ScrapyCommand):
             return
         given = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
         config = self.load(**{name: value for name, value in given.items() if value is not None})
-        self._serve(args or [config.crawl.corpus_dir], config, opts)
+        folders = args or [config.crawl.corpus_dir]
+        with ExitStack() as stack:
+            stack.callback(faulthandler.cancel_dump_traceback_later)
+            try:
+                self._serve(folders, config, opts, stack)
+            finally:  # whoever holds the process by then is shown
+                faulthandler.dump_traceback_later(_END_SECONDS + _MORE_SECONDS * len(folders), exit=True)
 
-    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace) -> None:
+    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace, stack: ExitStack) -> None:
         from crawler.explore.app import application
         from crawler.explore.catalogue import Catalogue
         from crawler.explore.live import Live
@@ -73,35 +79,32 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.storage.files.place import Place
 
         token = opts.token or secrets.token_urlsafe(24)
-        with ExitStack() as stack:
-            stack.callback(faulthandler.cancel_dump_traceback_later)
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="explore-")))
-            crawls = [_of_corpus(config, name) for name in folders]
-            catalogues = [
-                Catalogue(Place(name), folder / f"{n}.duckdb", crawling=_may_crawl(crawl))
-                for n, (name, crawl) in enumerate(zip(folders, crawls, strict=True))
-            ]
-            try:
-                listening = bound(opts.host, opts.port)
-            except ServeError as error:
-                self.complain([str(error)])
-                return
-            lives = [Live(crawl, Place(name)) for name, crawl in zip(folders, crawls, strict=True)]
-            app = application(catalogues, config, token, _hosts(opts.host), lives)
-            stack.enter_context(serving(app, listening))
-            for live in lives:
-                stack.callback(live.close)
-            for catalogue in catalogues:
-                stack.callback(catalogue.close)
-                catalogue.start()
-            address = f"http://{_shown(opts.host)}:{listening.getsockname()[1]}/?token={token}"
-            sys.stdout.write(f"{address}\nCtrl-C ends it. Who knows this address may look.\n")
-            sys.stdout.flush()
-            if not opts.no_open:
-                webbrowser.open(address)
-            stack.callback(faulthandler.dump_traceback_later, _END_SECONDS, exit=True)  # whoever holds what by then
-            while True:
-                threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="explore-")))
+        crawls = [_of_corpus(config, name) for name in folders]
+        catalogues = [
+            Catalogue(Place(name), folder / f"{n}.duckdb", crawling=_may_crawl(crawl))
+            for n, (name, crawl) in enumerate(zip(folders, crawls, strict=True))
+        ]
+        try:
+            listening = bound(opts.host, opts.port)
+        except ServeError as error:
+            self.complain([str(error)])
+            return
+        lives = [Live(crawl, Place(name)) for name, crawl in zip(folders, crawls, strict=True)]
+        app = application(catalogues, config, token, _hosts(opts.host), lives)
+        stack.enter_context(serving(app, listening))
+        for live in lives:
+            stack.callback(live.close)
+        for catalogue in catalogues:
+            stack.callback(catalogue.close)
+            catalogue.start()
+        address = f"http://{_shown(opts.host)}:{listening.getsockname()[1]}/?token={token}"
+        sys.stdout.write(f"{address}\nCtrl-C ends it. Who knows this address may look.\n")
+        sys.stdout.flush()
+        if not opts.no_open:
+            webbrowser.open(address)
+        while True:
+            threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
 
 
 def _of_corpus(config: Config, folder: str) -> Config:

@@ -20,7 +20,7 @@ SENTENCE = "error: interrupted by SIGTERM: the crawl was cut off"
     ("name", "code", "log", "forgiven"),
     [
         ("w3", -signal.SIGTERM, "Scrapy 2.19.0 started\n", True),
-        ("w3", -signal.SIGTERM, "Scrapy 2.19.0 started\nSpider opened\n", False),
+        ("w3", -signal.SIGTERM, "Scrapy 2.19.0 started\nOverridden settings:\n", False),
         ("w3", 128 + signal.SIGTERM, SENTENCE, True),
         ("w3", 128 + signal.SIGTERM, "", False),
         ("w3", 1, SENTENCE, False),

@@ -8,6 +8,7 @@ import functools
 import logging
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -223,8 +224,10 @@ def test_a_page_that_burns_time_waits_until_the_one_that_was_ended_before_it_was
     try:
         first = ended(watch, *loops)
         other = next(loop for loop in loops if loop is not first)
-        while psutil.Process(other.pid).cpu_times().user < 0.4:
+        limit = time.monotonic() + 60
+        while other.poll() is None and psutil.Process(other.pid).cpu_times().user < 0.4:
             watch.look()
+            assert time.monotonic() < limit
         assert other.poll() is None
         large = running(watch, "import time; a = b'x' * 2**29; print(1, flush=True); time.sleep(600)")
         assert ended(watch, other, large) is large  # memory waits for nobody
@@ -237,19 +240,22 @@ def test_a_page_that_burns_time_waits_until_the_one_that_was_ended_before_it_was
             process.communicate()
 
 
-def test_the_reason_stands_before_the_page_dies_and_nobody_else_is_given_it(monkeypatch) -> None:
+def test_who_hears_of_a_death_before_its_reason_stands_waits_for_it_and_nobody_else_is_given_it(monkeypatch) -> None:
     watch = Watch(1000.0, 64)
     told = []
+    asking = threading.Thread(target=lambda: told.append(watch.why()))
     kill = psutil.Process.kill
 
     def killed(process: psutil.Process) -> None:
-        told.append(watch.why())
         kill(process)
+        asking.start()
+        asking.join(0.5)  # time to be told something wrong
 
     large = running(watch, "import time; a = b'x' * 2**27; print(1, flush=True); time.sleep(600)")
     try:
         monkeypatch.setattr(psutil.Process, "kill", killed)
         ended(watch, large)
+        asking.join(30)
         assert told == [(DropReason.BROWSER_CRASHED, "more than 64 MiB of memory")]
         assert watch.why() == (DropReason.BROWSER_CRASHED, "its process ended by itself")
     finally:

@@ -239,6 +239,31 @@ def test_a_signal_ends_the_command_while_somebody_watches_the_live_page(tmp_path
     assert (tmp_path / "stderr").read_text() == "error: interrupted by SIGINT\n"
 
 
+def test_what_holds_the_end_is_shown_and_the_process_ends_all_the_same(tmp_path: Path) -> None:
+    three_domains.fill(tmp_path / "corpus")
+    held = (
+        "import threading; from scrapy.cmdline import execute; from crawler.commands import explore;"
+        "from crawler.explore.catalogue import Catalogue; explore._END_SECONDS = explore._MORE_SECONDS = 0.5;"
+        "Catalogue.close = lambda self: threading.Event().wait();"
+        "execute(['scrapy', 'explore', '--no-open', 'corpus'])"
+    )
+    environment = clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings")
+    with (tmp_path / "stderr").open("w") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-c", held], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=said, text=True
+        )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://")
+        process.send_signal(signal.SIGINT)
+        ends(process, tmp_path)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 1
+    assert "most recent call first" in (tmp_path / "stderr").read_text()
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_a_crawl_on_a_cluster_is_watched_by_the_server_and_the_name_that_are_given(
     tmp_path: Path, redis_url: str, named: bool
