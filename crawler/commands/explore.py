@@ -68,8 +68,8 @@ class Command(ProjectCommand, ScrapyCommand):
             stack.callback(faulthandler.cancel_dump_traceback_later)
             try:
                 self._serve(folders, config, opts, stack)
-            finally:  # whoever holds the process by then is shown
-                faulthandler.dump_traceback_later(_END_SECONDS + _MORE_SECONDS * len(folders), exit=True)
+            finally:
+                _bound_the_end(_END_SECONDS + _MORE_SECONDS * len(folders))
 
     def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace, stack: ExitStack) -> None:
         from crawler.explore.app import application
@@ -105,6 +105,12 @@ class Command(ProjectCommand, ScrapyCommand):
             webbrowser.open(address)
         while True:
             threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
+
+
+def _bound_the_end(seconds: float) -> None:
+    """End the process in so many seconds, whoever holds it then, and show where each of its threads is."""
+    if sys.__stderr__ is not None:  # closed: nobody would see it
+        faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__)
 
 
 def _of_corpus(config: Config, folder: str) -> Config:
