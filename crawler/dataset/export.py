@@ -34,6 +34,8 @@ from crawler.times import rfc3339
 
 EXPORT_FORMAT = "crawler-export/1"
 EXPORT = "export.json"
+INDEX_FILE = "index.json"
+"""Lists the files beside it, in formats whose readers want that."""
 PROGRESS_EVERY = 1_000
 """Documents between two calls of `progress`."""
 
@@ -137,15 +139,19 @@ class Filling:
 
     def result(self) -> Exported:
         """What has been written so far."""
-        return Exported(self.written, len(self.files), self.withdrawn)
+        return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn)
 
     def fill(self, records: Iterator[Record]) -> None:
-        """Write every record; each file is on the disk when the next one begins."""
+        """Write every record; each file is on the disk when the next one begins. An index comes last."""
         with disk(self._draft):
             (self._draft / self._form.folder).mkdir()
         record = next(records, None)
         while record is not None:
             record = self._file(record, records)
+        if self._form.index is not None:
+            path = f"{self._form.folder}/{INDEX_FILE}"
+            put(self._draft / path, self._form.index(self.files))
+            self.files.append({"path": path, "documents": 0, **file_facts(self._draft / path)})
         self._progress(self.written)
 
     def _file(self, record: Record, records: Iterator[Record]) -> Record | None:

@@ -1,4 +1,4 @@
-"""Export formats write records as other tools read them: Parquet, JSON lines, Dolma's documents, WebDataset's tars.
+"""Export formats write records as other tools read them: Parquet, JSON lines, Dolma, WebDataset, MDS.
 
 Equal records give equal bytes: no clock, no name of a machine, one order.
 """
@@ -6,7 +6,11 @@ Equal records give equal bytes: no clock, no name of a machine, one order.
 from __future__ import annotations
 
 import io
+import shutil
+import struct
 import tarfile
+import tempfile
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -15,6 +19,7 @@ from typing import IO, Any
 import orjson
 
 from crawler.storage.files.columns import card_features
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.parquet import ParquetRows
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import compressor
@@ -25,12 +30,16 @@ Add = Callable[[Record, bytes, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How an export is written. features: columns for the dataset card; None = every reader knows them by itself."""
+    """How an export is written. features: columns for the dataset card; None = every reader knows them by itself.
+
+    index: makes the file `index.json` beside the documents from the list of their files, where readers want one.
+    """
 
     folder: str
     suffix: str
     writing: Callable[[IO[bytes], str], AbstractContextManager[Add]]
     features: list[dict[str, Any]] | None = None
+    index: Callable[[list[dict[str, Any]]], bytes] | None = None
 
     @property
     def pattern(self) -> str:
@@ -92,6 +101,71 @@ def _webdataset(target: IO[bytes], _: str) -> Iterator[Add]:
         yield add
 
 
+@contextmanager
+def _mds(target: IO[bytes], _: str) -> Iterator[Add]:
+    """A shard of MosaicML Streaming, format 2 of its MDS: number of samples, offset of each, columns, samples.
+
+    Source: `streaming/base/format/mds` of https://github.com/mosaicml/streaming. Numbers have 32 bits, little-endian. A
+    sample is the length of each column, then the columns. The samples wait in a temporary file, because their offsets
+    stand before them.
+    Raises: StorageError where a shard has 4 GiB.
+    """
+    ends = array("I")
+    with tempfile.TemporaryFile() as samples:
+
+        def add(record: Record, _: bytes, number: int) -> None:  # noqa: ARG001
+            rest = {name: value for name, value in record.items() if name not in ("text", "doc_id")}
+            texts = (record.get("doc_id") or record["url"], record.get("text") or "")
+            columns = (texts[0].encode(), orjson.dumps(rest), texts[1].encode())
+            samples.write(struct.pack("<3I", *map(len, columns)))
+            samples.writelines(columns)
+            if samples.tell() >= _MDS_MOST:
+                raise StorageError("a shard in MDS has at most 4 GiB; give a smaller SHARD_MAX_BYTES")
+            ends.append(samples.tell())
+
+        yield add
+        config = _json(_MDS_COLUMNS)
+        first = 4 + 4 * (len(ends) + 1) + len(config)
+        target.write(struct.pack(f"<{len(ends) + 2}I", len(ends), first, *(first + end for end in ends)))
+        target.write(config)
+        samples.seek(0)
+        shutil.copyfileobj(samples, target)
+
+
+def _mds_index(files: list[dict[str, Any]]) -> bytes:
+    """`index.json` of an MDS dataset: a line of facts for each shard."""
+    shards = [
+        {
+            **_MDS_COLUMNS,
+            "raw_data": {
+                "basename": file["path"].rpartition("/")[2],
+                "bytes": file["bytes"],
+                "hashes": {"sha256": file["sha256"]},
+            },
+            "samples": file["documents"],
+            "zip_data": None,
+        }
+        for file in files
+    ]
+    return _json({"version": 2, "shards": shards})
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+_MDS_MOST = 2**32 - 2**26
+"""Bytes of the samples of a shard: its offsets have 32 bits, and count what stands before the samples, too."""
+_MDS_COLUMNS: dict[str, Any] = {
+    "version": 2,
+    "format": "mds",
+    "compression": None,
+    "hashes": ["sha256"],
+    "size_limit": None,
+    "column_names": ["doc_id", "metadata", "text"],
+    "column_encodings": ["str", "json", "str"],
+    "column_sizes": [None, None, None],
+}
 _DOLMA_FEATURES: list[dict[str, Any]] = [
     *({"name": name, "dtype": "string"} for name in ("id", "text", "source", "added", "created")),
     {"name": "metadata", "dtype": "json"},
@@ -102,4 +176,5 @@ FORMATS: dict[str, Format] = {
     "jsonl.gz": Format("data", "jsonl.gz", _lines, card_features(as_json=True)),
     "dolma": Format("documents", "jsonl.gz", _dolma, _DOLMA_FEATURES),
     "webdataset": Format("data", "tar", _webdataset),
+    "mds": Format("data", "mds", _mds, index=_mds_index),
 }

@@ -80,12 +80,15 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
 def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: float) -> dict[str, Any]:
     """How the page was fetched, for the archive: lease, attempt, worker, and the times that are known (RFC 3339).
 
+    `found_by` is "link" or "list" (a sitemap or feed); `found_on` then has `id`, the letters of that page's URL
+    (`source_id`), and of a page its `shape` (`shape_id`); both are absent for a seed.
     first_byte: seconds since the epoch at which the head of the answer had arrived. `via` and `fetchTimeMs` are named
     as WARC 1.1 names them (section 6.6).
     """
     shift = time.time() - time.monotonic()
     sent, answered = (request.meta.get(name) for name in (SENT_AT, ANSWERED_AT))
     facts: dict[str, Any] = {"lease": lease.token, "attempt": lease.attempt, "worker": worker_id, "depth": lease.depth}
+    facts |= _found(lease)
     facts |= {"via": lease.redirects[-1]} if lease.redirects else {}
     facts |= {"leased_at": rfc3339(lease.granted_at)} if lease.granted_at else {}
     facts |= {"sent_at": rfc3339(sent + shift)} if sent is not None else {}
@@ -94,3 +97,11 @@ def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: floa
     if sent is not None and answered is not None:
         facts["fetchTimeMs"] = round(1000 * (answered - sent))
     return facts
+
+
+def _found(lease: Lease) -> dict[str, Any]:
+    if not lease.source:
+        return {}
+    if lease.mark is None:
+        return {"found_by": "list", "found_on": {"id": lease.source}}
+    return {"found_by": "link", "found_on": {"id": lease.source, "shape": lease.parent}}

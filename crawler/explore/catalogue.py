@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
@@ -35,7 +35,7 @@ STOP_SECONDS = 5
 _LINE_BITS = 28
 """A file has at most 2^28 records; the bits above name the file."""
 _CHANGED = "the index has changed since it was opened; end `scrapy explore` and start it again"
-Params = Sequence[Any]
+Params = Sequence[Any] | Mapping[str, Any]
 
 
 class NotReadyError(RuntimeError):

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
+from crawler.explore.found_on import found_on
 from crawler.observe.diagnose.thresholds import Limit, Thresholds
 from crawler.stages.chain import STAGES
 from crawler.storage.files.errors import StorageError
@@ -43,7 +44,7 @@ class Measured:
 def document(visit: Visit) -> tuple[str, dict[str, Any]]:
     """The page of one document. Raises: HTTPException, NotReadyError, StorageError."""
     record, file, line = _record(visit)
-    text = str(record.get("text") or "")
+    text, evidence = str(record.get("text") or ""), _evidence(visit, record)
     return "document.html", {
         "record": dict.fromkeys(TABLE) | record,
         "key": visit.key,
@@ -53,7 +54,8 @@ def document(visit: Visit) -> tuple[str, dict[str, Any]]:
         "left_out": max(0, len(text) - MOST_TEXT),
         "measured": measured(record, Thresholds(visit.config)),
         "other_settings": record.get("config_digest") not in (None, "", visit.config.digest),
-        "way": list(way(record, _evidence(visit, record))),
+        "found": found_on(visit.catalogue, record, fetch_of(evidence)),
+        "way": list(way(record, evidence)),
         "twin": _twin(visit, record),
         "fields": [(name, _shown(value)) for name, value in record.items() if name != "text"],
     }
@@ -109,10 +111,9 @@ def measured(record: Mapping[str, Any], thresholds: Thresholds) -> list[Measured
 
 def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Steps of the page in their order: what was asked, what was answered, who decided what."""
-    fetch = evidence.get("fetch") if isinstance(evidence.get("fetch"), dict) else {}
-    assert isinstance(fetch, dict)
+    fetch = fetch_of(evidence)
     yield from (("Redirected from", url) for url in record.get("redirects") or ())
-    for name, title in (("parent", "Found on"), ("depth", "Depth"), ("lease", "Lease"), ("attempt", "Attempt")):
+    for name, title in (("depth", "Depth"), ("lease", "Lease"), ("attempt", "Attempt")):
         if fetch.get(name) not in (None, ""):
             yield title, str(fetch[name])
     robots = (record.get("robots_status"), evidence.get("robots_rule"), record.get("robots_fetched_at"))
@@ -135,6 +136,12 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
         yield "Verdict", f"{record.get('stage')}: {record['reason']}. {record.get('detail') or ''}"
     else:
         yield "Verdict", "kept: every stage let it pass"
+
+
+def fetch_of(evidence: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the archive says of how the page was fetched; nothing where it says nothing that can be read."""
+    fetch = evidence.get("fetch")
+    return fetch if isinstance(fetch, dict) else {}
 
 
 def stages_passed(record: Record) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ class Lease(NamedTuple):
     was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
     `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL), `parent`,
-    `mark`, `learned` and `run` are a link's (`Candidate`). `same_as`: it waited while its parameters were learned to
-    name no page; this is what its page is called, and it need not be asked.
+    `mark`, `learned`, `run` and `source` are a link's (`Candidate`). `same_as`: it waited while its parameters were
+    learned to name no page; this is what its page is called, and it need not be asked.
     """
 
     token: str
@@ -76,6 +76,7 @@ class Lease(NamedTuple):
     learned: tuple[str, ...] = ()
     same_as: str = ""
     run: int = 0
+    source: str = ""
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"

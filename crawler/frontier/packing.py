@@ -5,7 +5,8 @@ ordered by its value is `l`, its shape, the shape of the page it stood on (`...`
 and a letter for how many pages in a row on the way to it led to no new text (a version before wrote none). A packed
 URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
 `https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
-tabs, which makes both safe separators. Parameters that were taken off the URL stand behind it: `?name&name`.
+tabs, which makes both safe separators. Parameters that were taken off the URL stand behind it: `?name&name`; behind
+them the four letters of the page it was found on: `@aB3_`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Member(NamedTuple):
     mark: int | None = None
     learned: tuple[str, ...] = ()
     run: int = 0
+    source: str = ""  # letters of the page it was found on (`crawler.urls.candidate.source_id`)
 
 
 def pack_origin(origin: str, scope: str) -> str:
@@ -83,11 +85,14 @@ def pack_parts(
     redirects: tuple[str, ...] = (),
     facts: str = "",
     learned: tuple[str, ...] = (),
+    source: str = "",
 ) -> str:
     """`pack` for a URL that is packed already. `facts`: what `link_facts` made, of a link that may be ordered."""
     head = f"{facts or _KINDS[kind]}{depth} {packed}"
     if learned:
         head = f"{head} ?{'&'.join(learned)}"
+    if source:
+        head = f"{head} @{source}"
     return " ".join((head, *(pack_url(r, scope) for r in redirects))) if redirects else head
 
 
@@ -104,6 +109,7 @@ def unpack(member: str, scope: str) -> Member:
         attempts, holds = map(int, tally.split("."))
     head, packed, *chain = member.split(" ")
     learned = tuple(chain.pop(0)[1:].split("&")) if chain and chain[0].startswith("?") else ()
+    source = chain.pop(0)[1:] if chain and chain[0].startswith("@") else ""
     redirects = tuple(unpack_url(r, scope) for r in chain) if chain else ()
     kind, rest = head[0], head[1:]
     known: tuple[str, str, int | None] = ("", "", None)
@@ -111,19 +117,21 @@ def unpack(member: str, scope: str) -> Member:
         kind, rest, known = "p", rest[7:], (rest[:3], rest[3:6].strip("."), int(rest[6]))
     run = max(0, _RUNS.find(rest[0]))
     depth = int(rest[1:] if rest[0].isalpha() else rest)
-    return Member(_KIND_OF[kind], depth, unpack_url(packed, scope), redirects, attempts, holds, *known, learned, run)
+    return Member(
+        _KIND_OF[kind], depth, unpack_url(packed, scope), redirects, attempts, holds, *known, learned, run, source
+    )
 
 
 def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
     """A lease as the server keeps it: `wire slot scope \\t member \\t score`. `why`: reasons, a line each."""
     text = kept.decode()
     scope, member, score = text[LEASE_FRONT:].split("\t")
-    kind, depth, url, redirects, attempts, holds, shape, parent, mark, learned, run = unpack(member, scope)
+    kind, depth, url, redirects, attempts, holds, shape, parent, mark, learned, run, source = unpack(member, scope)
     priority, reasons = -floor(float(score) / PRIORITY), tuple(why.decode().split("\n")) if why else ()
     return Lease(
         token.decode(), url, scope, kind, depth, attempts + 1, priority, redirects,
         expires_at, granted_at, int(text[1:LEASE_FRONT]), holds, attempts >= tries, reasons,
-        None, shape, parent, mark, learned, "", run,
+        None, shape, parent, mark, learned, "", run, source,
     )  # fmt: skip
 
 

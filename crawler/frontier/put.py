@@ -73,6 +73,7 @@ class Put(Parameters):
                 redirects=c.redirects,
                 facts=facts,
                 learned=c.learned,
+                source=c.source,
             )
             is_page = c.kind == "page"  # a cap is one of pages: a list takes no place
             cap = is_page and (min(c.cap, most) if c.cap and most else c.cap or most)

@@ -31,9 +31,10 @@ FOLLOW_SECONDS = 5.0
 """How long a worker that runs may go by a delay that a later worker has made longer."""
 
 
-FORMAT = 2
+FORMAT = 3
 """Of the queues and tables that these rules stand for. A worker of a version before it finds rules that it cannot read,
-and ends: it could not read the queues either."""
+and ends: it could not read the queues either. 2: links say their shape; 3: and the page they were found on."""
+_SHAPES = 2
 _MERGED = {**STRICTEST, **LATEST}
 _FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)
 
@@ -52,8 +53,8 @@ async def join_rules(frontier: Frontier, config: Config) -> None:
         async with frontier.single_flight("rules") as first:
             if not first:
                 continue
-            stored, older = await _found(frontier)
-            if older:
+            stored, format_ = await _found(frontier)
+            if format_ < _SHAPES:
                 log.warning(
                     "crawl %r was begun by an older version: its frontier is taken over. Links that it queued are "
                     "asked by their depth and never parked, and workers of that version can no longer join",
@@ -65,7 +66,7 @@ async def join_rules(frontier: Frontier, config: Config) -> None:
                 agreed = _replaced(stored, mine, frontier.crawl)
             else:
                 agreed = _agreed(stored, mine, frontier.crawl)
-            if older or agreed != stored:
+            if format_ < FORMAT or agreed != stored:
                 await frontier.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
             frontier.limits = _limits(frontier.limits, agreed)
             return
@@ -164,8 +165,8 @@ async def _stored(frontier: Frontier) -> Values | None:
     return (await _found(frontier))[0]
 
 
-async def _found(frontier: Frontier) -> tuple[Values | None, bool]:
-    """The stored rules, and whether an older version wrote them, or the frontier before there were any.
+async def _found(frontier: Frontier) -> tuple[Values | None, int]:
+    """The stored rules and their format: 1 where they had no number, or where the frontier is older than any rules.
 
     Raises: FrontierError where a newer version did, or where something else stands there: whoever reaches the server
     could have written it.
@@ -173,16 +174,17 @@ async def _found(frontier: Frontier) -> tuple[Values | None, bool]:
     text = await frontier.rules_get()
     if text is None:
         scope = await frontier.scope_get()  # rules are younger than it
-        return None, scope is not None and Scope.is_older(scope)
+        return None, 1 if scope is not None and Scope.is_older(scope) else FORMAT
     try:
         found = json.loads(text)
     except ValueError:
         found = None
-    older = isinstance(found, dict)
+    format_ = 1
     if isinstance(found, list) and len(found) == 2 and type(found[0]) is int:
-        if found[0] > FORMAT:
+        format_ = found[0]
+        if format_ > FORMAT:
             raise FrontierError(
-                f"crawl {frontier.crawl!r} was begun by a newer version (its frontier has format {found[0]}, this "
+                f"crawl {frontier.crawl!r} was begun by a newer version (its frontier has format {format_}, this "
                 f"version knows {FORMAT}): use that version, or start another crawl (another CRAWL_ID)"
             )
         found = found[1]
@@ -190,7 +192,7 @@ async def _found(frontier: Frontier) -> tuple[Values | None, bool]:
         raise FrontierError(
             f"the rules of crawl {frontier.crawl!r} on the server cannot be read: start another CRAWL_ID"
         )
-    return found, older
+    return found, format_
 
 
 def _is_usable(name: str, value: Any) -> bool:

@@ -198,7 +198,7 @@ class Acknowledgements:
 def candidate_of(lease: Lease) -> Candidate:
     """The URL of a lease as it was put."""
     place = lease.priority, lease.depth, lease.kind, lease.redirects
-    return Candidate(lease.url, *place, mark=lease.mark, parent=lease.parent, run=lease.run)
+    return Candidate(lease.url, *place, mark=lease.mark, parent=lease.parent, run=lease.run, source=lease.source)
 
 
 def backoff(base: float, attempt: int, draw: Callable[[float, float], float] = random.uniform) -> float:

@@ -29,6 +29,7 @@ class SamePage(IgnoreRequest):
             parent=lease.parent,
             learned=lease.learned,
             run=lease.run,
+            source=lease.source,
         )
         names = " and ".join(lease.learned)
         self.drop = Drop("frontier", DropReason.SAME_PAGE, f"{names} changes no page here: {lease.same_as}"[:512])

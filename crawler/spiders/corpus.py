@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Spider
@@ -48,7 +49,7 @@ from crawler.statkeys import (
     SITEMAPS_UNCHANGED,
     TRAPPED,
 )
-from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate
+from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate, source_id
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
@@ -204,7 +205,8 @@ class CorpusSpider(Spider):
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        found = self._admitted(sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), "sitemap")
+        listed, own = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), source_id(lease.url)
+        found = self._admitted([replace(candidate, source=own) for candidate in listed], "sitemap")
         if sitemap.problems and not (sitemap.entries or sitemap.nested):
             self.unread.unreadable(lease, sitemap.problems[0])
         await self._put(found, lease)
@@ -255,8 +257,12 @@ class CorpusSpider(Spider):
         depth, limit = lease.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
-        marks, parent, run = marks or {}, shape_id_of(lease.url), lease.run + 1
-        found = [Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent, run=run) for url in links]
+        marks, run = marks or {}, lease.run + 1
+        parent, source = shape_id_of(lease.url), source_id(lease.url)
+        found = [
+            Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent, run=run, source=source)
+            for url in links
+        ]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
             self._count(f"{CAPPED}/depth", len(admitted))
@@ -289,7 +295,9 @@ class CorpusSpider(Spider):
             return target
         chain = (*lease.redirects, lease.url)
         place = lease.priority, lease.depth, lease.kind
-        candidate = Candidate(target, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run)
+        candidate = Candidate(
+            target, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run, source=lease.source
+        )
         candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")

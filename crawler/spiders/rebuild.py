@@ -241,7 +241,7 @@ async def _put_links(
 ) -> None:
     from crawler.frontier.model import PutStatus
     from crawler.seeds.arguments import judged
-    from crawler.urls.candidate import Candidate
+    from crawler.urls.candidate import Candidate, source_id
     from crawler.urls.shape import shape_id_of
 
     depth = max(1, config.frontier.depth_limit)
@@ -250,7 +250,7 @@ async def _put_links(
         if not rules.follows_links(page):
             continue
         for url in filter(None, map(rules.canonical, links)):
-            link = Candidate(url, -depth, depth, mark=0, parent=shape_id_of(page))
+            link = Candidate(url, -depth, depth, mark=0, parent=shape_id_of(page), source=source_id(page))
             candidate, admission = judged(rules, link, "link")
             if admission.ok:
                 candidates.setdefault(candidate.url, candidate)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from hashlib import md5
 
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -4_096, 4_095
 SITEMAP_PRIORITY = 1_000
 """Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
 SEED_PRIORITY = 100
 """Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
+
+
+SOURCE_BYTES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,8 @@ class Candidate:
     into `priority` by whoever read the sitemap; the frontier itself does not store it. `cap`: at most so many pages of
     the URL's politeness scope are ever taken (allowlist), 0 = as many as the crawl takes. `mark` is set for a link of a
     page: from 0 (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought,
-    whatever its `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page.
+    whatever its `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page,
+    `source` stands for its URL (`source_id`): by both it is found again among the pages of the corpus.
     `learned`: query parameters that the frontier took off the link, because they change no page of its domain.
     `run`: how many pages in a row on the way to it led to no new page with text, as far as its own page knows.
     """
@@ -35,3 +41,9 @@ class Candidate:
     parent: str = ""
     learned: tuple[str, ...] = ()
     run: int = 0
+    source: str = ""
+
+
+def source_id(url: str) -> str:
+    """Four letters that stand for the URL of a page (24 bits): the first digits of its MD5, in Base64 (RFC 4648, 5)."""
+    return urlsafe_b64encode(md5(url.encode(), usedforsecurity=False).digest()[:SOURCE_BYTES]).decode()

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from crawler.commands.operations.export import NAMES
+from crawler.dataset import export_formats
 from crawler.dataset.exclude import Wish
 from crawler.dataset.exclude import _log as write_log
 from crawler.dataset.export import EXPORT, export
@@ -102,7 +103,7 @@ def test_json_lines_and_parquet_hold_the_records_as_they_are(made, exports):
 
 
 @THIRD_PARTY
-@pytest.mark.parametrize("to", sorted(set(FORMATS) - {"webdataset"}))
+@pytest.mark.parametrize("to", sorted(set(FORMATS) - {"webdataset", "mds"}))
 def test_load_dataset_reads_it_offline_by_its_card(made, exports, tmp_path, monkeypatch, to):
     needs("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -188,6 +189,51 @@ print(json.dumps(found))
     found = orjson.loads(done.stdout.splitlines()[-1])
     assert [(key, text) for key, text, _ in found] == [(f"{n:012d}", r["text"]) for n, r in enumerate(made.records())]
     assert [rest for *_, rest in found] == [{k: v for k, v in r.items() if k != "text"} for r in made.records()]
+
+
+@THIRD_PARTY
+def test_streaming_reads_the_mds_shards(made, exports):
+    needs("streaming")
+    code = """
+import importlib.util, json, sys, types
+root, = importlib.util.find_spec("streaming").submodule_search_locations
+for name in ("streaming", "streaming.base", "streaming.base.format", "streaming.base.format.base",
+             "streaming.base.format.mds", "streaming.base.util"):  # what they import needs PyTorch; the reader does not
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [root + name.removeprefix("streaming").replace(".", "/")]
+sys.modules["streaming.base.util"].bytes_to_int = int  # of a size_limit, which is None
+from streaming.base.format.mds.reader import MDSReader
+shards = json.load(open(sys.argv[1] + "/index.json"))
+assert shards["version"] == 2
+readers = [MDSReader.from_json(sys.argv[1], "", shard) for shard in shards["shards"]]
+for reader in readers:
+    reader.validate(allow_unsafe_types=False)
+print(json.dumps([reader[n] for reader in readers for n in range(len(reader))]))
+"""
+    folder = exports / "mds" / "data"
+    done = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = orjson.loads(done.stdout)
+    whole = [sample["metadata"] | {"text": sample["text"], "doc_id": sample["doc_id"]} for sample in found]
+    assert whole == made.records()
+
+
+def test_the_index_of_mds_has_size_and_hash_of_every_shard(exports):
+    folder = exports / "mds" / "data"
+    shards = orjson.loads((folder / "index.json").read_bytes())["shards"]
+    assert {shard["raw_data"]["basename"] for shard in shards} | {"index.json"} == {p.name for p in folder.iterdir()}
+    for shard in shards:
+        content = (folder / shard["raw_data"]["basename"]).read_bytes()
+        assert shard["raw_data"]["bytes"] == len(content)
+        assert shard["raw_data"]["hashes"] == {"sha256": hashlib.sha256(content).hexdigest()}
+        assert shard["samples"] == int.from_bytes(content[:4], "little")
+
+
+def test_an_mds_shard_that_its_offsets_cannot_reach_is_an_error(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(export_formats, "_MDS_MOST", 3_000)
+    with pytest.raises(StorageError, match="give a smaller SHARD_MAX_BYTES"):
+        export(made.place, tmp_path / "out", "mds", max_bytes=10**6, now=1.8e9)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_document_in_dolmas_format_has_its_six_fields():

@@ -140,11 +140,27 @@ def test_rules_of_the_version_before_are_taken_over(frontier_run, caplog):
     frontier_run(scenario, delay=3.0)
 
 
+def test_a_frontier_whose_links_know_no_source_is_taken_over_without_a_word(frontier_run, caplog):
+    async def scenario(frontier):
+        await frontier.put([Candidate(f"{HOST}/a", -1, 1, mark=0, parent="abc")])
+        await join_rules(frontier, from_mapping({}))
+        values = json.loads(await frontier.rules_get())[1]
+        await frontier.rules_set(json.dumps([2, values]))
+        await join_rules(frontier, from_mapping({}))
+        assert json.loads(await frontier.rules_get()) == [FORMAT, values]  # a worker of before is refused from here on
+        assert "older version" not in caplog.text
+        (lease,) = (await frontier.lease(1)).leases
+        assert (lease.parent, lease.source) == ("abc", "")
+
+    frontier_run(scenario)
+
+
 def test_a_frontier_of_a_newer_version_is_refused_with_what_to_do(frontier_run):
     async def scenario(frontier):
         await frontier.rules_set(json.dumps([FORMAT + 1, {}]))
         with pytest.raises(
-            FrontierError, match=r"newer version \(its frontier has format 3, this version knows 2\): use that"
+            FrontierError,
+            match=rf"newer version \(its frontier has format {FORMAT + 1}, this version knows {FORMAT}\): use that",
         ):
             await join_rules(frontier, from_mapping({}))
 

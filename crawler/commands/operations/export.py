@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.dataset.export import Exported
     from crawler.dataset.export_formats import Format
 
-NAMES = ("parquet", "jsonl.zst", "jsonl.gz", "dolma", "webdataset")
+NAMES = ("parquet", "jsonl.zst", "jsonl.gz", "dolma", "webdataset", "mds")
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +64,7 @@ def _card(corpus: str, done: Exported, form: Format) -> str:
 
 
 OPERATION = Operation(
-    "the kept documents for other tools: Parquet, JSON lines, Dolma, WebDataset",
+    "the kept documents for other tools: Parquet, JSON lines, Dolma, WebDataset, MDS",
     "export --to parquet --out release corpus",
     declare,
     export_corpus,
