@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawler.frontier.model import Wire
 from crawler.frontier.outcome import KEPT, SHORT, packed_outcome
 from crawler.urls.candidate import Candidate
@@ -25,7 +27,8 @@ def test_where_menus_bring_nothing_a_new_kind_in_the_menu_comes_after_a_new_kind
     frontier_run(scenario, delay=0.0)
 
 
-def test_days_beside_a_day_with_text_are_asked_before_those_beside_empty_ones(frontier_run):
+@pytest.mark.parametrize("level", [0, 1], ids=["all on one level", "each a level below the one before"])
+def test_days_beside_a_day_with_text_are_asked_before_those_beside_empty_ones(frontier_run, level):
     """A row of days in both directions, text behind every second one of the days above."""
     asked: list[int] = []
 
@@ -39,8 +42,8 @@ def test_days_beside_a_day_with_text_are_asked_before_those_beside_empty_ones(fr
             if name == "day":
                 asked.append(int(n))
                 found += [link(f"{HOST}/day/{int(n) + step}", lease.url) for step in (-1, 1)]
-            run = lease.run + 1
-            await frontier.put([Candidate(c.url, depth=1, mark=0, parent=c.parent, run=run) for c in found])
+            run, depth = lease.run + 1, 1 + level * lease.depth
+            await frontier.put([Candidate(c.url, depth=depth, mark=0, parent=c.parent, run=run) for c in found])
             kind, tokens = (KEPT, 500.0) if name == "event" else (SHORT, 0.0)
             brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])

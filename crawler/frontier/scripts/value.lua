@@ -73,9 +73,9 @@ local function rank(view, member)
   depth = num(depth)
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
   local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
-  local place = MARK * num(mark) * PATIENCE / (PATIENCE + row.fetched)  -- says less the better the shape is known
+  local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
   local far = run ~= '' and RUN * (byte(run) - 97) or 0
-  return math.max(-4096, math.floor(LINKS + class - place - far - LEVEL * math.min(depth, 32)))
+  return math.max(-4096, math.floor(LINKS + class - far - prior * (MARK * num(mark) + LEVEL * math.min(depth, 32))))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
