@@ -140,13 +140,34 @@ PAGES = ["/0/", "/0/?field=domain", "/0/documents", "/0/documents?where=state%3D
          "/0/what-if?QUALITY_MIN_SCORE=0.99", "/0/judge", "/0/judge?judge=Ada", "/0/nothing-here"]  # fmt: skip
 
 
+BROKEN = """() => [...document.querySelectorAll('td, th')].flatMap(cell => {
+    if (cell.querySelector('code, a')) return [];
+    const found = [], walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const word of node.data.matchAll(/\\b[a-z]{2,12}\\b/gi)) {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) found.push(word[0]);
+        }
+    }
+    return found;
+})"""
+"""Short words of a table that stand on two lines, because their column is too narrow."""
+
+
 def test_every_page_is_whole_quiet_and_usable_by_everybody_at_any_width(watched: Watched) -> None:
-    for path in PAGES[:-1]:
+    documents = []
+    for state in ("kept", "rejected"):
+        watched.page.goto(f"{watched.base}/0/documents?where=state%3D{state}")
+        documents.append(watched.page.locator(".documents td a").first.get_attribute("href") or "")
+    for path in [*PAGES[:-1], *documents]:
         for width in (1200, 400):
             watched.page.set_viewport_size({"width": width, "height": 900})
             watched.page.goto(watched.base + path)
             assert serious(watched.page) == [], (path, width)
             assert watched.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+            assert watched.page.evaluate(BROKEN) == [], (path, width)
 
 
 def test_a_click_on_a_bar_lists_its_documents_and_a_click_on_one_shows_it_beside_its_page(watched: Watched) -> None:
