@@ -48,6 +48,25 @@ def test_a_corpus_in_a_bucket_is_whole_and_encrypted_as_the_environment_says(buc
         assert told["ServerSideEncryption"] == "AES256", path
 
 
+def test_a_large_file_is_uploaded_in_parts_and_encrypted_like_every_other(bucket, tmp_path):
+    place = Place(bucket, str(tmp_path / "spool"))
+    relative, size = "archive/large.warc.gz", 101 * 2**20  # the driver sends up to 100 MiB at once
+    (place.root / relative).parent.mkdir(parents=True)
+    with (place.root / relative).open("wb") as file:
+        file.write(b"begin")
+        file.seek(size - 3)
+        file.write(b"end")
+    place.publish(relative)
+    name, _, key = f"{bucket}/{relative}".removeprefix("s3://").partition("/")
+    told = fsspec.filesystem("s3").call_s3("head_object", Bucket=name, Key=key)
+    assert (told["ContentLength"], told["ServerSideEncryption"]) == (size, "AES256")
+    assert int(told["ETag"].strip('"').partition("-")[2]) > 1, "the number of parts"
+    with place.open(relative) as file:
+        assert file.read(5) == b"begin"
+        file.seek(size - 3)
+        assert file.read() == b"end"
+
+
 def test_a_crawl_into_a_bucket_keeps_what_a_crawl_into_a_folder_keeps(bucket, tmp_path, crawl, make_site):
     site = make_site(pages=3)
     done = crawl.run(
