@@ -21,6 +21,8 @@ from crawler.observe.report.terminal import duration, size
 logger = logging.getLogger(__name__)
 
 LOG_SECONDS = 30.0
+QUIET = logging.ERROR
+"""The LOG_LEVEL from which on nobody wants to hear how it goes."""
 RATE_SECONDS = 10.0
 TOP_REASONS = 4
 
@@ -110,7 +112,7 @@ class Progress:
             self._live.update(self._picture(counters, now), refresh=True)
         elif now - self._logged >= LOG_SECONDS:
             self._logged = now
-            logger.info("%s", self.line(counters))
+            _say(self.line(counters))
 
     def print(self, line: str) -> None:
         """A line of somebody's log, above the live lines, as it is."""
@@ -181,6 +183,14 @@ class Progress:
             " pages/s  ",
             (f"{size(counters.fetched_bytes)}  {duration(now - self._started)}", "dim"),
         )
+
+
+def _say(line: str) -> None:
+    """A log line of level INFO, also where LOG_LEVEL is WARNING, as it is where nobody has set it."""
+    record = logger.makeRecord(logger.name, logging.INFO, __file__, 0, "%s", (line,), None)
+    for handler in logging.getLogger().handlers:
+        if handler.level < QUIET:
+            handler.handle(record)
 
 
 def _remember(history: deque[tuple[float, int]], now: float, count: int) -> None:

@@ -1,11 +1,14 @@
 """Progress: live on a terminal, one line every thirty seconds elsewhere, nothing in between."""
 
 import io
+import json
 import logging
 
 import pytest
 from rich.console import Console
 
+from crawler import settings
+from crawler.observe.live.json_log import JsonFormatter
 from crawler.observe.live.progress import Counters, Progress
 from crawler.statkeys import rejected_by
 
@@ -25,6 +28,36 @@ class Clock:
 @pytest.fixture
 def clock():
     return Clock()
+
+
+@pytest.mark.parametrize(
+    ("level", "formatted"),
+    [("INFO", "text"), ("WARNING", "text"), ("WARNING", "json"), ("ERROR", ""), ("CRITICAL", "")],
+)
+def test_that_line_is_shown_with_the_log_level_of_a_crawl_whose_settings_say_nothing(clock, level, formatted):
+    """Scrapy's handler of the root logger, as a crawl has it; LOG_LEVEL is WARNING there."""
+    assert settings.LOG_LEVEL == "WARNING"
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setLevel(level)
+    handler.setFormatter(
+        JsonFormatter("main", "w") if formatted == "json" else logging.Formatter("%(levelname)s: %(message)s")
+    )
+    logging.getLogger().addHandler(handler)
+    try:
+        progress = Progress(Console(file=io.StringIO()), clock=clock)
+        progress.start()
+        clock.now = 31.0
+        progress.tick(Counters(kept=7))
+        progress.stop()
+    finally:
+        logging.getLogger().removeHandler(handler)
+    said = stream.getvalue()
+    if formatted == "json":
+        assert json.loads(said)["message"].startswith("7 kept")
+    else:
+        assert said.startswith("INFO: 7 kept, 0 rejected" if formatted else "")
+    assert bool(said) == bool(formatted)
 
 
 def test_without_a_terminal_nothing_is_drawn_and_a_line_is_logged_every_thirty_seconds(clock, caplog):
