@@ -316,5 +316,5 @@ def test_the_command_says_what_it_wrote(made, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *words], cwd=PROJECT, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (0, f"12 documents in 1 files are in {tmp_path / 'out'}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"12 documents in 1 file are in {tmp_path / 'out'}\n"), done.stderr
     assert (tmp_path / "out" / "README.md").read_text().startswith("---\n")

@@ -52,7 +52,8 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> list[str]:
             progress=lambda count: status.update(f"{count:,} documents"),
         )
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
-    sys.stdout.write(f"{done.documents:,} documents in {done.files:,} files are in {opts.out}{left_out}\n")
+    files = "1 file" if done.files == 1 else f"{done.files:,} files"
+    sys.stdout.write(f"{done.documents:,} documents in {files} are in {opts.out}{left_out}\n")
     return []
 
 
