@@ -105,8 +105,7 @@ def settle(draft: Path, out: Path) -> None:
 def _manifest_of(place: Place) -> str:
     """The SHA-256 of the manifest. Raises: StorageError where there is no corpus."""
     place.manifest()
-    with place.open(MANIFEST) as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    return hashlib.sha256(place.content(MANIFEST)).hexdigest()
 
 
 def draft_beside(out: Path, stack: ExitStack) -> Path:

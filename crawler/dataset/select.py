@@ -189,8 +189,7 @@ def select(
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
     source.manifest()  # says what is wrong where there is none
-    with source.open(MANIFEST) as file:
-        manifest_sha256 = hashlib.sha256(file.read()).hexdigest()
+    manifest_sha256 = hashlib.sha256(source.content(MANIFEST)).hexdigest()
     files = read_files(source)
     target.claim()
     ledger = Ledger(target, WRITER)

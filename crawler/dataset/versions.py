@@ -43,8 +43,7 @@ def new_version(
     steps: one for each file that is replaced (old, new or None, and counts). The caller saves the answer in the ledger
     of its own: that is the moment at which the version stands.
     """
-    with place.open(MANIFEST) as file:
-        old = file.read()
+    old = place.content(MANIFEST)
     name = f"manifest.{version - 1:04d}.json"
     place.put(name, old)
     return {

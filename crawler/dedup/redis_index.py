@@ -68,13 +68,13 @@ class RedisIndex:
         try:
             await self._look_at_server()
             stored = await self._server.script_once(_source("open"), self._prefix, [self._questions.scheme.to_json()])
+            self._questions.scheme.check(stored.decode())
+            await self._let_others_repeat()
         except (errors.RedisError, OSError) as error:
             raise IndexUnavailableError(
                 f"the duplicate index does not answer ({error}): start the server, or correct DEDUP_REDIS_URL or "
                 "REDIS_URL"
             ) from error
-        self._questions.scheme.check(stored.decode())
-        await self._let_others_repeat()
 
     async def _look_at_server(self) -> None:
         await self._server.await_loaded()

@@ -29,6 +29,7 @@ from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
 from crawler.stages.fingerprint import FingerprintStage, runs
 from tests.support.places import PROJECT
+from tests.support.server import kill
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
 
@@ -272,6 +273,35 @@ def test_a_server_that_is_not_there_at_the_start_is_an_error_with_the_setting(de
             await index.close()
 
     with pytest.raises(dedup_index.IndexUnavailableError, match="DEDUP_REDIS_URL"):
+        asyncio.run(run())
+
+
+@pytest.mark.parametrize("question", ["eviction_policy", "script_once", "last"])
+def test_a_server_that_dies_while_the_index_is_opened_is_that_error_at_whichever_question(
+    tmp_path, dedup_config, monkeypatch, question
+):
+    server = EmbeddedServer(tmp_path)
+
+    def dying(ask):
+        async def asked(*args):
+            kill(server)
+            return await ask(*args)
+
+        return asked
+
+    async def run():
+        index = RedisIndex(server.url, dedup_config, crawl_id="x")
+        if question == "last":  # of the server's start, once the index is ours
+            monkeypatch.setattr(index.client, "info", dying(index.client.info))
+            monkeypatch.setattr(index, "_look_at_server", index._server.await_loaded)
+        else:
+            monkeypatch.setattr(index._server, question, dying(getattr(index._server, question)))
+        try:
+            await index.open()
+        finally:
+            await index.close()
+
+    with server, pytest.raises(dedup_index.IndexUnavailableError, match="the duplicate index does not answer"):
         asyncio.run(run())
 
 

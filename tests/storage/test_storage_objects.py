@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
+import orjson
 import pytest
 
 from crawler.config import from_mapping
@@ -15,6 +16,7 @@ from crawler.pipelines.sink import Sink
 from crawler.storage.corpus import corpus as corpus_module
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.manifest import merge
+from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files import place as place_module
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
@@ -101,6 +103,34 @@ def test_twelve_workers_that_end_together_are_all_in_the_manifest(bucket, tmp_pa
     assert {entry["writer"] for entry in manifest["files"]} == {f"crawl-{name}" for name in names}
     assert manifest["counts"]["kept"] == len(names)
     assert all(run["ended"] for run in manifest["runs"])
+
+
+def test_a_manifest_that_others_replace_is_read_whole_at_any_moment(bucket, tmp_path, kept):
+    corpus = worker(bucket, tmp_path)
+    corpus.open()
+    corpus.keep(kept(1))
+    corpus.close()
+    reader, writer, begun, over = Place(bucket), Place(bucket), threading.Event(), threading.Event()
+    content = writer.manifest()
+
+    def replace_again_and_again():
+        number = 0
+        while not over.is_set():
+            number += 1
+            writer.put(MANIFEST, orjson.dumps(content | {"number": number}))
+            begun.set()
+
+    thread = threading.Thread(target=replace_again_and_again)
+    thread.start()
+    begun.wait()
+    try:
+        found = [reader.manifest() for _ in range(100)]
+        named = [manifest_hash(reader) for _ in range(20)]
+    finally:
+        over.set()
+        thread.join()
+    assert all(one["files"] == content["files"] for one in found)
+    assert len({one["number"] for one in found}) > 1 < len(set(named)), "nobody replaced it meanwhile"
 
 
 def test_a_merge_that_another_worker_overtook_is_done_again(tmp_path, kept, monkeypatch):

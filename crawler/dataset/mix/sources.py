@@ -108,8 +108,7 @@ def _of_side(side: Side) -> Iterator[Record]:
 
 
 def _of_corpus(side: Side) -> dict[str, Any]:
-    with side.place.open(MANIFEST) as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
+    digest = hashlib.sha256(side.place.content(MANIFEST)).hexdigest()
     return {"manifest_sha256": digest, "version": side.version, "crawls": side.place.manifest()["crawls"]}
 
 

@@ -68,9 +68,8 @@ def versions_of(place: Place) -> dict[str, Version]:
 
 def manifest_hash(place: Place) -> str:
     """The SHA-256 of the manifest: the name of the version that stands. Raises: StorageError where there is none."""
-    place.manifest()
-    with place.open_listed(MANIFEST) as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    place.manifest()  # says what is wrong where there is none
+    return hashlib.sha256(place.content(MANIFEST)).hexdigest()
 
 
 def _unnoted(
@@ -91,8 +90,7 @@ def _unnoted(
 
 def _read(place: Place, name: str) -> tuple[Manifest, str] | None:
     try:
-        with place.open(name) as file:
-            content = file.read()
+        content = place.content(name)
         return cast("Manifest", orjson.loads(content)), hashlib.sha256(content).hexdigest()
     except (OSError, orjson.JSONDecodeError):
         return None

@@ -123,6 +123,13 @@ class Place:
         """Open a file of the corpus for reading. Raises: OSError."""
         return cast("IO[bytes]", self._fs.open(self._full(relative), "rb"))
 
+    def content(self, relative: str) -> bytes:
+        """The whole of a small file, as it was at one moment: in one request, between which nobody can replace it.
+
+        Raises: OSError.
+        """
+        return cast("bytes", self._fs.cat_file(self._full(relative)))
+
     def open_listed(self, relative: str) -> IO[bytes]:
         """Open a file that the manifest lists. Raises: StorageError where it is not there or cannot be opened."""
         try:
@@ -152,8 +159,7 @@ class Place:
         Raises: StorageError where it is not JSON.
         """
         try:
-            with self.open(relative) as file:
-                return orjson.loads(file.read())
+            return orjson.loads(self.content(relative))
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:
@@ -274,6 +280,8 @@ class Place:
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
         self._fs.put_file(str(local), target)
         self._fs.invalidate_cache()
+        if target == self._full(MANIFEST):
+            return  # another worker may have replaced it by now
         if (size := self._fs.size(target)) != local.stat().st_size:
             raise OSError(f"{target} has {size} bytes after the upload instead of {local.stat().st_size}")
 
