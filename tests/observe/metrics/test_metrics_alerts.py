@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import redis
 import yaml
@@ -118,6 +119,7 @@ class Scene:
         )  # fmt: skip
         self.stack.callback(_end, process)
         self.prometheus.await_some(f'corpus_frontier_up{{namespace="{name}"}} == 1')
+        assert not psutil.Process(process.pid).children(), "nothing outlives it (k8s/base/exporter.yaml)"
 
     def await_alerts(self, *wanted: tuple[str, str]) -> None:
         """Until each of them has fired."""
