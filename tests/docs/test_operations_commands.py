@@ -36,6 +36,7 @@ CRAWL = (
     "scrapy seed -a seeds=more.txt",
     "scrapy dataset verify CORPUS_DIR",
     "scrapy dataset verify --fix CORPUS_DIR",
+    "scrapy report --by domain CORPUS_DIR",
     "scrapy quarantine",
     "scrapy frontier purge --domain example.org --yes",
     "scrapy dataset exclude --domain example.org --reason trap --yes CORPUS_DIR",
@@ -164,8 +165,10 @@ def a_domain_is_left_alone_until_it_is_resumed(shift: Shift) -> None:
 
 
 def a_domain_does_harm(shift: Shift) -> None:
-    shown = shift.types("scrapy frontier status --top 20")
-    assert all(base in shown for base in shift.desk.web.bases.values())
+    status = shift.types("scrapy frontier status --top 20")
+    assert all(word in status.split() for word in ("queued", "failed", *shift.desk.web.bases.values()))
+    accounts = shift.types("scrapy report --by domain CORPUS_DIR")
+    assert all(word in accounts.split() for word in ("kept", *shift.desk.web.bases.values()))
     shift.types("scrapy quarantine")
     shift.types("scrapy frontier purge --domain example.org --yes")
     (shift.desk.folder / "seeds.txt").write_text(shift.desk.here("https://example.org/new\nhttps://example.net/new\n"))
