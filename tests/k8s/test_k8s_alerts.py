@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from crawler.observe.metrics.export import PATIENCE_SECONDS
 from tests.support.kustomize import K8S
 from tests.support.places import PROJECT
 
@@ -127,3 +128,10 @@ def test_an_alert_waits_before_it_fires(promtool, alert, tmp_path: Path) -> None
 
 def test_a_server_without_a_limit_of_memory_is_never_full(promtool, tmp_path: Path) -> None:
     assert fired(promtool, tmp_path, "FrontierMemory", [gauge(USED, 81), gauge(LIMIT, 0)], "12m") == ""
+
+
+def test_prometheus_waits_until_the_exporter_says_that_the_frontier_does_not_answer() -> None:
+    """Else the scrape fails instead, and FrontierUnreachable has nothing to look at."""
+    (endpoint,) = yaml.safe_load((ALERTS.parent / "pod-monitor.yaml").read_text())["spec"]["podMetricsEndpoints"]
+    interval, timeout = (float(endpoint[name].removesuffix("s")) for name in ("interval", "scrapeTimeout"))
+    assert PATIENCE_SECONDS < timeout <= interval
