@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from crawler.observe.metrics.export import PATIENCE_SECONDS
 from tests.support.kustomize import K8S
 from tests.support.places import PROJECT
 
@@ -32,7 +33,11 @@ def rejected(a_minute: float, reason: str = "too_short") -> dict[str, str]:
     return counts("corpus_documents_rejected_total", a_minute, f'{{namespace="crawler",reason="{reason}"}}')
 
 
-KEPT, RESPONSES, LEASES = "corpus_documents_kept_total", "corpus_responses_total", "corpus_leases_total"
+def answers(a_minute: float, status: int = 200) -> dict[str, str]:
+    return counts("corpus_responses_total", a_minute, f'{{namespace="crawler",status="{status}"}}')
+
+
+KEPT, LEASES = "corpus_documents_kept_total", "corpus_leases_total"
 USED, LIMIT = "corpus_frontier_server_memory_bytes", "corpus_frontier_server_memory_limit_bytes"
 FETCHABLE, FINISHED = "corpus_frontier_fetchable", "corpus_frontier_finished_per_second"
 SEALING, DELIVERY = "corpus_output_seal_seconds_total", "corpus_output_delivery_seconds_total"
@@ -46,8 +51,8 @@ CASES: dict[str, tuple[list[dict[str, str]], list[dict[str, str]], str]] = {
     "CrawlStalled": ([gauge(FETCHABLE, 60), gauge(FINISHED, 0)], [gauge(FETCHABLE, 60), gauge(FINISHED, 0.1)], "12m"),
     "FrontierUnreachable": ([gauge("corpus_frontier_up", 0, "{}")], [UP], "6m"),
     "FrontierUnobserved": ([gauge("other", 1)], [UP], "12m"),
-    "BlocksRising": ([counts("corpus_blocks_total", 6), counts(RESPONSES, 100)],
-                     [counts("corpus_blocks_total", 4), counts(RESPONSES, 100)], "40m"),
+    "BlocksRising": ([answers(4, 429), answers(2, 403), answers(94)], [answers(4, 429), answers(6, 404), answers(90)],
+                     "40m"),
     "YieldFalling": ([FEWER, MORE_REJECTED], [counts(KEPT, 60), rejected(20)], "1540m"),
     "DuplicatesHigh": ([counts(KEPT, 10), rejected(6, "near_duplicate"), rejected(6, "exact_duplicate")],
                        [counts(KEPT, 10), rejected(9, "near_duplicate"), rejected(6)], "150m"),
@@ -123,3 +128,10 @@ def test_an_alert_waits_before_it_fires(promtool, alert, tmp_path: Path) -> None
 
 def test_a_server_without_a_limit_of_memory_is_never_full(promtool, tmp_path: Path) -> None:
     assert fired(promtool, tmp_path, "FrontierMemory", [gauge(USED, 81), gauge(LIMIT, 0)], "12m") == ""
+
+
+def test_prometheus_waits_until_the_exporter_says_that_the_frontier_does_not_answer() -> None:
+    """Else the scrape fails instead, and FrontierUnreachable has nothing to look at."""
+    (endpoint,) = yaml.safe_load((ALERTS.parent / "pod-monitor.yaml").read_text())["spec"]["podMetricsEndpoints"]
+    interval, timeout = (float(endpoint[name].removesuffix("s")) for name in ("interval", "scrapeTimeout"))
+    assert PATIENCE_SECONDS < timeout <= interval

@@ -129,6 +129,11 @@ def test_a_signal_reaches_a_worker_that_does_not_listen_yet(worker) -> None:
     assert worker["shareProcessNamespace"] is True
 
 
+def test_only_workers_share_their_process_namespace_because_others_have_nothing_to_lose(everything) -> None:
+    sharing = {name for name, pod in pods(everything).items() if pod.get("shareProcessNamespace")}
+    assert sharing == {"StatefulSet/worker"}
+
+
 def test_a_worker_keeps_its_name_and_its_spool_when_it_is_replaced(everything, settings, worker) -> None:
     spec = everything["StatefulSet", "worker"]["spec"]
     spool = spec["volumeClaimTemplates"][0]["metadata"]["name"]

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from tests.observe.metrics.prometheus_server import Prometheus, free_port, installed, job
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 
@@ -35,56 +30,10 @@ NOT_YET = {
 ELSEWHERE = {"kube_job_status_failed"}
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
-
-
-class Prometheus:
-    """One server with its own folder; `ask` gives the result of an instant query."""
-
-    def __init__(self, program: str, folder: Path, targets: list[str]) -> None:
-        scrape = {
-            "job_name": "crawler",
-            "static_configs": [{"targets": targets, "labels": {"namespace": "crawler"}}],
-        }
-        config = {"global": {"scrape_interval": "1s"}, "scrape_configs": [scrape]}
-        (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
-        self._port = free_port()
-        self._process = subprocess.Popen(
-            [program, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-             f"--web.listen-address=127.0.0.1:{self._port}", "--log.level=error"],
-        )  # fmt: skip
-
-    def ask(self, expression: str) -> list[dict[str, Any]]:
-        query = urllib.parse.urlencode({"query": expression})
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/api/v1/query?{query}", timeout=30) as answer:
-            found = json.load(answer)
-        assert found["status"] == "success", (expression, found)
-        return found["data"]["result"]
-
-    def await_some(self, expression: str) -> list[dict[str, Any]]:
-        end = time.monotonic() + DEADLINE
-        while True:
-            try:
-                if found := self.ask(expression):
-                    return found
-            except OSError:
-                pass  # it is starting
-            assert time.monotonic() < end, f"no answer to {expression}"
-            time.sleep(0.2)
-
-    def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(timeout=60)
-
-
 @pytest.fixture
 def scraped(crawl, make_site, tmp_path: Path) -> Iterator[tuple[Prometheus, Gate]]:
     """A crawl that stands in its middle, its exporter, and a Prometheus that has looked at both twice."""
-    program = shutil.which("prometheus")
-    if program is None:
-        pytest.skip("no prometheus (Debian: the package prometheus)")
+    installed()
     site, worker, frontier = make_site(pages=40), free_port(), free_port()
     site.gate = Gate(12)
     process = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=worker, CRAWL_ID="main")
@@ -93,7 +42,7 @@ def scraped(crawl, make_site, tmp_path: Path) -> Iterator[tuple[Prometheus, Gate
         [sys.executable, "-m", "scrapy", "frontier", "export", "--port", str(frontier),
          "-s", f"CORPUS_DIR={crawl.folder}", "-s", "CRAWL_ID=main"], cwd=PROJECT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    prometheus = Prometheus(program, tmp_path, [f"127.0.0.1:{worker}", f"127.0.0.1:{frontier}"])
+    prometheus = Prometheus(tmp_path, [job("crawler", [worker, frontier])])
     try:
         prometheus.await_some("count_over_time(corpus_frontier_fetchable[1m]) >= 2")
         prometheus.await_some("count_over_time(corpus_leases_total[1m]) >= 2")
@@ -135,10 +84,3 @@ def adapter_passes_on_the_runnable_work(prometheus: Prometheus) -> None:
     assert prometheus.ask(query.replace("<<.LabelMatchers>>", 'namespace="crawler",crawl="other"')) == []
     keda = yaml.safe_load((FOLDER / "keda/scaled-object.yaml").read_text())["spec"]["triggers"][0]["metadata"]["query"]
     assert prometheus.ask(keda)[0]["value"][1] == row["value"][1]
-
-
-def test_a_real_crawl_that_stands_is_seen_by_the_condition_of_the_alert(scraped):
-    prometheus, _ = scraped
-    prometheus.await_some("corpus_frontier_finished_per_second == 0")  # a minute after the last page
-    assert prometheus.ask(EXPRESSIONS["CrawlStalled"])
-    assert prometheus.ask(EXPRESSIONS["FrontierUnreachable"]) == prometheus.ask(EXPRESSIONS["FrontierUnobserved"]) == []
