@@ -25,8 +25,8 @@ from crawler.storage.files.place import Place
 
 EVERY_SECONDS = 2.0
 """Between two looks, at least."""
-SHARE = 0.02
-"""Of the time that looking may take: after a look of 0.2 s the next one waits 10 s."""
+SHARE = 0.01
+"""Of the time that looking may take: after a look of 0.2 s the next one waits 20 s."""
 PATIENCE_SECONDS = 5.0
 """How long the server of the frontier may take to answer a look."""
 DOMAINS = 20

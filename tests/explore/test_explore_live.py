@@ -191,12 +191,14 @@ def test_all_who_watch_share_one_look_and_a_dear_one_is_taken_seldom(tmp_path: P
     async def looks() -> list[Look]:
         live = Live(from_mapping({"CORPUS_DIR": str(folder.path)}), Place(str(folder.path)), clock)
         first, second = await live.look(), await live.look()
-        now[0] += 10.0
-        return [first, second, await live.look()]
+        now[0] += 4.0  # a look takes 0.05 s on this clock, a hundredth of five seconds
+        third = await live.look()
+        now[0] += 1.0
+        return [first, second, third, await live.look()]
 
-    first, second, third = asyncio.run(looks())
-    assert first is second
-    assert third.number == first.number + 1
+    first, second, third, fourth = asyncio.run(looks())
+    assert first is second is third
+    assert fourth.number == first.number + 1
 
 
 def test_journals_are_counted_before_and_after_they_are_sealed(folder: Folder, kept, rejected) -> None:
