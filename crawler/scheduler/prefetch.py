@@ -37,7 +37,7 @@ class Prefetch:
     """Leases what the engine can start at once, no more: a URL that waits here waits for nobody else.
 
     `finished`: nothing is queued or leased anywhere, and has not been for FRONTIER_IDLE_SECONDS. `counts`: how full the
-    frontier was when it was last asked.
+    frontier was when it was last asked. `may_begin`: False as long as nobody could judge a page yet.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Prefetch:
         start_urls: StartUrls | None,
         put_queue: Callable[[], PutQueue],
         nothing_else: Callable[[], None] = lambda: None,
+        may_begin: Callable[[], bool] = lambda: True,
     ) -> None:
         self.finished = False
         self.counts = Counts()
@@ -62,7 +63,7 @@ class Prefetch:
         self._start_urls = start_urls
         self._put_queue = put_queue
         self._epoch = frontier.connection.epoch
-        self._nothing_else = nothing_else
+        self._nothing_else, self._may_begin = nothing_else, may_begin
         self._hurried = 0.0
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
@@ -91,7 +92,7 @@ class Prefetch:
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
-            room = self._room()
+            room = self._room() if self._may_begin() else 0
             if room <= 0:
                 await self._rest(_POLL)
                 continue

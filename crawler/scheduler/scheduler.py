@@ -31,7 +31,7 @@ from crawler.scheduler.in_flight import Flight, InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.revisits import Revisits
-from crawler.scheduler.spider import NamesUrls
+from crawler.scheduler.spider import JoinsCrawl, NamesUrls
 from crawler.scheduler.start_urls import start_urls_of
 from crawler.scheduler.tasks import Tasks
 from crawler.scheduler.turned_away import PutBack
@@ -240,6 +240,7 @@ class Scheduler(BaseScheduler):
             start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._canonical),
             put_queue=lambda: self._put_queue,
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
+            may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(

@@ -33,6 +33,15 @@ class NamesUrls(Protocol):
 
 
 @runtime_checkable
+class JoinsCrawl(Protocol):
+    """A spider that has to know what all workers agreed on before it can judge a page."""
+
+    @property
+    def has_joined(self) -> bool:
+        """True from then on: no URL is leased before."""
+
+
+@runtime_checkable
 class AdmitsSeeds(Protocol):
     """A spider that takes seeds while it runs, from the list `<name>:start_urls`."""
 

@@ -114,6 +114,11 @@ class CorpusSpider(Spider):
         """What the crawl may fetch, as all workers last agreed on it; the command line's own before they did."""
         return self.shared.scope if self.shared is not None else self.plan.scope
 
+    @property
+    def has_joined(self) -> bool:
+        """The frontier's question before the first lease: pages are judged by the scope that all workers share."""
+        return self.shared is not None
+
     def admits_seed(self, url: str) -> bool:
         """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
         return bool(self._admitted([Candidate(url)], "seed"))

@@ -1,8 +1,14 @@
 """Several workers on one server: one frontier, one politeness, one outcome for each URL."""
 
+import asyncio
 import signal
 import time
 
+import redis
+
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Limits
+from crawler.urls.candidate import Candidate
 from tests.support.serving import DEADLINE, Gate
 
 
@@ -54,6 +60,35 @@ def test_a_killed_worker_loses_nothing(crawl, make_site, redis_url):
     gate.open()
     done = crawl.run({"url": site.url(0)}, WORKER_ID="one", **common)
     assert done.returncode == 0, done.stderr
+    assert set(crawl.accounted()) == site.urls()
+
+
+def test_no_page_is_fetched_before_a_worker_knows_what_all_workers_agreed_on(crawl, make_site, redis_url):
+    """Another worker is at work on the scope, which takes long: so it is after an outage that ends at that moment."""
+    site, looks = make_site(pages=3), redis.Redis.from_url(redis_url)
+    settings = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url, "CRAWL_ID": "main"}
+
+    async def meanwhile():
+        frontier = Frontier(redis_url, "main", Limits())
+        await frontier.open()
+        await frontier.put([Candidate(url) for url in site.urls()])
+        async with frontier.single_flight("scope"):
+            looks.config_resetstat()
+            worker = crawl.start({"url": site.url(0)}, **settings)
+            while (
+                looks.info("commandstats").get("cmdstat_exists", {}).get("calls", 0) < 30
+            ):  # it waits, and looks often
+                assert worker.poll() is None
+                await asyncio.sleep(0.02)
+            assert (await frontier.counts()).leased == 0
+            assert site.hits == []
+        await frontier.close()
+        return worker
+
+    worker = asyncio.run(meanwhile())
+    looks.close()
+    _, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode == 0, err
     assert set(crawl.accounted()) == site.urls()
 
 
