@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 import orjson
@@ -106,12 +107,12 @@ def _mds(target: IO[bytes], _: str) -> Iterator[Add]:
     """A shard of MosaicML Streaming, format 2 of its MDS: number of samples, offset of each, columns, samples.
 
     Source: `streaming/base/format/mds` of https://github.com/mosaicml/streaming. Numbers have 32 bits, little-endian. A
-    sample is the length of each column, then the columns. The samples wait in a temporary file, because their offsets
-    stand before them.
+    sample is the length of each column, then the columns. The samples wait in a file beside the shard that has no name,
+    because their offsets stand before them.
     Raises: StorageError where a shard has 4 GiB.
     """
     ends = array("I")
-    with tempfile.TemporaryFile() as samples:
+    with tempfile.TemporaryFile(dir=Path(target.name).parent) as samples:
 
         def add(record: Record, _: bytes, number: int) -> None:  # noqa: ARG001
             rest = {name: value for name, value in record.items() if name not in ("text", "doc_id")}

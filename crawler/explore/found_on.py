@@ -44,7 +44,7 @@ def found_on(catalogue: Catalogue, record: Record, fetch: Mapping[str, Any]) -> 
     values = {"letters": letters, "before": str(record.get("crawled_at") or ""), "most": _MOST}
     for where, more in (("domain = $domain AND", {"domain": record.get("domain")}), ("", {})):
         for key, url, canonical, _ in catalogue.rows(_QUESTION.format(where), values | more):
-            if noted["shape"] in (shape_id_of(canonical), shape_id_of(url)):
+            if noted["shape"] in {shape_id_of(name) for name in (canonical, url) if name}:
                 return Found(str(url), key)
     return Found("a page that is not in this corpus (any more)")
 
