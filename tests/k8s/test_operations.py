@@ -78,7 +78,7 @@ def test_costs_are_computed_from_the_measured_figures():
     assert f"a page costs {milliseconds} CPU\nmilliseconds" in PAGE
     assert f"{86_400 / (milliseconds / 1000) / 1e6:.1f} million pages a day" in PAGE
     assert f"{1e6 * milliseconds / 1000 / 3600:.1f} × P" in PAGE
-    assert re.search(r"everything of the frontier included \| 71 B", COSTS)
-    assert "costs 71 bytes" in PAGE
+    assert re.search(r"everything of the frontier included \| 74 B", COSTS)
+    assert "costs 74 bytes" in PAGE
     assert re.search(r"\(`RECRAWL_REMEMBER`\) \| 181 B", COSTS)
     assert "a visited one 181" in PAGE
