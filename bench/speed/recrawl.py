@@ -97,7 +97,9 @@ async def measure_visits(url: str, count: int, remembered: bool, listpack: int) 
     await redis.config_set("hash-max-listpack-value", listpack)
     found = urls(count)
     for start in range(0, count, 5_000):
-        await frontier.put([Candidate(u) for u in found[start : start + 5_000]])
+        await frontier.put(
+            [Candidate(u, depth=1, mark=0, parent="abc", source="aB3_") for u in found[start : start + 5_000]]
+        )
     print(f"  lease and ack {await timed(frontier, finish_all(frontier, remembered))}")
     keys = [frontier.prefix(0) + "due"] + [k async for k in redis.scan_iter(f"{frontier.prefix(0)}v:*", count=1000)]
     used = sum([await redis.memory_usage(key, samples=0) or 0 for key in keys]) / count

@@ -7,7 +7,6 @@ cut off before it reached the shards.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -23,11 +22,12 @@ from crawler.dataset.export_formats import FORMATS, Add, Format
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
 from crawler.storage.corpus.software import versions
+from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import file_facts
 from crawler.times import rfc3339
@@ -67,12 +67,12 @@ def export(
     """
     if to == "parquet":
         arrow()
-    before = _manifest_of(place)
+    before = manifest_hash(place)
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
         job = _Job(place, draft, FORMATS[to], max_bytes, progress)
         job.fill(job.records())
-        if _manifest_of(place) != before:
+        if manifest_hash(place) != before:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if card is not None:
             put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
@@ -100,12 +100,6 @@ def settle(draft: Path, out: Path) -> None:
             out.rmdir()  # it is empty
         draft.rename(out)
         _sync(out.parent)
-
-
-def _manifest_of(place: Place) -> str:
-    """The SHA-256 of the manifest. Raises: StorageError where there is no corpus."""
-    place.manifest()
-    return hashlib.sha256(place.content(MANIFEST)).hexdigest()
 
 
 def draft_beside(out: Path, stack: ExitStack) -> Path:

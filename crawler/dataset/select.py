@@ -5,7 +5,6 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 
 from __future__ import annotations
 
-import hashlib
 import re
 import typing
 from collections.abc import Callable, Iterator
@@ -18,9 +17,9 @@ from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
-from crawler.storage.corpus.version import register
+from crawler.storage.corpus.version import manifest_hash, register
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, MANIFEST, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter, format_of
 from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
@@ -188,8 +187,7 @@ def select(
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
-    source.manifest()  # says what is wrong where there is none
-    manifest_sha256 = hashlib.sha256(source.content(MANIFEST)).hexdigest()
+    manifest_sha256 = manifest_hash(source)
     files = read_files(source)
     target.claim()
     ledger = Ledger(target, WRITER)

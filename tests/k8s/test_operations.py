@@ -80,5 +80,5 @@ def test_costs_are_computed_from_the_measured_figures():
     assert f"{1e6 * milliseconds / 1000 / 3600:.1f} × P" in PAGE
     assert re.search(r"everything of the frontier included \| 74 B", COSTS)
     assert "costs 74 bytes" in PAGE
-    assert re.search(r"\(`RECRAWL_REMEMBER`\) \| 181 B", COSTS)
-    assert "a visited one 181" in PAGE
+    assert re.search(r"\(`RECRAWL_REMEMBER`\) \| 195 B", COSTS)
+    assert "a visited one 195" in PAGE

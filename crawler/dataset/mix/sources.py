@@ -5,7 +5,6 @@ What a corpus has withdrawn is left out of every source, also of files that were
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from glob import glob
@@ -20,6 +19,7 @@ from crawler.dataset.mix.spec import Source
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
 from crawler.document import RECORD_FIELDS
+from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.parquet import BATCH_ROWS
@@ -108,8 +108,11 @@ def _of_side(side: Side) -> Iterator[Record]:
 
 
 def _of_corpus(side: Side) -> dict[str, Any]:
-    digest = hashlib.sha256(side.place.content(MANIFEST)).hexdigest()
-    return {"manifest_sha256": digest, "version": side.version, "crawls": side.place.manifest()["crawls"]}
+    return {
+        "manifest_sha256": manifest_hash(side.place),
+        "version": side.version,
+        "crawls": side.place.manifest()["crawls"],
+    }
 
 
 def _of_file(path: Path) -> dict[str, Any]:
