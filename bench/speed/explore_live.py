@@ -1,17 +1,21 @@
-"""Is a crawl slowed while somebody looks at it? `python -m bench.speed.explore_live [--pages 20000] [--pairs 3]`
+"""Is a crawl slowed while somebody looks at it? `python -m bench.speed.explore_live [--rounds 8] [--seconds 20]`
 
-Crawls the same pages (made when they are asked for, without a delay, so that the processors are the limit) in turn with
-nobody looking and with `scrapy explore` at its side, whose live page is open: its stream is read to the end of the
-crawl, as a browser reads it, and the page is loaded anew every ten seconds. Seconds are those from the moment a
-quarter of the pages had been asked for (everything has started by then) to the last request; "looking" is the CPU time
-of `scrapy explore` meanwhile as a share of the machine. Means something on a quiet machine only; the bar is a median
-ratio of 1.02.
+One crawl of pages that are made when they are asked for, without a delay, so that the processors are the limit, with
+`scrapy explore` at its side. In turn nobody looks for so many seconds, and somebody does: the live page is loaded, and
+its stream is read as a browser reads it. A round is four such spans (alone, looked at, looked at, alone; the next one
+the other way about), so that whatever changes steadily as the crawl goes on is the same for both; each two neighbours
+are compared, and the median counts, so that a span in which a file was sealed does not decide. Measured in each
+span: pages asked for a second, the CPU time of the crawl for each page (workers, stages and server; it tells whether
+looking costs the crawl anything, however busy the machine is otherwise), and that of `scrapy explore` as a share of
+the machine. Two crawls beside each other say less: two of one kind differ by 2 to 6 %. Means something on a quiet
+machine only; the bar is 1.02 for the time of a page while somebody looks, as a share of the time of one alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
+import random
 import signal
 import statistics
 import subprocess
@@ -19,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,21 +39,27 @@ from bench.web.target import Target, served
 
 HOSTS = 16
 BAR = 1.02
-RELOAD_SECONDS = 10.0
+PAGES = 1_000_000
+"""More than any crawl here comes to: it is ended when everything is measured."""
+SETTLED_PAGES = 8_000
 LIMIT = 900.0
+DRAWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Crawled:
-    """One crawl. seconds: of three quarters of its pages; looking: share of the machine's CPU that the looker took."""
+class Span:
+    """A part of the crawl. cpu, looker: CPU seconds of the crawl and of `scrapy explore`."""
 
+    looking: bool
+    pages: int
     seconds: float
-    looking: float
+    cpu: float
+    looker: float
     events: int
 
 
 class Looker:
-    """`scrapy explore` with its live page open. Counts the events that came."""
+    """`scrapy explore`; in `looking` its live page is open."""
 
     def __init__(self, corpus: Path) -> None:
         command = [sys.executable, "-m", "scrapy", "explore", "--no-open", "--token", TOKEN, str(corpus)]
@@ -61,11 +71,7 @@ class Looker:
         self._cookie = ""
         with self._get(f"/?token={TOKEN}") as answer:
             self._cookie = str(answer.headers.get("set-cookie")).partition(";")[0]
-        self.events, self._over, self._seen = 0, threading.Event(), threading.Event()
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._reload)]
-        for thread in self._threads:
-            thread.start()
-        self._seen.wait(LIMIT)
+        self.events = 0
 
     def cpu(self) -> float:
         """CPU seconds so far."""
@@ -74,31 +80,34 @@ class Looker:
 
     def close(self) -> None:
         """End it."""
-        self._over.set()
         self._process.send_signal(signal.SIGTERM)
         self._process.communicate(timeout=60)
-        for thread in self._threads:
-            thread.join(60)
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Load the page and read its stream meanwhile."""
+        with self._get("/0/live") as page:
+            page.read()
+        with self._get("/0/live/stream") as stream:
+            reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
+            reader.start()
+            yield
+            if self._open is not None and self._open.sock is not None:
+                self._open.sock.shutdown(2)
+            reader.join(60)
 
     @contextmanager
     def _get(self, path: str) -> Iterator[http.client.HTTPResponse]:
         with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)) as connection:
+            self._open: http.client.HTTPConnection | None = connection
             connection.request("GET", path, headers={"Cookie": self._cookie} if self._cookie else {})
             with connection.getresponse() as answer:
                 yield answer
 
-    def _read(self) -> None:
-        with suppress(OSError, http.client.HTTPException), self._get("/0/live/stream") as stream:
+    def _read(self, stream: http.client.HTTPResponse) -> None:
+        with suppress(OSError, ValueError, http.client.HTTPException):
             while line := stream.readline():
-                if line == b"\n":
-                    self.events += 1
-                    self._seen.set()
-
-    def _reload(self) -> None:
-        with suppress(OSError, http.client.HTTPException):
-            while not self._over.wait(RELOAD_SECONDS):
-                with self._get("/0/live") as page:
-                    page.read()
+                self.events += line == b"\n"
 
 
 @contextmanager
@@ -118,58 +127,100 @@ def _crawling(target: Target, corpus: Path) -> Iterator[subprocess.Popen[bytes]]
         process.wait()
 
 
-def crawl(pages: int, folder: Path, *, looking: bool) -> Crawled:
-    """One crawl of so many pages. Raises: RuntimeError where it fails or nothing was seen of it."""
-    corpus = folder / "corpus"
+def _cpu(process: subprocess.Popen[bytes]) -> float:
+    """CPU seconds so far of a process and of all that it started."""
+    worker, total = psutil.Process(process.pid), 0.0
+    for one in (worker, *worker.children(recursive=True)):
+        with suppress(psutil.Error):
+            times = one.cpu_times()
+            total += times.user + times.system
+    return total
+
+
+def order(rounds: int) -> list[bool]:
+    """Whether somebody looks in each span: ABBA, then BAAB, and so on."""
+    return [(n % 4 in {1, 2}) != bool(n // 4 % 2) for n in range(4 * rounds)]
+
+
+def crawl(
+    folder: Path, rounds: int, seconds: float, *, settled: int = SETTLED_PAGES, told: Callable[[Span], object] = id
+) -> list[Span]:
+    """One crawl with its spans. Raises: RuntimeError where it ends before they do, or nothing was seen of it."""
+    spans: list[Span] = []
     with served([f"127.0.73.{n + 1}" for n in range(HOSTS)]) as target:
-        target.sites = {host: Pages(host, -(-pages // HOSTS)) for host in target.hosts}
-        with _crawling(target, corpus) as process:
-            looker = _look_at(target, corpus) if looking else None
-            try:
-                target.wait_for(pages // 4, LIMIT)
-                before = looker.cpu() if looker else 0.0
-                begun = time.monotonic()
-                target.wait_for(pages - HOSTS, LIMIT)
-                seconds = time.monotonic() - begun
-                used = looker.cpu() - before if looker else 0.0
-                events = looker.events if looker else 0
-                process.wait(LIMIT)
-            finally:
-                if looker:
-                    looker.close()
-    if process.returncode or (looking and not events):
-        raise RuntimeError(f"the crawl ended with {process.returncode}, {events} events came")
-    return Crawled(seconds, used / (seconds * (psutil.cpu_count() or 1)), events)
+        target.sites = {host: Pages(host, -(-PAGES // HOSTS)) for host in target.hosts}
+        with _crawling(target, folder / "corpus") as process:
+            if not target.wait_for(1, LIMIT):
+                raise RuntimeError("the crawl asked for nothing")
+            with closing(Looker(folder / "corpus")) as looker:
+                target.wait_for(settled, LIMIT)
+                for looking in order(rounds):
+                    spans.append(_span(target, process, looker, looking, seconds))
+                    told(spans[-1])
+            if process.poll() is not None:
+                raise RuntimeError(f"the crawl ended before its time, with {process.returncode}")
+            process.send_signal(signal.SIGTERM)
+            process.wait(LIMIT)
+    if not all(span.events for span in spans if span.looking):
+        raise RuntimeError("no event came while somebody looked")
+    return spans
 
 
-def _look_at(target: Target, corpus: Path) -> Looker:
-    target.wait_for(1, LIMIT)  # the corpus and its server are there
-    return Looker(corpus)
+def _span(target: Target, process: subprocess.Popen[bytes], looker: Looker, looking: bool, seconds: float) -> Span:
+    begun, pages, cpu, used, events = time.monotonic(), len(target.visits), _cpu(process), looker.cpu(), looker.events
+    if looking:
+        with looker.looking():
+            time.sleep(max(0.0, begun + seconds - time.monotonic()))
+    else:
+        time.sleep(seconds)
+    return Span(
+        looking, len(target.visits) - pages, time.monotonic() - begun, _cpu(process) - cpu, looker.cpu() - used,
+        looker.events - events,
+    )  # fmt: skip
+
+
+def ratios(spans: Sequence[Span], cost: Callable[[Span], float]) -> list[float]:
+    """For each two spans, what a page cost while somebody looked as a share of what one cost alone."""
+    found = []
+    for at in range(0, len(spans) - 1, 2):
+        alone, seen = sorted(spans[at : at + 2], key=lambda span: span.looking)
+        found.append((cost(seen) / seen.pages) / (cost(alone) / alone.pages))
+    return found
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Median, and the interval that holds it with 95 % (percentile bootstrap, Efron 1979)."""
+    rng = random.Random(0)
+    draws = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(DRAWS))
+    return statistics.median(values), draws[DRAWS * 25 // 1000], draws[DRAWS * 975 // 1000 - 1]
+
+
+def _told(span: Span) -> None:
+    cores = psutil.cpu_count() or 1
+    print(
+        f"{'looked at' if span.looking else 'alone':>9}: {span.pages / span.seconds:6.1f} pages/s, "
+        f"{span.cpu / span.pages * 1e3:5.2f} ms of the crawl's CPU a page; explore took "
+        f"{span.looker / span.seconds / cores:.2%} of the machine, {span.events} events",
+        flush=True,
+    )
 
 
 def main() -> int:
-    """Print a line for each pair and the medians. 1 where the bar is missed."""
+    """Print a line for each span and the ratios. 1 where the bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=20_000)
-    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of a span")
     options = parser.parse_args()
-    print(f"{options.pages:,} pages; {machine()}, commit {commit()}")
-    pairs = []
-    for number in range(options.pairs):
-        found = {}
-        for looking in (False, True) if number % 2 else (True, False):
-            with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-                found[looking] = crawl(options.pages, Path(folder), looking=looking)
-        alone, seen = found[False], found[True]
-        pairs.append((seen.seconds / alone.seconds, seen.looking))
-        print(
-            f"alone {alone.seconds:.1f} s, looked at {seen.seconds:.1f} s: {pairs[-1][0]:.3f}; "
-            f"looking took {seen.looking:.2%} of the machine, {seen.events} events",
-            flush=True,
-        )
-    ratio, share = (statistics.median(pair[n] for pair in pairs) for n in (0, 1))
-    print(f"median {ratio:.3f} (bar {BAR}), looking {share:.2%} of the machine")
-    return int(ratio > BAR)
+    print(f"{options.rounds} rounds of four spans of {options.seconds:.0f} s; {machine()}, commit {commit()}")
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        spans = crawl(Path(folder), options.rounds, options.seconds, told=_told)
+    time_of, low, high = interval(ratios(spans, lambda span: span.seconds))
+    print(f"time of a page while somebody looks: {time_of:.3f} of one alone, {low:.3f} to {high:.3f} (bar {BAR})")
+    cpu, low, high = interval(ratios(spans, lambda span: span.cpu))
+    print(f"the crawl's CPU for a page: {cpu:.3f}, {low:.3f} to {high:.3f}")
+    seen = [span.looker / span.seconds / (psutil.cpu_count() or 1) for span in spans if span.looking]
+    print(f"explore: {statistics.fmean(seen):.2%} of the machine while somebody looks")
+    return int(time_of > BAR)
 
 
 if __name__ == "__main__":
