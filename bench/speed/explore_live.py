@@ -4,7 +4,7 @@ One crawl of pages that are made when they are asked for, without a delay, so th
 `scrapy explore` at its side. In turn nobody looks for so many seconds, and somebody does: the live page is loaded, and
 its stream is read as a browser reads it. A round is four such spans (alone, looked at, looked at, alone; the next one
 the other way about), so that whatever changes steadily as the crawl goes on is the same for both; each two neighbours
-are compared, and the median counts, so that a span in which a file was sealed does not decide. Measured in each
+are compared, and the median counts, so that one odd span does not decide. Measured in each
 span: pages asked for a second, the CPU time of the crawl for each page (workers, stages and server; it tells whether
 looking costs the crawl anything, however busy the machine is otherwise), and that of `scrapy explore` as a share of
 the machine. Two crawls beside each other say less: two of one kind differ by 2 to 6 %. Means something on a quiet
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import random
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -28,13 +28,15 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import psutil
+from scipy.stats import bootstrap
 
 from bench.faults.fleet import settings
 from bench.machine import commit, machine
 from bench.places import PROJECT
 from bench.speed.explore import TOKEN
-from bench.speed.memory import Pages
+from bench.speed.memory import Pages, server_in
 from bench.web.target import Target, served
 
 HOSTS = 16
@@ -43,7 +45,8 @@ PAGES = 1_000_000
 """More than any crawl here comes to: it is ended when everything is measured."""
 SETTLED_PAGES = 8_000
 LIMIT = 900.0
-DRAWS = 10_000
+RUNNING = b'<span class="state kept">running</span>'
+"""Stands in an event that shows a running crawl, once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Span:
 
 
 class Looker:
-    """`scrapy explore`; in `looking` its live page is open."""
+    """`scrapy explore`; in `looking` its live page is open. Counts the events that show the crawl running."""
 
     def __init__(self, corpus: Path) -> None:
         command = [sys.executable, "-m", "scrapy", "explore", "--no-open", "--token", TOKEN, str(corpus)]
@@ -88,26 +91,31 @@ class Looker:
         """Load the page and read its stream meanwhile."""
         with self._get("/0/live") as page:
             page.read()
-        with self._get("/0/live/stream") as stream:
+        with self._connected() as connection, self._asked(connection, "/0/live/stream") as stream:
             reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
             reader.start()
-            yield
-            if self._open is not None and self._open.sock is not None:
-                self._open.sock.shutdown(2)
-            reader.join(60)
+            try:
+                yield
+            finally:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+                reader.join(60)
+
+    def _connected(self) -> closing[http.client.HTTPConnection]:
+        return closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60))
 
     @contextmanager
     def _get(self, path: str) -> Iterator[http.client.HTTPResponse]:
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)) as connection:
-            self._open: http.client.HTTPConnection | None = connection
-            connection.request("GET", path, headers={"Cookie": self._cookie} if self._cookie else {})
-            with connection.getresponse() as answer:
-                yield answer
+        with self._connected() as connection, self._asked(connection, path) as answer:
+            yield answer
+
+    def _asked(self, connection: http.client.HTTPConnection, path: str) -> http.client.HTTPResponse:
+        connection.request("GET", path, headers={"Cookie": self._cookie} if self._cookie else {})
+        return connection.getresponse()
 
     def _read(self, stream: http.client.HTTPResponse) -> None:
         with suppress(OSError, ValueError, http.client.HTTPException):
             while line := stream.readline():
-                self.events += line == b"\n"
+                self.events += RUNNING in line
 
 
 @contextmanager
@@ -127,14 +135,16 @@ def _crawling(target: Target, corpus: Path) -> Iterator[subprocess.Popen[bytes]]
         process.wait()
 
 
-def _cpu(process: subprocess.Popen[bytes]) -> float:
-    """CPU seconds so far of a process and of all that it started."""
-    worker, total = psutil.Process(process.pid), 0.0
-    for one in (worker, *worker.children(recursive=True)):
-        with suppress(psutil.Error):
-            times = one.cpu_times()
-            total += times.user + times.system
-    return total
+def _tree(process: psutil.Process) -> list[psutil.Process]:
+    return [process, *process.children(recursive=True)]
+
+
+def _cpu(crawl: Sequence[psutil.Process]) -> float:
+    """CPU seconds so far of all these processes. Raises: RuntimeError where one has ended."""
+    try:
+        return sum(times.user + times.system for times in (one.cpu_times() for one in crawl))
+    except psutil.NoSuchProcess as error:
+        raise RuntimeError("the crawl ended before its time") from error
 
 
 def order(rounds: int) -> list[bool]:
@@ -142,7 +152,7 @@ def order(rounds: int) -> list[bool]:
     return [(n % 4 in {1, 2}) != bool(n // 4 % 2) for n in range(4 * rounds)]
 
 
-def crawl(
+def measured(
     folder: Path, rounds: int, seconds: float, *, settled: int = SETTLED_PAGES, told: Callable[[Span], object] = id
 ) -> list[Span]:
     """One crawl with its spans. Raises: RuntimeError where it ends before they do, or nothing was seen of it."""
@@ -153,28 +163,33 @@ def crawl(
             if not target.wait_for(1, LIMIT):
                 raise RuntimeError("the crawl asked for nothing")
             with closing(Looker(folder / "corpus")) as looker:
-                target.wait_for(settled, LIMIT)
+                if not target.wait_for(settled, LIMIT):
+                    raise RuntimeError(f"the crawl did not come to {settled:,} pages in {LIMIT:.0f} s")
+                server = server_in(folder)
+                if server is None:
+                    raise RuntimeError("the crawl has no server of its own")
+                crawl = [*_tree(psutil.Process(process.pid)), server]
                 for looking in order(rounds):
-                    spans.append(_span(target, process, looker, looking, seconds))
+                    spans.append(_span(target, crawl, looker, looking, seconds))
                     told(spans[-1])
-            if process.poll() is not None:
-                raise RuntimeError(f"the crawl ended before its time, with {process.returncode}")
             process.send_signal(signal.SIGTERM)
             process.wait(LIMIT)
     if not all(span.events for span in spans if span.looking):
-        raise RuntimeError("no event came while somebody looked")
+        raise RuntimeError("in one of the spans the live page did not show the crawl")
     return spans
 
 
-def _span(target: Target, process: subprocess.Popen[bytes], looker: Looker, looking: bool, seconds: float) -> Span:
-    begun, pages, cpu, used, events = time.monotonic(), len(target.visits), _cpu(process), looker.cpu(), looker.events
+def _span(target: Target, crawl: Sequence[psutil.Process], looker: Looker, looking: bool, seconds: float) -> Span:
+    begun, pages, cpu, used, events = time.monotonic(), len(target.visits), _cpu(crawl), looker.cpu(), looker.events
     if looking:
         with looker.looking():
             time.sleep(max(0.0, begun + seconds - time.monotonic()))
     else:
         time.sleep(seconds)
+    if len(target.visits) == pages:
+        raise RuntimeError(f"the crawl asked for nothing in {seconds} s")
     return Span(
-        looking, len(target.visits) - pages, time.monotonic() - begun, _cpu(process) - cpu, looker.cpu() - used,
+        looking, len(target.visits) - pages, time.monotonic() - begun, _cpu(crawl) - cpu, looker.cpu() - used,
         looker.events - events,
     )  # fmt: skip
 
@@ -190,9 +205,8 @@ def ratios(spans: Sequence[Span], cost: Callable[[Span], float]) -> list[float]:
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Median, and the interval that holds it with 95 % (percentile bootstrap, Efron 1979)."""
-    rng = random.Random(0)
-    draws = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(DRAWS))
-    return statistics.median(values), draws[DRAWS * 25 // 1000], draws[DRAWS * 975 // 1000 - 1]
+    found = bootstrap((values,), np.median, method="percentile", rng=np.random.default_rng(0)).confidence_interval
+    return statistics.median(values), float(found.low), float(found.high)
 
 
 def _told(span: Span) -> None:
@@ -213,7 +227,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"{options.rounds} rounds of four spans of {options.seconds:.0f} s; {machine()}, commit {commit()}")
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        spans = crawl(Path(folder), options.rounds, options.seconds, told=_told)
+        spans = measured(Path(folder), options.rounds, options.seconds, told=_told)
     time_of, low, high = interval(ratios(spans, lambda span: span.seconds))
     print(f"time of a page while somebody looks: {time_of:.3f} of one alone, {low:.3f} to {high:.3f} (bar {BAR})")
     cpu, low, high = interval(ratios(spans, lambda span: span.cpu))

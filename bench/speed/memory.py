@@ -105,7 +105,7 @@ def run(pages: int, hosts: int, folder: Path) -> list[Look]:
             PROGRESS="off",
             LOG_LEVEL="ERROR",
         )
-        server = _server_in(folder)
+        server = server_in(folder)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "scrapy", *arguments], cwd=PROJECT, stdout=log, stderr=subprocess.STDOUT
@@ -120,7 +120,7 @@ def run(pages: int, hosts: int, folder: Path) -> list[Look]:
     return looks
 
 
-def _server_in(folder: Path) -> psutil.Process | None:
+def server_in(folder: Path) -> psutil.Process | None:
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if Path(process.cwd()).is_relative_to(folder):
