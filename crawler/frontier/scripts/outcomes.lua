@@ -41,8 +41,9 @@ local function learn(scope, text)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
   if row.fetched == 1 then row.example = sub(example, 1, 80) end
   local fruitless = kind ~= 'k' and kind ~= 'n'
-  if kind == 'k' then row.streak, sums[2] = 0, 0 end
-  if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end
+  if kind == 'k' then brought_something(row) end
+  if fruitless then brought_nothing(row) end
+  sums[2] = kind == 'k' and 0 or sums[2] + (fruitless and 1 or 0)
   local at = 4 + 2 * math.min(depth, DEPTHS - 1)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
   local place = place_of_link(mark)
@@ -53,13 +54,13 @@ local function learn(scope, text)
   if brought > 1 then
     local up = row_of(found[3])
     up.led, up.led_n = up.led + brought, up.led_n + 1
-    if kind == 'k' then up.streak = 0 end
+    if kind == 'k' then brought_something(up) end
     reclassed(scope, parent, up, usual)
     call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row), parent, packed(up))
   else
     call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row))
   end
-  if fruitless and bound > 0 and row.streak >= bound then later(scope, name) end
+  if fruitless and bound > 0 and row.streak >= limit_of(row, bound) then later(scope, name) end
   if fruitless and bound > 0 and sums[2] >= 2 * bound then later(scope, OTHER) end
   if every > 0 and sums[1] % every == 0 then exploring[scope] = true end
 end

@@ -21,7 +21,8 @@ local function shape_in(member)
   return shape
 end
 -- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
--- its run begins anew for all of them. Pages of one shape and run in one call are not told apart.
+-- its run begins anew for all of them. Pages of one shape and run in one call are not told apart. Returns the parents and
+-- runs of such pages, nil where there are none.
 local function begin_runs(view, list)
   local rich = {}
   for at = 1, #list, 2 do
@@ -29,12 +30,13 @@ local function begin_runs(view, list)
     local row = shape and view.rows[shape]
     if row and row.kept > 0 and run ~= '' then rich[parent .. run] = true end
   end
-  if not next(rich) then return end
+  if not next(rich) then return nil end
   for at = 1, #list, 2 do
     local member = list[at + 1]
     local _, _, parent, _, run = facts_of(member)
     if parent and rich[parent .. run] then list[at + 1] = sub(member, 1, 8) .. 'a' .. sub(member, 10) end
   end
+  return rich
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
@@ -69,13 +71,46 @@ local function rank(view, member)
   local depth, shape, _, mark, run = facts_of(member)
   if not depth then return nil end
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
-  if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
+  if limit > 0 and (row.streak >= limit_of(row, limit) or view.sums[2] >= 2 * limit) then return false end
   depth = num(depth)
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
   local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
   local far = run ~= '' and RUN * (byte(run) - 97) or 0
   return math.max(-4096, math.floor(LINKS + class - far - prior * (MARK * num(mark) + LEVEL * math.min(depth, 32))))
+end
+-- Links that wait already and stand on such a page, too, are as near to text as its new ones: their run begins anew. Not
+-- those of a shape that has text itself: they need no way to it.
+local function only_leads(view, member)
+  local shape = shape_in(member)
+  return shape and (view.rows[shape] or UNKNOWN).kept == 0
+end
+local function url_in(member) return match(member, '^%d+ (%S+)', 10) end
+local function standing_on(view, rich, again)
+  local urls = {}
+  for _, member in ipairs(again) do
+    local _, _, parent, _, run = facts_of(member)
+    if parent and rich[parent .. run] and only_leads(view, member) then urls[url_in(member) or ''] = true end
+  end
+  return urls
+end
+local function come_nearer(scope, view, rich, again)
+  view_of(scope, again)
+  local urls = standing_on(view, rich, again)
+  local found, moved, gone = next(urls) and call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES') or {}, {}, {}
+  for at = 1, #found, 2 do
+    local member = found[at]
+    local run = byte(member) == 108 and byte(member, 9) or 0
+    if run > 97 and run < 123 and urls[url_in(member)] and only_leads(view, member) then
+      local nearer = sub(member, 1, 8) .. 'a' .. sub(member, 10)
+      gone[#gone + 1] = member
+      moved[#moved + 1] = num(found[at + 1]) % 1099511627776 - (rank(view, nearer) or -4096) * 1099511627776
+      moved[#moved + 1] = nearer
+    end
+  end
+  if #gone == 0 then return end
+  call('ZREM', queue(scope), unpack(gone))
+  call('ZADD', queue(scope), unpack(moved))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
