@@ -133,6 +133,25 @@ def test_a_kind_that_only_leads_is_given_up_at_twice_its_longest_dry_stretch(fro
     frontier_run(scenario, delay=0.0, barren=40, explore=0.0)
 
 
+def test_ground_that_was_opened_from_elsewhere_has_the_whole_bound(frontier_run):
+    """Days that link to days, but the sixty that lead to a text stand in a list of days, too."""
+
+    def page(url: str):
+        if url == SEED:
+            return SHORT, 0.0, links("day", 60)
+        _, name, n = url.removeprefix("https://").split("/")
+        posts = links("post", 1, int(n), on=url) if int(n) < 60 else []
+        return (KEPT, 500.0, []) if name == "post" else (SHORT, 0.0, links("day", 1, int(n) + 1, on=url) + posts)
+
+    async def scenario(frontier):
+        await begin(frontier)
+        order = await crawl(frontier, page)
+        assert sum("/post/" in url for url in order) == 60
+        assert sum("/day/" in url for url in order) == 60 + 40
+
+    frontier_run(scenario, delay=0.0, barren=40, explore=0.0)
+
+
 def test_a_kind_whose_pages_are_kept_has_the_whole_bound(frontier_run):
     """Every second page is kept, then none."""
 

@@ -40,6 +40,7 @@ local function learn(scope, text)
   local usual = usual_worth(sums, depth, mark)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
   if row.fetched == 1 then row.example = sub(example, 1, 80) end
+  if parent ~= shape then row.ended, row.longest = 0, 0 end  -- new ground, opened from elsewhere
   local fruitless = kind ~= 'k' and kind ~= 'n'
   if kind == 'k' then brought_something(row) end
   if fruitless then brought_nothing(row) end

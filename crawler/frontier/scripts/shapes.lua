@@ -36,8 +36,9 @@ local function brought_something(r)
   r.ended, r.longest, r.streak = math.min(r.ended + 1, 255), math.max(r.longest, math.min(r.streak, 255)), 0
 end
 local function brought_nothing(r) r.streak = math.min(r.streak + 1, 65535) end
--- How many fruitless pages in a row park a shape. One that only leads has shown how long its dry stretches are: it is
--- given up at twice the longest, but not before half the bound. docs/frontier.md says why.
+-- How many fruitless pages in a row park a shape. One that only leads, and is reached through itself alone (outcomes.lua),
+-- has shown how long its dry stretches are: it is given up at twice the longest, but not before half the bound.
+-- docs/frontier.md says why.
 local function limit_of(r, bound)
   if r.kept > 0 or r.ended < ENDED or r.longest == 255 then return bound end
   return math.min(bound, math.max(bound / 2, 2 * r.longest))
