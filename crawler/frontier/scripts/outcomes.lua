@@ -1,6 +1,7 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its shape, its
--- parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
--- fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its parameters (parameters.lua), - = nothing; its URL.
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its
+-- shape, its parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n =
+-- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its
+-- parameters (parameters.lua), - = nothing; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
@@ -33,9 +34,9 @@ local function learn(scope, text)
   if not shape then return end
   settings()
   local key = table_of(scope)
-  local found = call('HMGET', key, WHOLE, shape, parent, OTHER)
+  local found = call('HMGET', key, WHOLE, shape, parent ~= shape and parent or WHOLE)  -- what is not there costs a walk
   local sums, name, row = sums_of(found[1]), shape, row_of(found[2])
-  if row.new and (found[4] or call('HLEN', key) > SHAPES) then name, row = OTHER, row_of(found[4]) end
+  if row.new and call('HLEN', key) > SHAPES then name, row = OTHER, row_of(call('HGET', key, OTHER)) end
   depth, tokens = num(depth), num(tokens)
   local usual = usual_worth(sums, depth, mark)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens

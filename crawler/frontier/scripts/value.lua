@@ -167,6 +167,10 @@ local function refill(scope, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
+-- An entry of the overflow for a member that had this score.
+local function as_spilled(score, member)
+  return (facts_of(member) and 'v' or integer(-math.floor(score / 1099511627776))) .. ' ' .. member
+end
 -- Scores and members enter a queue that is to hold at most so many; the worst of both go to the end of the overflow. It
 -- is never longer meanwhile: the server would give up its dense encoding for good. Returns how many are in the overflow.
 local function place(scope, placed, limit, spilled)
@@ -181,8 +185,7 @@ local function place(scope, placed, limit, spilled)
       if k <= #pairs_ - surplus then
         placed[2 * k - 1], placed[2 * k] = pair[1], pair[2]
       else
-        local priority = facts_of(pair[2]) and 'v' or integer(-math.floor(pair[1] / 1099511627776))
-        cold[#cold + 1] = priority .. ' ' .. pair[2]
+        cold[#cold + 1] = as_spilled(pair[1], pair[2])
       end
     end
     call('RPUSH', overflow(scope), unpack(cold))
@@ -191,12 +194,23 @@ local function place(scope, placed, limit, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
--- What is in the queue promises little: some of the overflow may promise more.
+-- What is in the queue promises little: some of the overflow may promise more. What does not goes back at once: to take a
+-- URL into a full queue and another one out costs a walk through the queue each.
 local function sift(scope, spilled)
   local entries = call('LPOP', overflow(scope), SIFT) or {}
   if #entries == 0 then return spilled end
-  local placed = ordered(scope, entries, false)
-  return place(scope, placed, math.max(call('ZCARD', queue(scope)), REFILL), spilled - #entries)
+  local placed, queued = ordered(scope, entries, false), call('ZCARD', queue(scope))
+  local worst = queued >= REFILL and num(call('ZRANGE', queue(scope), -1, -1, 'WITHSCORES')[2]) or math.huge
+  local better, cold = {}, {}
+  for at = 1, #placed, 2 do
+    if placed[at] < worst then
+      better[#better + 1], better[#better + 2] = placed[at], placed[at + 1]
+    else
+      cold[#cold + 1] = as_spilled(placed[at], placed[at + 1])
+    end
+  end
+  if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
+  return place(scope, better, math.max(queued, REFILL), spilled - #entries + #cold)
 end
 -- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside. A queue has many
 -- members and few of them are meant, so they are told apart by three letters before anything else is asked.
@@ -236,7 +250,7 @@ local function explore(scope)
   if s.spilled > 0 then s.spilled = sift(scope, s.spilled) end
   local firsts, shapes = {}, {}
   for _, member in ipairs(call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)) do
-    local shape = shape_in(member)
+    local shape = byte(member) == 108 and sub(member, 2, 4) or shape_in(member)
     if shape and not firsts[shape] then firsts[shape], shapes[#shapes + 1] = member, shape end
   end
   if #shapes == 0 then return end
