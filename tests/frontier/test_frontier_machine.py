@@ -65,6 +65,8 @@ LAST = 4096  # rank of what goes to the end of a queue
 TOKENS = 300.0
 H = 6  # leases of others that a ready scope may have to wait for
 EXAMPLES = 20
+LINKS = st.tuples(st.sampled_from(SCOPES), st.sampled_from("ab"), st.integers(0, 9))
+KINDS = st.sampled_from([KEPT, SHORT, SHORT, DUPLICATE, OTHER, NEUTRAL, None])
 _serial = itertools.count()
 
 
@@ -182,7 +184,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def put(self, items) -> None:
         self.put_all([Candidate(f"https://{scope}/{n}", priority=p, cap=self.cap) for scope, n, p in items])
 
-    @rule(items=st.lists(st.tuples(st.sampled_from(SCOPES), st.sampled_from("ab"), st.integers(0, 5)), max_size=6))
+    @rule(items=st.lists(LINKS, max_size=6))
     def put_links(self, items) -> None:
         self.put_all(
             [
@@ -211,6 +213,9 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(target=leases, n=st.integers(1, 4))
     def lease(self, n: int):
+        return multiple(*self.take(n))
+
+    def take(self, n: int) -> list[Lease]:
         self.expire_and_wake()
         self.maybe_released: list[Page] = []
         waiting = [scope for scope in SCOPES if self.clearly_ready(scope)]
@@ -224,14 +229,22 @@ class FrontierMachine(RuleBasedStateMachine):
                 assert not self.clearly_ready(scope), f"{scope} was passed over"
         if len(granted) < n or self.frontier.limits.shards > 1:  # shards that had nothing left were looked at, too
             self.release_holds()
-        return multiple(*granted)
+        return granted
 
-    @rule(
-        lease=consumes(leases),
-        sent=st.booleans(),
-        kind=st.sampled_from([KEPT, SHORT, SHORT, DUPLICATE, OTHER, NEUTRAL, None]),
-    )
+    @rule(lease=consumes(leases), sent=st.booleans(), kind=KINDS)
     def ack(self, lease: Lease, sent: bool, kind: str | None) -> None:
+        self.settle(lease, sent, kind)
+
+    @rule(items=st.lists(LINKS, min_size=3, max_size=12), kinds=st.lists(KINDS, min_size=3, max_size=12))
+    def work(self, items, kinds: list[str | None]) -> None:
+        """A worker that puts links and does one page after the other, as most of them do."""
+        self.put_links(items)
+        for kind in kinds:
+            self.advance(15.0)
+            for lease in self.take(1):
+                self.settle(lease, sent=True, kind=kind)
+
+    def settle(self, lease: Lease, sent: bool, kind: str | None) -> None:
         mine = self.holds(lease)
         brought = packed_outcome(lease, kind, TOKENS if kind == KEPT else 0.0) if kind else b""
         wire = self.wire_of(lease) if sent else None
