@@ -48,6 +48,9 @@ signal socket kernel package version change update support manual example questi
 WORDS = TEXT.split()
 
 
+Kind = tuple[int, int]  # leases at a time, callers at once
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One measured value. `bar`: what it has to reach; `most` says that the bar is an upper bound."""
@@ -237,12 +240,19 @@ def memory_by_kind(server: redis.Redis, prefix: str) -> dict[str, int]:
 
 
 async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: int, queued: int) -> list[Figure]:
-    clock, web = Clock(), Web(hosts)
+    clock, web, defaults = Clock(), Web(hosts), FrontierConfig()
     empty: Any = server.info("memory")
     frontier = Frontier(
         url,
         "bench",
-        Limits(delay=1.0, shards=shards, lease_seconds=3600.0, max_queued=queued, barren=100, explore=0.1),
+        Limits(
+            delay=1.0,
+            shards=shards,
+            lease_seconds=3600.0,
+            max_queued=queued,
+            barren=defaults.barren_pages,
+            explore=defaults.explore,
+        ),
         now=clock,
     )
     await frontier.open()
@@ -255,24 +265,47 @@ async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: 
             total += n
             figures.append(Figure(name, n / meter.seconds, "URLs/s", 50_000, note=meter.shares(n)))
         figures += bytes_figures(server, empty, total)
-        for size in (16, 32):
-            await quiet(server)
-            meter = Meter(server)
-            n, times = await lease_and_ack(frontier, clock, size, urls // 25 // size, meter, AT_ONCE)
-            note = f"{AT_ONCE} at once; {meter.shares(n)}; LEASE p99 {1000 * percentile(times, 0.99):.2f} ms"
-            figures.append(Figure(f"LEASE+ACK, {size} at a time", n / meter.seconds, "URLs/s", 35_000, note=note))
-            meter = Meter(server)
-            n, times = await lease_and_ack(frontier, clock, size, urls // 50 // size, meter, 1)
-            median, rate = 1000 * percentile(times, 0.5), n / meter.seconds
-            note = f"alone: median {median:.2f} ms, {len(times)} calls, {rate:,.0f} URLs/s"
-            p99 = 1000 * percentile(times, 0.99)
-            figures.append(Figure(f"LEASE of {size}, p99", p99, "ms", 1.0, most=True, note=note))
+        figures += await leases(frontier, server, clock, urls)
         fresh, known = await page_cost(frontier, web)
         figures.append(Figure("page with 200 new links", 1000 * fresh, "ms"))
         figures.append(Figure("page with 200 known links", 1000 * known, "ms"))
         return figures
     finally:
         await frontier.close()
+
+
+SIZES, BLOCKS = (16, 32), 4
+"""Leases at a time; so many blocks of each take turns, because a scope of which more is known costs more."""
+
+
+async def leases(frontier: Frontier, server: redis.Redis, clock: Clock, urls: int) -> list[Figure]:
+    """Both sizes in turns: by several callers at once, and by one alone, who says how long a lease takes."""
+    meters = {(size, at_once): Meter(server) for size in SIZES for at_once in (AT_ONCE, 1)}
+    counted = dict.fromkeys(meters, 0)
+    taken: dict[Kind, list[float]] = {kind: [] for kind in meters}
+    for _ in range(BLOCKS):
+        for kind, meter in meters.items():
+            await quiet(server)
+            size, at_once = kind
+            rounds = urls * (2 if at_once > 1 else 1) // 50 // BLOCKS // size
+            n, times = await lease_and_ack(frontier, clock, size, rounds, meter, at_once)
+            counted[kind] += n
+            taken[kind] += times
+    return [f for size in SIZES for f in _lease_figures(size, meters, counted, taken)]
+
+
+def _lease_figures(
+    size: int, meters: dict[Kind, Meter], counted: dict[Kind, int], taken: dict[Kind, list[float]]
+) -> list[Figure]:
+    many, alone = (size, AT_ONCE), (size, 1)
+    n, times = counted[many], taken[many]
+    note = f"{AT_ONCE} at once; {meters[many].shares(n)}; LEASE p99 {1000 * percentile(times, 0.99):.2f} ms"
+    rate = Figure(f"LEASE+ACK, {size} at a time", n / meters[many].seconds, "URLs/s", 35_000, note=note)
+    n, times = counted[alone], taken[alone]
+    median, speed = 1000 * percentile(times, 0.5), n / meters[alone].seconds
+    note = f"alone: median {median:.2f} ms, {len(times)} calls, {speed:,.0f} URLs/s"
+    slowest = 1000 * percentile(times, 0.99)
+    return [rate, Figure(f"LEASE of {size}, p99", slowest, "ms", 1.0, most=True, note=note)]
 
 
 def bytes_figures(server: redis.Redis, empty: dict[str, Any], total: int) -> list[Figure]:

@@ -26,6 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from bench.web.held_sites import HELD
+from bench.web.late_sites import LATE
 from bench.web.value_sites import SITES, Page, Site
 from crawler.config import FrontierConfig
 from crawler.document import Document, Drop
@@ -264,15 +265,17 @@ def table(results: list[Result]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.speed.value", description=__doc__)
-    parser.add_argument("--site", action="append", choices=[site.name for site in (*SITES, *HELD)])
+    parser.add_argument("--site", action="append", choices=[site.name for site in (*SITES, *HELD, *LATE)])
     parser.add_argument("--held", action="store_true", help="the sites that no constant was chosen on")
+    parser.add_argument("--late", action="store_true", help="sites made to be hard for what was chosen last")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         server = stack.enter_context(EmbeddedServer(Path(folder)))
-        named = [site for site in (*SITES, *HELD) if site.name in (options.site or ())]
-        results = [measure(site, server) for site in named or (HELD if options.held else SITES)]
+        named = [site for site in (*SITES, *HELD, *LATE) if site.name in (options.site or ())]
+        chosen = LATE if options.late else HELD if options.held else SITES
+        results = [measure(site, server) for site in named or chosen]
     if options.json:
         rows = [{name: getattr(r, name) for name in (*Result.__slots__, "ratio")} for r in results]
         print(json.dumps(rows, indent=1))

@@ -31,9 +31,10 @@ FOLLOW_SECONDS = 5.0
 """How long a worker that runs may go by a delay that a later worker has made longer."""
 
 
-FORMAT = 3
+FORMAT = 4
 """Of the queues and tables that these rules stand for. A worker of a version before it finds rules that it cannot read,
-and ends: it could not read the queues either. 2: links say their shape; 3: and the page they were found on."""
+and ends: it could not read the queues either. 2: links say their shape; 3: and the page they were found on;
+4: rows of shapes say how long their dry stretches were."""
 _SHAPES = 2
 _MERGED = {**STRICTEST, **LATEST}
 _FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)

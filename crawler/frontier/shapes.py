@@ -17,7 +17,9 @@ from crawler.urls.shape import shape_id_of, shape_of
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
 
-_ROW = struct.Struct(">7I2dIh")
+_ROW = struct.Struct(">5I2BHI2dIh")
+_PARKED = 8
+"""Where the number of parked links stands in a row."""
 _PAGE = 500
 _READ = 20_000
 """Parked URLs of a domain that are read to find an example of each shape."""
@@ -74,15 +76,14 @@ async def shapes_of(frontier: Frontier, scope: str) -> list[ShapeView]:
     key = f"{frontier.prefix(frontier.shard_of_scope(scope))}w:{scope}"
     rows = {name.decode(): bytes(row) async for name, row in frontier.connection.redis.hscan_iter(key, count=_PAGE)}
     streak = struct.unpack_from(">I", rows.pop(WHOLE_SCOPE, bytes(8)), 4)[0]
-    waiting = (
-        await _examples(frontier, scope, set(rows)) if any(_ROW.unpack_from(row)[6] for row in rows.values()) else {}
-    )
+    any_parked = any(_ROW.unpack_from(row)[_PARKED] for row in rows.values())
+    waiting = await _examples(frontier, scope, set(rows)) if any_parked else {}
     views = [replace(_view(scope, name, row, waiting.get(name, "")), scope_streak=streak) for name, row in rows.items()]
     return sorted(views, key=lambda v: (-v.tokens, -v.fetched, v.shape))
 
 
 def _view(scope: str, name: str, row: bytes, parked: str) -> ShapeView:
-    fetched, kept, short, duplicate, other, streak, n, tokens, led, _, _ = _ROW.unpack_from(row)
+    fetched, kept, short, duplicate, other, _, _, streak, n, tokens, led, _, _ = _ROW.unpack_from(row)
     example = parked or row[_ROW.size :].decode("utf-8", "replace")
     shape = "(all other shapes)" if name == OTHER_SHAPES else shape_of(example)
     return ShapeView(scope, shape, example, fetched, kept, short, duplicate, other, streak, n, tokens, led)

@@ -14,7 +14,12 @@ crash                   an expired lease comes back, late outcomes do nothing, a
 pauses                  nothing is handed out of a paused scope or crawl; a block that was there holds afterwards
 purge                   nothing of a purged scope is queued again or taken; what is under way may end
 caps                    no more pages of a scope than its cap are ever taken
-order                   URLs of one priority leave in the order in which they came
+order                   URLs of one priority leave in the order in which they came; links by value come behind them all
+table                   what came of requests, by shape, is what was acknowledged; no stale outcome is in it
+barren ground           only a link is parked, and only while its kind or its domain is barren; a new one of such a kind
+                        at once; without an overflow those that wait, too; requeue alone brings parked ones back
+
+What is learned of query parameters changes what a URL is called: `test_frontier_value_anyorder.py` has that.
 """
 
 from __future__ import annotations
@@ -44,17 +49,24 @@ from hypothesis.stateful import (
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, packed_outcome
 from crawler.frontier.packing import LEASE_FRONT, unpack
+from crawler.frontier.shapes import shapes_of
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
+from crawler.urls.shape import shape_id_of, shape_of
 from tests.support.frontier_shorthand import reserve
 
 SCOPES = ("a.example", "b.example", "c.example")
 LEASE_SECONDS, TRIES = 20.0, 3
 FIRST_PAUSE, LONGEST_PAUSE, SLOWEST = 8.0, 30.0, 10.0  # seconds
 SOURCES = {"allowlist": 3.0, "robots:https://a": 5.0}
+LAST = 4096  # rank of what goes to the end of a queue
+TOKENS = 300.0
 H = 6  # leases of others that a ready scope may have to wait for
 EXAMPLES = 20
+LINKS = st.tuples(st.sampled_from(SCOPES), st.sampled_from("ab"), st.integers(0, 9))
+KINDS = st.sampled_from([KEPT, SHORT, SHORT, DUPLICATE, OTHER, NEUTRAL, None])
 _serial = itertools.count()
 
 
@@ -68,6 +80,8 @@ class Page:
     wire: bool = False
     exhausted: bool = False
     loose: bool = False  # its place among those of its priority is not promised
+    link: bool = False  # ordered by value
+    revived: bool = False  # a link that was dead: it comes at once
 
 
 @dataclass
@@ -85,6 +99,8 @@ class Scope:
     passed: int = 0
     paused: bool = False
     purged: bool = False
+    outcomes: dict[str, Counter[str]] = field(default_factory=dict)  # by shape, and how many in a row brought nothing
+    fruitless: int = 0  # requests in a row, to any shape
     kept: tuple[float, float] = (0.0, 0.0)  # blocked_until and rest_until as they were when it was paused
 
 
@@ -112,6 +128,7 @@ class FrontierMachine(RuleBasedStateMachine):
         cap=st.sampled_from([0, 0, 4]),
         restarts=st.sampled_from([0, 0, 0, 1]),
         tended=st.booleans(),
+        barren=st.sampled_from([0, 1, 3]),
     )
     def open(
         self,
@@ -123,10 +140,11 @@ class FrontierMachine(RuleBasedStateMachine):
         cap: int,
         restarts: int,
         tended: bool,
+        barren: int,
     ) -> None:
         self.tended = tended  # somebody looks after the crawl: pauses, drains, purges
         self.delay, self.concurrency, self.breaker, self.cap = delay, concurrency, breaker, cap
-        self.max_queued, self.restarts = max_queued, restarts if self.server else 0
+        self.max_queued, self.restarts, self.barren = max_queued, restarts if self.server else 0, barren
         limits = Limits(
             delay=delay,
             concurrency=concurrency,
@@ -139,9 +157,12 @@ class FrontierMachine(RuleBasedStateMachine):
             breaker_pause=FIRST_PAUSE,
             breaker_longest=LONGEST_PAUSE,
             slowdown=SLOWEST,
+            barren=barren,
+            explore=0.3,
         )
         self.frontier = Frontier(self.url, f"m{next(_serial)}", limits, now=lambda: self.now)
         self.do(self.frontier.open())
+        self.do(self.frontier.order_by_value())
 
     def do(self, work):
         return self.loop.run_until_complete(work)
@@ -161,7 +182,24 @@ class FrontierMachine(RuleBasedStateMachine):
     # --- steps -------------------------------------------------------------------------------------------------------
     @rule(items=st.lists(st.tuples(st.sampled_from(SCOPES), st.integers(0, 5), st.integers(-1, 1)), max_size=6))
     def put(self, items) -> None:
-        candidates = [Candidate(f"https://{scope}/{n}", priority=p, cap=self.cap) for scope, n, p in items]
+        self.put_all([Candidate(f"https://{scope}/{n}", priority=p, cap=self.cap) for scope, n, p in items])
+
+    @rule(items=st.lists(LINKS, max_size=6))
+    def put_links(self, items) -> None:
+        self.put_all(
+            [
+                Candidate(f"https://{s}/{name}x/{n}", 0, 1, cap=self.cap, mark=n, parent=shape_id_of(f"https://{s}/"))
+                for s, name, n in items
+            ]
+        )
+        self.note_what_was_parked()
+        for scope, name, n in items:  # a link whose kind is barren does not wait
+            page = self.pages.get(f"https://{scope}/{name}x/{n}")
+            if page and page.rank[1] >= self.first_of_call and self.is_barren(f"https://{scope}/{name}x/{n}"):
+                assert page.state == "parked"
+
+    def put_all(self, candidates: list[Candidate]) -> None:
+        self.first_of_call = next(self.sequence)
         for candidate, answer in zip(candidates, self.do(self.frontier.put(candidates)), strict=True):
             record = self.scopes[self.frontier.scope_of(candidate.url)]
             full = PutStatus.CAPPED if self.cap and record.taken >= self.cap else PutStatus.QUEUED
@@ -170,30 +208,51 @@ class FrontierMachine(RuleBasedStateMachine):
             assert answer is expected
             if answer is PutStatus.QUEUED:
                 record.taken += 1
-                self.pages[candidate.url] = Page((-candidate.priority, next(self.sequence)))
+                rank, link = (-candidate.priority, next(self.sequence)), candidate.mark is not None
+                self.pages[candidate.url] = Page(rank, link=link)
 
     @rule(target=leases, n=st.integers(1, 4))
     def lease(self, n: int):
+        return multiple(*self.take(n))
+
+    def take(self, n: int) -> list[Lease]:
         self.expire_and_wake()
         self.maybe_released: list[Page] = []
         waiting = [scope for scope in SCOPES if self.clearly_ready(scope)]
         granted = self.do(self.frontier.lease(n)).leases
         for lease in granted:
             self.grant(lease)
+        self.note_what_was_parked()  # what moved out of an overflow
         self.nobody_waits_for_ever(waiting, [lease.scope for lease in granted])
         if len(granted) < n:
             for scope in SCOPES:
                 assert not self.clearly_ready(scope), f"{scope} was passed over"
         if len(granted) < n or self.frontier.limits.shards > 1:  # shards that had nothing left were looked at, too
             self.release_holds()
-        return multiple(*granted)
+        return granted
 
-    @rule(lease=consumes(leases), sent=st.booleans())
-    def ack(self, lease: Lease, sent: bool) -> None:
+    @rule(lease=consumes(leases), sent=st.booleans(), kind=KINDS)
+    def ack(self, lease: Lease, sent: bool, kind: str | None) -> None:
+        self.settle(lease, sent, kind)
+
+    @rule(items=st.lists(LINKS, min_size=3, max_size=12), kinds=st.lists(KINDS, min_size=3, max_size=12))
+    def work(self, items, kinds: list[str | None]) -> None:
+        """A worker that puts links and does one page after the other, as most of them do."""
+        self.put_links(items)
+        for kind in kinds:
+            self.advance(15.0)
+            for lease in self.take(1):
+                self.settle(lease, sent=True, kind=kind)
+
+    def settle(self, lease: Lease, sent: bool, kind: str | None) -> None:
         mine = self.holds(lease)
-        (answer,) = self.do(self.frontier.settle([(lease.token, self.wire_of(lease) if sent else None)]))
+        brought = packed_outcome(lease, kind, TOKENS if kind == KEPT else 0.0) if kind else b""
+        wire = self.wire_of(lease) if sent else None
+        (answer,) = self.do(self.frontier.settle([(lease.token, wire, b"", brought)]))
         assert answer is mine
         if mine:
+            if kind:
+                self.learn(lease, kind)
             page = self.pages[lease.url]
             self.hang_up(lease, sent)
             self.no_verdict(lease)
@@ -201,6 +260,10 @@ class FrontierMachine(RuleBasedStateMachine):
                 record = self.scopes[lease.scope]
                 record.failures, record.openings, record.probe = 0, 0, ""
             page.state = "dead" if page.exhausted else "done"
+            self.note_what_was_parked()
+            if kind in (SHORT, DUPLICATE, OTHER) and not self.max_queued:
+                waiting = [u for u, p in self.pages.items() if lease.scope in u and p.link and p.state == "queued"]
+                assert not any(self.is_barren(u) for u in waiting if self.alike(u, lease)), "barren, but it waits"
         self.stale.append(lease.token)
 
     @rule(lease=leases, sent=st.booleans())
@@ -270,7 +333,7 @@ class FrontierMachine(RuleBasedStateMachine):
             return False
         if probing:
             self.open_breaker(record)
-            page.rank = (4096, next(self.sequence))
+            page.rank = (LAST, next(self.sequence))
         return True
 
     def open_breaker(self, record: Scope) -> None:
@@ -339,7 +402,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.tended and not any(record.purged for record in self.scopes.values()))
     @rule(scope=st.sampled_from(SCOPES))
     def purge(self, scope: str) -> None:
-        gone = [p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held")]
+        gone = [p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held", "parked")]
         assert self.do(self.frontier.purge(scope)) == len(gone)
         for page in gone:
             page.state = "purged"
@@ -382,7 +445,18 @@ class FrontierMachine(RuleBasedStateMachine):
             self.requeued(url)
             if what == "dead":
                 page.attempts, page.exhausted, page.rank = 0, False, (0, next(self.sequence))
+                page.revived = page.link
                 page.loose = self.max_queued > 0  # it comes before what waits in the overflow
+
+    @rule()
+    def requeue_parked(self) -> None:
+        pages = {u: p for u, p in self.pages.items() if p.state == "parked"}
+        assert self.do(self.frontier.requeue("parked")) == len(pages)
+        for url, page in pages.items():
+            page.state, record = "queued", self.record_of(url)
+            record.fruitless = 0
+            for row in record.outcomes.values():
+                row["streak"] = 0
 
     @rule()
     def all_workers_are_gone(self) -> None:
@@ -403,6 +477,44 @@ class FrontierMachine(RuleBasedStateMachine):
     # --- the model ---------------------------------------------------------------------------------------------------
     def record_of(self, url: str) -> Scope:
         return next(self.scopes[scope] for scope in SCOPES if scope in url)
+
+    def learn(self, lease: Lease, kind: str) -> None:
+        """What came of a request, as the table has to have it."""
+        record = self.scopes[lease.scope]
+        row = record.outcomes.setdefault(shape_of(lease.url), Counter())
+        row["fetched"] += 1
+        row[{KEPT: "kept", SHORT: "short", DUPLICATE: "duplicate"}.get(kind, "other")] += 1
+        if kind == KEPT:
+            row["streak"] = record.fruitless = 0
+        elif kind != NEUTRAL:
+            row["streak"] += 1
+            record.fruitless += 1
+
+    def is_barren(self, url: str) -> bool:
+        record = self.record_of(url)
+        streak = record.outcomes.get(shape_of(url), Counter())["streak"]
+        return bool(self.barren) and (streak >= self.barren or record.fruitless >= 2 * self.barren)
+
+    def alike(self, url: str, lease: Lease) -> bool:
+        """Whether the outcome of that lease may have made this URL barren."""
+        return shape_of(url) == shape_of(lease.url) or self.scopes[lease.scope].fruitless >= 2 * self.barren
+
+    def note_what_was_parked(self) -> None:
+        for url in self.do(self.parked()):
+            page = self.pages[url]
+            if page.state == "queued":
+                assert page.link
+                assert self.is_barren(url), "parked without a reason"
+                page.state = "parked"
+
+    async def parked(self) -> list[str]:
+        redis, found = self.frontier.connection.redis, []
+        for scope in SCOPES:
+            prefix = self.frontier.prefix(self.frontier.shard_of_scope(scope))
+            members = await redis.lrange(f"{prefix}z:{scope}", 0, -1)
+            assert int(await redis.hget(prefix + "barren", scope) or 0) == len(members)
+            found += [unpack(member.decode(), scope).url for member in members]
+        return found
 
     def requeued(self, url: str) -> None:
         self.pages[url].state = "purged" if self.record_of(url).purged else "queued"
@@ -458,8 +570,11 @@ class FrontierMachine(RuleBasedStateMachine):
         assert page.state == "queued"
         assert lease.attempt == page.attempts + 1
         assert lease.exhausted is (page.attempts >= TRIES)
-        queue = [p for u, p in self.pages.items() if p.state == "queued" and lease.scope in u]
-        if self.max_queued:  # beyond the overflow only those of one priority keep their order
+        mine = [p for p in self.queue_of(lease.scope) if not p.link]
+        queue = [page] if page.link else mine
+        if page.link and not page.revived and not self.max_queued:
+            assert all(p.rank[0] == LAST for p in mine), "a link before what has a priority"
+        if self.max_queued and not page.link:  # beyond the overflow only those of one priority keep their order
             queue = [p for p in queue if p.rank[0] == page.rank[0] and not p.loose] if not page.loose else [page]
         assert page.rank == min(p.rank for p in queue)
         page.state, page.token, page.at = "leased", lease.token, self.now + LEASE_SECONDS
@@ -475,6 +590,9 @@ class FrontierMachine(RuleBasedStateMachine):
             record.probe = lease.token
         self.send(lease.scope, self.now)
         assert self.busy(lease.scope) <= self.concurrency
+
+    def queue_of(self, scope: str) -> list[Page]:
+        return [p for u, p in self.pages.items() if p.state == "queued" and scope in u]
 
     def busy(self, scope: str) -> int:
         return sum(p.wire for u, p in self.pages.items() if scope in u and p.state == "leased")
@@ -509,6 +627,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def every_url_is_in_exactly_one_place_and_the_counters_say_so(self) -> None:
         if not hasattr(self, "frontier"):
             return
+        self.note_what_was_parked()
         found = self.do(self.recount())
         for url, page in self.pages.items():
             if page.state == "held" and found.get(url) != "held" and page in getattr(self, "maybe_released", ()):
@@ -519,7 +638,21 @@ class FrontierMachine(RuleBasedStateMachine):
         assert counts.queued == tally["queued"] + tally["later"]
         assert (counts.leased, counts.held, counts.done) == (tally["leased"], tally["held"], tally["done"])
         assert (counts.dead, counts.purged, counts.seen) == (tally["dead"], tally["purged"], len(self.pages))
+        assert counts.barren == tally["parked"]
         assert counts.mode is self.mode
+
+    @invariant()
+    def the_table_says_what_was_acknowledged(self) -> None:
+        for scope, record in self.scopes.items() if hasattr(self, "frontier") else ():
+            views = {view.shape: view for view in self.do(shapes_of(self.frontier, scope)) if view.fetched}
+            assert views.keys() == record.outcomes.keys()
+            for shape, row in record.outcomes.items():
+                view, names = views[shape], ("fetched", "kept", "short", "duplicate", "other", "streak")
+                assert {name: getattr(view, name) for name in names} == {name: row[name] for name in names}
+                assert view.tokens == row["kept"] * TOKENS
+                assert view.scope_streak == record.fruitless
+                parked = [u for u, p in self.pages.items() if p.state == "parked" and shape_of(u) == shape]
+                assert record.purged or view.parked == len(parked)
 
     async def recount(self) -> dict[str, str]:
         """Where every URL is according to the server's keys; also checks which scopes are ready."""
@@ -543,6 +676,8 @@ class FrontierMachine(RuleBasedStateMachine):
             for scope in SCOPES:
                 members = await redis.zrange(f"{prefix}q:{scope}", 0, -1)
                 places += [(unpack(member.decode(), scope).url, "queued") for member in members]
+                aside = await redis.lrange(f"{prefix}z:{scope}", 0, -1)
+                places += [(unpack(member.decode(), scope).url, "parked") for member in aside]
                 spilled = await redis.lrange(f"{prefix}o:{scope}", 0, -1)
                 places += [(unpack(entry.decode().partition(" ")[2], scope).url, "queued") for entry in spilled]
                 assert int(await redis.hget(prefix + "spilled", scope) or 0) == len(spilled)

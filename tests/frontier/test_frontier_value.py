@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, packed_outcome
 from crawler.frontier.overview import overview
+from crawler.frontier.shapes import shapes_of
 from crawler.frontier.status_table import render
 from crawler.urls.candidate import Candidate
 from crawler.urls.shape import shape_id_of
@@ -103,6 +105,80 @@ def test_an_endless_list_ends_and_every_article_behind_it_is_kept(frontier_run):
         assert (await frontier.counts()).barren > 0
 
     frontier_run(scenario, delay=0.0, barren=20)
+
+
+@pytest.mark.parametrize(
+    ("until", "step", "dry"),
+    [(60, 3, 20), (300, 14, 28), (600, 25, 40), (30, 3, 40)],
+    ids=["not before half the bound", "twice the longest", "never after the bound", "not after few dry stretches"],
+)
+def test_a_kind_that_only_leads_is_given_up_at_twice_its_longest_dry_stretch(frontier_run, until, step, dry):
+    """A list, page by page; every so many pages one leads to a text, until there is none any more."""
+    asked: list[int] = []
+
+    def page(url: str):
+        _, name, n = url.removeprefix("https://").split("/") if url != SEED else ("", "list", 0)
+        if name == "post":
+            return KEPT, 500.0, []
+        asked.append(int(n))
+        posts = links("post", 1, int(n), on=url) if int(n) % step == 0 and 0 < int(n) <= until else []
+        return SHORT, 0.0, links("list", 1, int(n) + 1, on=url) + posts
+
+    async def scenario(frontier):
+        await begin(frontier)
+        order = await crawl(frontier, page, 1200)
+        assert sum("/post/" in url for url in order) == until // step
+        assert max(asked) - until // step * step == dry
+
+    frontier_run(scenario, delay=0.0, barren=40, explore=0.0)
+
+
+def test_ground_that_was_opened_from_elsewhere_has_the_whole_bound(frontier_run):
+    """Days that link to days, but the sixty that lead to a text stand in a list of days, too."""
+
+    def page(url: str):
+        if url == SEED:
+            return SHORT, 0.0, links("day", 60)
+        _, name, n = url.removeprefix("https://").split("/")
+        posts = links("post", 1, int(n), on=url) if int(n) < 60 else []
+        return (KEPT, 500.0, []) if name == "post" else (SHORT, 0.0, links("day", 1, int(n) + 1, on=url) + posts)
+
+    async def scenario(frontier):
+        await begin(frontier)
+        order = await crawl(frontier, page)
+        assert sum("/post/" in url for url in order) == 60
+        assert sum("/day/" in url for url in order) == 60 + 40
+
+    frontier_run(scenario, delay=0.0, barren=40, explore=0.0)
+
+
+def test_a_kind_whose_pages_are_kept_has_the_whole_bound(frontier_run):
+    """Every second page is kept, then none."""
+
+    def page(url: str):
+        if url == SEED:
+            return SHORT, 0.0, links("post", 200)
+        n = int(url.rpartition("/")[2])
+        return (KEPT, 50.0, []) if n < 60 and n % 2 else (DUPLICATE, 0.0, [])
+
+    async def scenario(frontier):
+        await begin(frontier)
+        assert len(await crawl(frontier, page)) == 1 + 60 + 40
+
+    frontier_run(scenario, delay=0.0, barren=40, explore=0.0)
+
+
+def test_a_row_of_an_older_version_says_nothing_of_dry_stretches(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        old = struct.pack(">7I2dIh", 9, 2, 4, 3, 0, 3, 5, 700.0, 30.0, 1, 64) + b"https://a.example/post/1"
+        key = frontier.prefix(0) + "w:a.example"
+        await frontier.connection.redis.hset(key, shape_id_of(f"{HOST}/post/1"), old)
+        (view,) = await shapes_of(frontier, "a.example")
+        assert (view.fetched, view.kept, view.short, view.duplicate, view.streak) == (9, 2, 4, 3, 3)
+        assert (view.parked, view.tokens, view.led) == (5, 700.0, 30.0)
+
+    frontier_run(scenario, delay=0.0)
 
 
 def test_a_site_that_makes_shapes_without_end_ends_by_the_bound_of_its_domain(frontier_run):

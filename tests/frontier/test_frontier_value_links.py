@@ -53,6 +53,35 @@ def test_days_beside_a_day_with_text_are_asked_before_those_beside_empty_ones(fr
     frontier_run(scenario, delay=0.0)
 
 
+async def _first_of(frontier, name: str) -> str:
+    """The next URL of this kind that is asked; what comes before it is kept where it is an event."""
+    while leases := (await frontier.lease(1)).leases:
+        (lease,) = leases
+        kind, tokens = (KEPT, 500.0) if "/event/" in lease.url else (SHORT, 0.0)
+        brought = packed_outcome(lease, kind, tokens)
+        await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
+        if f"/{name}/" in lease.url:
+            return lease.url
+    return ""
+
+
+@pytest.mark.parametrize("beside_text", [True, False])
+def test_a_link_that_waits_already_comes_nearer_with_a_page_beside_text(frontier_run, beside_text):
+    async def scenario(frontier):
+        await begin(frontier)
+        day, month = shape_id_of(f"{HOST}/day/1"), shape_id_of(f"{HOST}/month/1/")
+        await frontier.put([link(f"{HOST}/event/0")])
+        await _first_of(frontier, "event")
+        await frontier.put([Candidate(f"{HOST}/day/5", depth=2, mark=0, parent=month, run=1, source="aaaa")])
+        await frontier.put([Candidate(f"{HOST}/day/9", depth=2, mark=0, parent=month, run=3, source="bbbb")])
+        new = [Candidate(f"{HOST}/event/1", depth=3, mark=0, parent=day, run=1)] if beside_text else []
+        await frontier.put([*new, Candidate(f"{HOST}/day/9", depth=3, mark=0, parent=day, run=1, source="cccc")])
+        assert await _first_of(frontier, "day") == f"{HOST}/day/{9 if beside_text else 5}"
+        assert (await frontier.counts()).queued == 1 + beside_text
+
+    frontier_run(scenario, delay=0.0)
+
+
 def test_the_run_of_a_link_is_kept_in_the_queue_and_ends_at_nine(frontier_run):
     async def scenario(frontier):
         await begin(frontier)

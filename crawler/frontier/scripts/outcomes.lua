@@ -1,6 +1,7 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its shape, its
--- parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n = nobody's
--- fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its parameters (parameters.lua), - = nothing; its URL.
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its
+-- shape, its parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n =
+-- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its
+-- parameters (parameters.lua), - = nothing; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
@@ -33,16 +34,18 @@ local function learn(scope, text)
   if not shape then return end
   settings()
   local key = table_of(scope)
-  local found = call('HMGET', key, WHOLE, shape, parent, OTHER)
+  local found = call('HMGET', key, WHOLE, shape, parent ~= shape and parent or WHOLE)  -- what is not there costs a walk
   local sums, name, row = sums_of(found[1]), shape, row_of(found[2])
-  if row.new and (found[4] or call('HLEN', key) > SHAPES) then name, row = OTHER, row_of(found[4]) end
+  if row.new and call('HLEN', key) > SHAPES then name, row = OTHER, row_of(call('HGET', key, OTHER)) end
   depth, tokens = num(depth), num(tokens)
   local usual = usual_worth(sums, depth, mark)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
   if row.fetched == 1 then row.example = sub(example, 1, 80) end
+  if parent ~= shape then row.ended, row.longest = 0, 0 end  -- new ground, opened from elsewhere
   local fruitless = kind ~= 'k' and kind ~= 'n'
-  if kind == 'k' then row.streak, sums[2] = 0, 0 end
-  if fruitless then row.streak, sums[2] = row.streak + 1, sums[2] + 1 end
+  if kind == 'k' then brought_something(row) end
+  if fruitless then brought_nothing(row) end
+  sums[2] = kind == 'k' and 0 or sums[2] + (fruitless and 1 or 0)
   local at = 4 + 2 * math.min(depth, DEPTHS - 1)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
   local place = place_of_link(mark)
@@ -53,13 +56,13 @@ local function learn(scope, text)
   if brought > 1 then
     local up = row_of(found[3])
     up.led, up.led_n = up.led + brought, up.led_n + 1
-    if kind == 'k' then up.streak = 0 end
+    if kind == 'k' then brought_something(up) end
     reclassed(scope, parent, up, usual)
     call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row), parent, packed(up))
   else
     call('HSET', key, WHOLE, struct.pack(SUMS, unpack(sums)), name, packed(row))
   end
-  if fruitless and bound > 0 and row.streak >= bound then later(scope, name) end
+  if fruitless and bound > 0 and row.streak >= limit_of(row, bound) then later(scope, name) end
   if fruitless and bound > 0 and sums[2] >= 2 * bound then later(scope, OTHER) end
   if every > 0 and sums[1] % every == 0 then exploring[scope] = true end
 end

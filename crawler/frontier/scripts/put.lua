@@ -46,8 +46,8 @@ local function room(scope, cap)
   return cap - pages[scope]
 end
 
--- new[scope] = what goes into its queue: priority, member, … in their order
-local new, names, answers, m = {}, {}, {}, 0
+-- new[scope] = what goes into its queue: priority, member, … in their order; again[scope] = links that were put before
+local new, names, answers, m, again = {}, {}, {}, 0, {}
 local purged_any, i = call('EXISTS', PURGED) == 1, 7
 while ARGV[i] do
   local scope, cap, pages_or_lists, last = ARGV[i], num(ARGV[i + 1]), ARGV[i + 2], i + 1 + 3 * num(ARGV[i + 3])
@@ -62,6 +62,10 @@ while ARGV[i] do
       answer = call('SISMEMBER', home(hash), hash) == 1 and 1 or 2
     elseif call('SADD', home(hash), hash) == 0 then
       answer = 1
+      if ARGV[at + 1] == 'v' then
+        again[scope] = again[scope] or {}
+        add(again[scope], ARGV[at + 2])
+      end
     else
       if not list then
         list = {}
@@ -94,7 +98,8 @@ local function enqueue(scope, list, spilled)
   for at = 1, #list, 2 do
     if not num(list[at]) then
       view = view_of(scope, list)
-      begin_runs(view, list)
+      local rich = begin_runs(view, list)
+      if rich and again[scope] then come_nearer(scope, view, rich, again[scope]) end
       break
     end
   end

@@ -39,7 +39,7 @@ local function reopen(scope, most)
       call('HSET', table_of(scope), WHOLE, struct.pack(SUMS, unpack(sums)))
     else
       local row = row_of(rows[at + 1])
-      row.streak, row.parked = 0, 0
+      row.ended, row.longest, row.streak, row.parked = 0, 0, 0, 0
       call('HSET', table_of(scope), rows[at], packed(row))
     end
   end

@@ -21,7 +21,8 @@ local function shape_in(member)
   return shape
 end
 -- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
--- its run begins anew for all of them. Pages of one shape and run in one call are not told apart.
+-- its run begins anew for all of them. Pages of one shape and run in one call are not told apart. Returns the parents and
+-- runs of such pages, nil where there are none.
 local function begin_runs(view, list)
   local rich = {}
   for at = 1, #list, 2 do
@@ -29,12 +30,13 @@ local function begin_runs(view, list)
     local row = shape and view.rows[shape]
     if row and row.kept > 0 and run ~= '' then rich[parent .. run] = true end
   end
-  if not next(rich) then return end
+  if not next(rich) then return nil end
   for at = 1, #list, 2 do
     local member = list[at + 1]
     local _, _, parent, _, run = facts_of(member)
     if parent and rich[parent .. run] then list[at + 1] = sub(member, 1, 8) .. 'a' .. sub(member, 10) end
   end
+  return rich
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
@@ -69,13 +71,46 @@ local function rank(view, member)
   local depth, shape, _, mark, run = facts_of(member)
   if not depth then return nil end
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
-  if limit > 0 and (row.streak >= limit or view.sums[2] >= 2 * limit) then return false end
+  if limit > 0 and (row.streak >= limit_of(row, limit) or view.sums[2] >= 2 * limit) then return false end
   depth = num(depth)
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
   local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
   local far = run ~= '' and RUN * (byte(run) - 97) or 0
   return math.max(-4096, math.floor(LINKS + class - far - prior * (MARK * num(mark) + LEVEL * math.min(depth, 32))))
+end
+-- Links that wait already and stand on such a page, too, are as near to text as its new ones: their run begins anew. Not
+-- those of a shape that has text itself: they need no way to it.
+local function only_leads(view, member)
+  local shape = shape_in(member)
+  return shape and (view.rows[shape] or UNKNOWN).kept == 0
+end
+local function url_in(member) return match(member, '^%d+ (%S+)', 10) end
+local function standing_on(view, rich, again)
+  local urls = {}
+  for _, member in ipairs(again) do
+    local _, _, parent, _, run = facts_of(member)
+    if parent and rich[parent .. run] and only_leads(view, member) then urls[url_in(member) or ''] = true end
+  end
+  return urls
+end
+local function come_nearer(scope, view, rich, again)
+  view_of(scope, again)
+  local urls = standing_on(view, rich, again)
+  local found, moved, gone = next(urls) and call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES') or {}, {}, {}
+  for at = 1, #found, 2 do
+    local member = found[at]
+    local run = byte(member) == 108 and byte(member, 9) or 0
+    if run > 97 and run < 123 and urls[url_in(member)] and only_leads(view, member) then
+      local nearer = sub(member, 1, 8) .. 'a' .. sub(member, 10)
+      gone[#gone + 1] = member
+      moved[#moved + 1] = num(found[at + 1]) % 1099511627776 - (rank(view, nearer) or -4096) * 1099511627776
+      moved[#moved + 1] = nearer
+    end
+  end
+  if #gone == 0 then return end
+  call('ZREM', queue(scope), unpack(gone))
+  call('ZADD', queue(scope), unpack(moved))
 end
 local function set_aside(scope, view, members)
   for at = 1, #members, 500 do call('RPUSH', parked_of(scope), unpack(members, at, math.min(at + 499, #members))) end
@@ -132,6 +167,10 @@ local function refill(scope, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
+-- An entry of the overflow for a member that had this score.
+local function as_spilled(score, member)
+  return (facts_of(member) and 'v' or integer(-math.floor(score / 1099511627776))) .. ' ' .. member
+end
 -- Scores and members enter a queue that is to hold at most so many; the worst of both go to the end of the overflow. It
 -- is never longer meanwhile: the server would give up its dense encoding for good. Returns how many are in the overflow.
 local function place(scope, placed, limit, spilled)
@@ -146,8 +185,7 @@ local function place(scope, placed, limit, spilled)
       if k <= #pairs_ - surplus then
         placed[2 * k - 1], placed[2 * k] = pair[1], pair[2]
       else
-        local priority = facts_of(pair[2]) and 'v' or integer(-math.floor(pair[1] / 1099511627776))
-        cold[#cold + 1] = priority .. ' ' .. pair[2]
+        cold[#cold + 1] = as_spilled(pair[1], pair[2])
       end
     end
     call('RPUSH', overflow(scope), unpack(cold))
@@ -156,12 +194,23 @@ local function place(scope, placed, limit, spilled)
   if #placed > 0 then call('ZADD', queue(scope), unpack(placed)) end
   return spilled
 end
--- What is in the queue promises little: some of the overflow may promise more.
+-- What is in the queue promises little: some of the overflow may promise more. What does not goes back at once: to take a
+-- URL into a full queue and another one out costs a walk through the queue each.
 local function sift(scope, spilled)
   local entries = call('LPOP', overflow(scope), SIFT) or {}
   if #entries == 0 then return spilled end
-  local placed = ordered(scope, entries, false)
-  return place(scope, placed, math.max(call('ZCARD', queue(scope)), REFILL), spilled - #entries)
+  local placed, queued = ordered(scope, entries, false), call('ZCARD', queue(scope))
+  local worst = queued >= REFILL and num(call('ZRANGE', queue(scope), -1, -1, 'WITHSCORES')[2]) or math.huge
+  local better, cold = {}, {}
+  for at = 1, #placed, 2 do
+    if placed[at] < worst then
+      better[#better + 1], better[#better + 2] = placed[at], placed[at + 1]
+    else
+      cold[#cold + 1] = as_spilled(placed[at], placed[at + 1])
+    end
+  end
+  if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
+  return place(scope, better, math.max(queued, REFILL), spilled - #entries + #cold)
 end
 -- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside. A queue has many
 -- members and few of them are meant, so they are told apart by three letters before anything else is asked.
@@ -201,7 +250,7 @@ local function explore(scope)
   if s.spilled > 0 then s.spilled = sift(scope, s.spilled) end
   local firsts, shapes = {}, {}
   for _, member in ipairs(call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)) do
-    local shape = shape_in(member)
+    local shape = byte(member) == 108 and sub(member, 2, 4) or shape_in(member)
     if shape and not firsts[shape] then firsts[shape], shapes[#shapes + 1] = member, shape end
   end
   if #shapes == 0 then return end
