@@ -53,7 +53,7 @@ def main() -> None:
 
 def _in_process(tree: Path, folder: Path, pages: int) -> dict[str, float]:
     """This file measures the stages of any tree: only `crawler` is taken from there."""
-    code = f"import sys; sys.path.insert(0, {str(tree)!r}); import crawler; sys.path.append({str(Path.cwd())!r}); "
+    code = f"import sys; sys.path.insert(0, {str(tree)!r}); import crawler; sys.path.insert(0, {str(Path.cwd())!r}); "
     code += f"from bench.speed.stages_alone import measured; measured({str(folder)!r}, {pages})"
     environment = {**os.environ, "PYTHONPATH": ""}
     done = subprocess.run(
