@@ -15,7 +15,8 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
-from crawler.stages.text.units import tokens, without_punctuation
+from crawler.stages.text.marks import without_punctuation
+from crawler.stages.text.units import tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +65,11 @@ class FingerprintStage:
         import numpy as np
 
         least = np.full(len(self._factors), 2**32 - 1, dtype=np.uint32)
+        room = np.empty((min(_BATCH, len(shingles)), len(self._factors)), dtype=np.uint32)
         for block in _blocks((shingles >> np.uint64(32)).astype(np.uint32)):
-            least = np.minimum(least, (block[:, None] * self._factors + self._offsets).min(axis=0))
+            values = np.multiply(block[:, None], self._factors, out=room[: len(block)])
+            values += self._offsets
+            np.minimum(least, values.min(axis=0), out=least)
         return bytes(least.astype("<u4").tobytes())
 
 
@@ -95,11 +99,28 @@ def simhash(hashes: Hashes) -> str:
 
 
 def _hashed(units: Sequence[str]) -> Hashes:
-    """xxh3 of each unit; each different one is hashed once."""
+    """xxh3 of each unit; a process hashes each different one once."""
     import numpy as np
 
-    known = {unit: xxhash.xxh3_64_intdigest(unit.encode("utf-8", "surrogatepass")) for unit in set(units)}
-    return np.fromiter(map(known.__getitem__, units), dtype=np.uint64, count=len(units))
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    return np.fromiter(map(_known.__getitem__, units), dtype=np.uint64, count=len(units))
+
+
+class _Known(dict[str, int]):
+    """Unit → its hash, of those that are as long as words are."""
+
+    def __missing__(self, unit: str) -> int:
+        number = xxhash.xxh3_64_intdigest(unit.encode("utf-8", "surrogatepass"))
+        if len(unit) <= _LONGEST_KNOWN:
+            self[unit] = number
+        return number
+
+
+_known = _Known()
+_MOST_KNOWN = 32_768
+"""Some 6 MB."""
+_LONGEST_KNOWN = 32
 
 
 def _runs(hashed: Hashes, size: int) -> Hashes:

@@ -46,13 +46,6 @@ def test_the_first_of_the_most_frequent_runs_counts(tokens, n):
     assert top_n_gram_chars(tokens, n) == len(" ".join(gram)) * count
 
 
-def test_runs_of_so_many_kinds_of_tokens_that_no_number_holds_them_are_counted_alike(monkeypatch):
-    tokens = [str(i * i % 97) for i in range(400)]
-    expected = [top_n_gram_chars(tokens, n) for n in (2, 3, 4)]
-    monkeypatch.setattr(gopher_repetition, "_MOST", 50_000)
-    assert [top_n_gram_chars(tokens, n) for n in (2, 3, 4)] == expected
-
-
 @EXAMPLES
 @given(st.text("a\n ", max_size=30))
 def test_lines_and_paragraphs_are_what_stands_between_runs_of_line_feeds(text):

@@ -5,6 +5,7 @@ Both read the first `MAX_CHARS` characters, are loaded once a process, and give 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any, Protocol
 
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from crawler.stages.language.codes import ISO_639_1
+from crawler.stages.language.quick import py3langid
 
 MAX_CHARS = 1_000
 """Characters an identifier reads: more costs time and changes next to nothing."""
@@ -48,6 +49,13 @@ class Identifier(Protocol):
     def identify(self, text: str) -> Answer | None:
         """The best answer, or None where the text holds nothing to go by."""
         ...
+
+
+def identify_all(identifier: Identifier, parts: Sequence[str]) -> list[Answer | None]:
+    """The answers to several short texts, at once where the identifier can do that."""
+    together: Any = getattr(identifier, "identify_all", None)
+    found: list[Answer | None] = together(parts) if together else list(map(identifier.identify, parts))
+    return found
 
 
 def normal_code(code: str) -> str:
@@ -88,7 +96,8 @@ class Py3Langid:
     name = "py3langid"
 
     def __init__(self) -> None:
-        self._model: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        self._model: Any = py3langid()
+        self._all: Any = getattr(self._model, "classify_all", None) or (lambda parts: map(self._model.classify, parts))
         self.known = frozenset(map(normal_code, self._model.labels))
 
     def identify(self, text: str) -> Answer | None:
@@ -96,7 +105,15 @@ class Py3Langid:
         code, score = self._model.classify(text[:FIRST_LOOK])
         if score < NO_DOUBT and len(text) > FIRST_LOOK:
             code, score = self._model.classify(text[:MAX_CHARS])
-        return None if code == NO_LANGUAGE else Answer(normal_code(code), float(score))
+        return _answer(code, score)
+
+    def identify_all(self, parts: Sequence[str]) -> list[Answer | None]:
+        """The most probable language of each part; none is longer than `FIRST_LOOK`."""
+        return [_answer(code, score) for code, score in self._all([part[:FIRST_LOOK] for part in parts])]
+
+
+def _answer(code: str, score: float) -> Answer | None:
+    return None if code == NO_LANGUAGE else Answer(normal_code(code), float(score))
 
 
 class Langdetect:

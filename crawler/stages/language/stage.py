@@ -22,6 +22,7 @@ from crawler.stages.language.identifiers import (
     Identifier,
     Langdetect,
     Py3Langid,
+    identify_all,
     normal_code,
 )
 
@@ -90,7 +91,7 @@ class LanguageStage:
         """
         if doc.html_lang:
             doc.language_signals["html_lang"] = doc.html_lang
-        letters = sum(map(str.isalpha, doc.text[:MAX_CHARS]))
+        letters = _letters(doc.text, self._limits.min_letters)
         if letters < self._limits.min_letters:
             return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, f"{letters} letters, needs {self._limits.min_letters}")
         answer = self._verdict(doc.text, doc.language_signals)
@@ -134,15 +135,15 @@ class LanguageStage:
         if len(text) < self._limits.sampled_chars:
             return 1.0, language
         parts = list(self._samples(text))
-        votes = Counter([language, *(vote for part in parts if (vote := self._vote(part, language)))])
+        answers = identify_all(self._first, parts)
+        votes = Counter([language, *(vote for answer in answers if (vote := self._vote(answer, language)))])
         main, count = votes.most_common(1)[0]
         if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
             main = language
         return round(votes[main] / votes.total(), 2), main
 
-    def _vote(self, part: str, language: str) -> str:
+    def _vote(self, answer: Answer | None, language: str) -> str:
         """The language of a sample; "" where it could be any. A twin of `language` is no other language."""
-        answer = self._first.identify(part)
         if answer is None or answer.score < TOSS_UP:
             return ""
         is_twin = TWINS.get(answer.language) == language or TWINS.get(language) == answer.language
@@ -163,6 +164,12 @@ class LanguageStage:
         width = min(limits.longest_sample_chars, max(limits.shortest_sample_chars, len(text) // 10))
         step = (len(text) - width) / (limits.samples - 1)
         return (text[round(i * step) : round(i * step) + width] for i in range(1, limits.samples))
+
+
+def _letters(text: str, enough: int) -> int:
+    """Letters of the first characters; only so many are looked at as it takes to find enough."""
+    few = sum(map(str.isalpha, text[: 4 * enough]))
+    return few if few >= enough else sum(map(str.isalpha, text[:MAX_CHARS]))
 
 
 def check_identifier(config: LanguageConfig) -> list[str]:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from crawler.stages.pii.skeleton import SHAPED, possible_kinds
+
 MAX_CANDIDATE = 400
 """Longest candidate in characters; keeps every later expression bounded, whatever the page does."""
 
@@ -102,7 +104,8 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     yield from _masked_emails(text)
     if not _DIGIT.search(text):
         return
-    for kind, pattern in NUMERIC.items():
+    impossible = SHAPED - possible_kinds(text)
+    for kind, pattern in ((kind, pattern) for kind, pattern in NUMERIC.items() if kind not in impossible):
         position = 0
         while match := pattern.search(text, position):
             end = position = match.end()

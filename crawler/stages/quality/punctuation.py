@@ -22,6 +22,9 @@ TERMINAL: tuple[str, ...] = tuple(
 )
 """Characters that end a sentence, in every script of Unicode (159 code points, FineWeb `TERMINAL_PUNCTUATION`)."""
 
+ENDS = frozenset(TERMINAL)
+"""The same, for who asks for one character."""
+
 _ASCII = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
 _WIDE = (
     "\u00ab\u00b4\u00bb\u2013\u2014\u2019\u201c\u201d\u201e\u2026\u2236\u2501\u25ba\u3001\u3002\u3008\u3009\u300a"

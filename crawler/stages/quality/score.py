@@ -12,19 +12,21 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from crawler.stages.quality.punctuation import PUNCTUATION
+from crawler.stages.quality.characters import Characters
+from crawler.stages.quality.code_lines import is_code
 from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
 
 _URL = re.compile(r"[hHwW](?:(?<=[hH])(?i:ttps?://\S++)|(?<=[wW])(?i:ww\.\S++))")
-_CODE_LINE = re.compile(
-    r"[;{}]\s*+$|^\s*+(?:[$>#]\s|>>>|//|/\*|\}|import\s|def\s|return\b)|\w\([^()]*+\)\s*+[;{]?$|^\s{2,}\S|=>|::|->|\s==?\s"
-)
+_URL_PARTS = ("://", "ww.", "WW.", "Ww.", "wW.")
+"""What has none of them has no URL."""
 _CITATION = re.compile(
     r"[§\dAvSN](?:(?<=§)§?\s?\d|(?<=\bA)(?:rt(?:icle|ikel|\.)\s?\d|bs\.\s?\d)|(?<=\b\d)\d*+\s[A-Z][\w.]*+\s\d"
     r"|(?<=\bv)\.\s[A-Z]|(?<=\bS)ection\s?\d|(?<=\bN)[ro]\.\s?\d)"
 )
 """Like `_URL`, it begins with a plain set of characters: such an expression is searched four times faster."""
+_CITATION_OF_TEN_DIGITS = re.compile(_CITATION.pattern.replace(r"[§\dAvSN]", "[§0-9AvSN]").replace(r"\d", "[0-9]"))
+"""The same for a text that has no other digits: half the time."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -141,7 +143,9 @@ class Profile:
 
     def bands_for(self, language: str) -> dict[str, Band]:
         """The bands with the bounds of a language (`LANGUAGE_BOUNDS`), ISO 639-1."""
-        own = LANGUAGE_BOUNDS.get(language, {})
+        own = LANGUAGE_BOUNDS.get(language)
+        if own is None:
+            return self.bands
         return {name: Band(*own[name], band.weight) if name in own else band for name, band in self.bands.items()}
 
     def score(self, signals: Mapping[str, float], language: str = "") -> float:
@@ -199,24 +203,25 @@ def choose_profile(signals: Mapping[str, Any]) -> str:
 def measure(page: Page) -> dict[str, float]:
     """All signals of a text by name. Signals that make no sense for the language are left out."""
     text, size = page.text, max(len(page.text), 1)
-    words = [(word.lower(), times) for word, times in page.word_counts.items()]
     total = max(page.number_of_words, 1)
+    characters = Characters(text)
     lines = page.lines or [""]
     lengths = [len(line) for line in lines]
-    present = set(text)
+    has_url = any(part in text for part in _URL_PARTS)
+    citation = _CITATION if characters.has_other_digits() else _CITATION_OF_TEN_DIGITS
     signals = {
         "log10_words": math.log10(total),
-        "punctuation": sum(map(text.count, _COMMON_MARKS & present)) / size,
-        "digits": sum(map(text.count, "0123456789")) / size,
+        "punctuation": characters.marks() / size,
+        "digits": characters.digits() / size,
         "line_length_variation": _deviation(lengths) / max(fmean(lengths), 1),
-        "urls_per_100_words": 100 * len(_URL.findall(text)) / total,
+        "urls_per_100_words": 100 * (len(_URL.findall(text)) if has_url else 0) / total,
         "sentence_lines": sum(len(line) > 60 or line.rstrip()[-1:] in _ENDS for line in lines) / len(lines),
-        "code_lines": sum(len(line) < 400 and _CODE_LINE.search(line) is not None for line in lines) / len(lines),
-        "citations_per_100_words": 100 * len(_CITATION.findall(text)) / total,
-        "legal_words_per_100_words": 100 * sum(times for word, times in words if word in _LEGAL_WORDS) / total,
+        "code_lines": sum(map(is_code, lines)) / len(lines),
+        "citations_per_100_words": 100 * len(citation.findall(text)) / total,
+        "legal_words_per_100_words": 100 * page.vocabulary.times(page.words, _LEGAL_WORDS) / total,
     }
     if not page.unspaced:
-        signals |= _word_signals(page, words)
+        signals |= _word_signals(page)
     return {name: round(value, 4) for name, value in signals.items()}
 
 
@@ -226,18 +231,17 @@ def _deviation(lengths: list[int]) -> float:
     return math.sqrt(number * sum(length * length for length in lengths) - total * total) / number
 
 
-def _word_signals(page: Page, words: list[tuple[str, int]]) -> dict[str, float]:
-    total = max(page.number_of_words, 1)
-    head = page.first_words(1000)
+def _word_signals(page: Page) -> dict[str, float]:
+    known, words, total = page.vocabulary, page.words, max(page.number_of_words, 1)
+    head = words[:1000]
     signals = {
-        "mean_word_length": sum(len(word) * times for word, times in words) / total,
-        "unique_words": len(set(map(str.lower, head))) / max(len(head), 1),
+        "mean_word_length": int(known.lower_lengths[words].sum()) / total,
+        "unique_words": len(set(known.lowers[head].tolist())) / max(len(head), 1),
     }
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is not None:
-        signals["stop_words"] = sum(times for word, times in words if word in stop_words) / total
+        signals["stop_words"] = known.times(words, stop_words) / total
     return signals
 
 
 _ENDS = ".!?:;…。！？؟।»”\"')"
-_COMMON_MARKS = frozenset(c for c in PUNCTUATION if (c.isprintable() and ord(c) < 0x3020) or c in "！？，、：；。")

@@ -8,7 +8,7 @@ tokenizer counts; the record then says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,9 +16,11 @@ from importlib.util import find_spec
 from typing import Any
 from unicodedata import category
 
-from crawler.stages.quality.punctuation import TERMINAL
-from crawler.stages.quality.tokens import split, tokenize
+from crawler.stages.quality.punctuation import ENDS
+from crawler.stages.quality.tokens import split, split_once, tokenize
 from crawler.stages.text.words import UNSPACED, pieces
+
+Split = Callable[[Collection[str]], Iterable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Tokenizer:
     """Tokens in order, marks included, no white space."""
     sentences: Callable[[str], int]
     """Sentences of one line."""
+    split: Split | None = None
+    """The tokens of each of these chunks, where a chunk between white space decides alone; it remembers nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,11 @@ def token_sentences(tokens: Iterable[str]) -> int:
     count, ended, anything = 1, False, False
     for token in tokens:
         anything = True
-        if token in _SENTENCE_ENDS:
+        if token in ENDS:
             ended = True
         elif ended and not all(category(char)[0] == "P" for char in token):
             count, ended = count + 1, False
     return count if anything else 0
-
-
-_SENTENCE_ENDS = frozenset(TERMINAL)
 
 
 def _fast_sentences(line: str) -> int:
@@ -95,23 +96,31 @@ def _fast_sentences(line: str) -> int:
         if not ended and chunk.isalpha():
             continue
         for token in split(chunk):
-            if token in _SENTENCE_ENDS:
+            if token in ENDS:
                 ended = True
             elif ended and not all(category(char)[0] == "P" for char in token):
                 count, ended = count + 1, False
     return count if chunks else 0
 
 
+def _fast_split(chunks: Collection[str]) -> Iterable[tuple[str, ...]]:
+    return map(split_once, chunks)
+
+
 def _piece_words(text: str) -> list[str]:
     return [token for chunk in text.split() for piece in pieces(chunk) for token in tokenize(piece)]
+
+
+def _piece_split(chunks: Collection[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(token for piece in pieces(chunk) for token in tokenize(piece)) for chunk in chunks)
 
 
 def _piece_sentences(line: str) -> int:
     return token_sentences(_piece_words(line))
 
 
-FAST = Tokenizer("fast", tokenize, _fast_sentences)
-PIECES = Tokenizer("pieces", _piece_words, _piece_sentences)
+FAST = Tokenizer("fast", tokenize, _fast_sentences, _fast_split)
+PIECES = Tokenizer("pieces", _piece_words, _piece_sentences, _piece_split)
 
 
 def _codes(codes: str) -> dict[str, str]:
@@ -155,6 +164,10 @@ def _remembered(language: str) -> Tokenizer:
     nlp = spacy.blank(SPACY[language])
     memory: dict[str, tuple[str, ...]] = {}
 
+    def split_all(chunks: Collection[str]) -> list[tuple[str, ...]]:
+        with nlp.memory_zone():
+            return [_split_by(nlp, chunk) for chunk in chunks]
+
     def words(text: str) -> list[str]:
         chunks = text.split()
         unknown = {chunk for chunk in chunks if chunk not in memory}
@@ -162,11 +175,10 @@ def _remembered(language: str) -> Tokenizer:
             if len(memory) > _MEMORY_LIMIT:
                 memory.clear()
                 unknown = set(chunks)
-            with nlp.memory_zone():
-                memory.update((chunk, _split_by(nlp, chunk)) for chunk in unknown)
+            memory.update(zip(unknown, split_all(unknown), strict=True))
         return [token for chunk in chunks for token in memory[chunk]]
 
-    return Tokenizer("fast", words, lambda line: token_sentences(words(line)))
+    return Tokenizer("fast", words, lambda line: token_sentences(words(line)), split_all)
 
 
 def _split_by(nlp: Any, chunk: str) -> tuple[str, ...]:

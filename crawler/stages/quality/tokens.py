@@ -76,9 +76,18 @@ def tokenize(text: str) -> list[str]:
 
 def split(chunk: str) -> tuple[str, ...]:
     """The tokens of what stands between white space."""
-    if chunk.isalpha() and chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC:
+    if _is_whole_word(chunk):
         return (chunk,)
     return _cache.get(chunk) or _remember(chunk)
+
+
+def split_once(chunk: str) -> tuple[str, ...]:
+    """Like `split`, for who remembers the answer."""
+    return (chunk,) if _is_whole_word(chunk) else tuple(_split(chunk))
+
+
+def _is_whole_word(chunk: str) -> bool:
+    return chunk.isalpha() and chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC
 
 
 def _remember(chunk: str) -> tuple[str, ...]:
@@ -90,8 +99,31 @@ def _remember(chunk: str) -> tuple[str, ...]:
     return parts
 
 
+_ORDINARY = re.compile(
+    r"""([(\[{<"“„«‘*_#&]*+)([a-zA-Z]*[a-z]{2}(?:-[a-zA-Z]*[a-z]{2})*+)"""
+    r"""((?:[,:;!?)\]}"”’»'…]|(?<=[a-z"”’»')\]])\.(?!\.))*+)"""
+)
+"""Marks, words of ASCII letters with hyphens between them, marks: what most chunks are."""
+
+
 def _split(chunk: str) -> list[str]:
-    """One chunk between white space: marks off both ends, then the inside."""
+    """One chunk between white space: an ordinary one in a single step."""
+    found = _ORDINARY.fullmatch(chunk)
+    if found is None:
+        return _split_by_marks(chunk)
+    before, word, after = found.groups()
+    if after[:1] == "." and f"{word}.".lower() in _WHOLE:
+        return _split_by_marks(chunk)
+    if "-" in word:
+        return [*before, *_HYPHENS.split(word), *after]
+    return [*before, *(_inside(word) if word[-1] in "aet" else (word,)), *after]
+
+
+_HYPHENS = re.compile("(-)")
+
+
+def _split_by_marks(chunk: str) -> list[str]:
+    """Marks off both ends, then the inside."""
     if _is_word_and_mark(chunk):
         return [*_inside(chunk[:-1]), chunk[-1]]
     before: list[str] = []

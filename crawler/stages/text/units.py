@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from typing import Any
 
 import regex
 
-_PUNCTUATION = regex.compile(r"\p{P}")
+from crawler.stages.text.marks import without_punctuation
+
 _ASCII_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*+")
 _NUMBER = regex.compile(r"\p{Nd}+(?:[.,،٬٫]\p{Nd}+)*+")
+_NUMBER_OF_TEN_DIGITS = re.compile(r"[0-9]+(?:[.,،٬٫][0-9]+)*+")
+_MAY_BE_OTHER_DIGIT = re.compile("[\u0660-\u1fff\ua620-\U0010ffff]")
+"""Where Unicode has decimal digits beside 0 to 9: not among signs and East Asian letters."""
+_MAY_STAND_ALONE = re.compile("[\u0e00-\u1fff\u2e80-\U0010ffff]")
+"""Where Unicode has the scripts of `_ALONE`."""
 _MARKS = regex.compile(r"\p{Mn}+")
 _IDEOGRAPHS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _UNSPACED = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
@@ -35,7 +41,7 @@ def tokens(text: str) -> tuple[list[str], str, int]:
     """
     plain = _plain(text)
     sample = plain[:_SAMPLE]
-    if sample.isascii():
+    if not _MAY_STAND_ALONE.search(sample):
         return plain.split(), " ", 1
     half = len(_LETTER.findall(sample)) / 2
     if len(_IDEOGRAPHS.findall(sample)) > half:
@@ -75,20 +81,14 @@ def _folded(text: str) -> str:
     return text.casefold().replace("ı", "i")
 
 
-def without_punctuation(text: str, instead: str) -> str:
-    """The text with `instead` for each mark: Unicode's category P."""
-    for mark in filter(_is_punctuation, set(text)):
-        text = text.replace(mark, instead)
-    return text
-
-
-@cache
-def _is_punctuation(char: str) -> bool:
-    return _PUNCTUATION.match(char) is not None
-
-
 def _plain(text: str) -> str:
     lower = text.lower()
-    number = _ASCII_NUMBER if lower.isascii() else _NUMBER
-    plain = without_punctuation(number.sub("0", lower), " ")
+    plain = without_punctuation(_number_of(lower).sub("0", lower), " ")
     return plain if plain.isascii() else str(_MARKS.sub("", unicodedata.normalize("NFD", plain)))
+
+
+def _number_of(text: str) -> Any:
+    """The quickest expression that finds every number of a text."""
+    if text.isascii():
+        return _ASCII_NUMBER
+    return _NUMBER if _MAY_BE_OTHER_DIGIT.search(text) else _NUMBER_OF_TEN_DIGITS

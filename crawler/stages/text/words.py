@@ -21,10 +21,25 @@ _SOUTH_EAST = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 def count_words(text: str) -> int:
     """Words separated by white space, and those estimated from the characters of scripts without spaces."""
     words = len(text.split())
-    if text.isascii():
+    if not _may_be_unspaced(text):
         return words
     cjk, south_east = len(_CJK.findall(text)), len(_SOUTH_EAST.findall(text))
     return words + cjk // CJK_CHARS_A_WORD + south_east // SOUTH_EAST_CHARS_A_WORD
+
+
+def _may_be_unspaced(text: str) -> bool:
+    """False where no character is of a script without spaces; signs and letters of other scripts are told at once."""
+    if text.isascii():
+        return False
+    import numpy as np  # late: not everybody who counts words has texts in many scripts
+
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    south_east = codes - np.uint32(_SOUTH_EAST_FROM) < _SOUTH_EAST_END - _SOUTH_EAST_FROM
+    return bool((south_east | (codes >= _CJK_FROM)).any())
+
+
+_SOUTH_EAST_FROM, _SOUTH_EAST_END, _CJK_FROM = 0x0E00, 0x1800, 0x3005
+"""Where the scripts of `_SOUTH_EAST` stand among others, and where those of `_CJK` begin."""
 
 
 def counts(text: str) -> dict[str, int]:

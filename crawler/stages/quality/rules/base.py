@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from itertools import islice
 from typing import Any, ClassVar, Protocol
 
 from crawler.document import DropReason
-from crawler.stages.quality.punctuation import PUNCTUATION
+from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.tokenizers import Tokenizer, fast
+from crawler.stages.quality.vocabulary import Vocabulary, vocabulary
 from crawler.stages.text.words import UNSPACED
 
 TABLE_BAR = " | "
@@ -36,28 +35,38 @@ class Page:
         return self.tokenizer or fast(self.language)
 
     @cached_property
-    def tokens(self) -> list[str]:
-        """Tokens as the oracle counts them: punctuation marks included."""
-        return self.counter.words(self.text)
+    def vocabulary(self) -> Vocabulary:
+        """What is known of the tokens."""
+        return vocabulary()
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """How often each token stands there, in order of first appearance: each is then judged once."""
-        return Counter(self.tokens)
+    def _read(self) -> tuple[Ints, str]:
+        return self.vocabulary.read(self.counter, self.text)
+
+    @property
+    def numbers(self) -> Ints:
+        """The tokens by their numbers in the vocabulary, as the oracle counts them: punctuation marks included."""
+        return self._read[0]
+
+    @property
+    def joined(self) -> str:
+        """The tokens with nothing between them."""
+        return self._read[1]
 
     @cached_property
-    def word_counts(self) -> dict[str, int]:
-        """The part of `counts` that are words: tokens with at least one character that is no punctuation."""
-        return {t: n for t, n in self.counts.items() if t.isalnum() or not PUNCTUATION.issuperset(t)}
+    def words(self) -> Ints:
+        """The part of `numbers` that are words: tokens with at least one character that is no punctuation."""
+        return self.numbers[self.vocabulary.are_words[self.numbers]]
 
-    @cached_property
+    @property
+    def number_of_tokens(self) -> int:
+        """How many tokens stand there."""
+        return len(self.numbers)
+
+    @property
     def number_of_words(self) -> int:
         """How many words stand there."""
-        return sum(self.word_counts.values())
-
-    def first_words(self, number: int) -> list[str]:
-        """The first words, in order."""
-        return list(islice((t for t in self.tokens if t in self.word_counts), number))
+        return len(self.words)
 
     @cached_property
     def lines(self) -> list[str]:

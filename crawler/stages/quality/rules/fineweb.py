@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason as R
-from crawler.stages.quality.punctuation import TERMINAL
+from crawler.stages.quality.punctuation import ENDS
 from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
@@ -54,12 +54,12 @@ class FineWeb:
         self._short_lines(page, prose, found)
         repeated = duplicates(line for line in prose if len(line) > self.label_chars)[1]
         found.measure("fineweb_duplicate_line_chars", repeated / max(len(page.text) - page.text.count("\n"), 1))
-        found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(len(page.tokens), 1))
+        found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(page.number_of_tokens, 1))
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
-        ended = sum(line.endswith(TERMINAL) for line in page.lines)
-        open_rows = sum(TABLE_BAR in line and not line.endswith(TERMINAL) for line in page.lines)
+        ended = sum(line[-1] in ENDS for line in page.lines)
+        open_rows = sum(line[-1] not in ENDS for line in page.lines if TABLE_BAR in line)
         lines = len(page.lines) - (open_rows if prose is not page.lines else 0)
         found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
 

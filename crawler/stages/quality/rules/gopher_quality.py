@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from crawler.document import DropReason as R
-from crawler.stages.quality.punctuation import TERMINAL
+from crawler.stages.quality.punctuation import ENDS
 from crawler.stages.quality.rules.base import Findings, Page, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
@@ -86,14 +88,19 @@ class GopherQuality:
     def _lines(self, page: Page, found: Findings) -> None:
         lines = page.text.splitlines()
         total = max(len(lines), 1)
-        found.measure("gopher_bullet_lines", sum(map(self._is_bullet, lines)) / total)
-        found.measure("gopher_ellipsis_lines", sum(line.rstrip().endswith(("...", "…")) for line in lines) / total)
+        bullets = sum(self._is_bullet(line) for line in lines if line.lstrip()[:1] in _BULLETS)
+        found.measure("gopher_bullet_lines", bullets / total)
+        has_ellipsis = "..." in page.text or "…" in page.text
+        ended = sum(line.rstrip().endswith(("...", "…")) for line in lines) if has_ellipsis else 0
+        found.measure("gopher_ellipsis_lines", ended / total)
 
     def _is_bullet(self, line: str) -> bool:
-        if not line.lstrip().startswith(("•", "-")):
-            return False
+        """Of a line that begins like one."""
         least = self.sentence_bullet_words
-        return least is None or not line.rstrip().endswith(TERMINAL) or len(line.split()) <= least
+        return least is None or line.rstrip()[-1:] not in ENDS or len(line.split()) <= least
+
+
+_BULLETS = frozenset("•-")
 
 
 def _lengths(page: Page, found: Findings) -> None:
@@ -102,21 +109,21 @@ def _lengths(page: Page, found: Findings) -> None:
         for rule in ("gopher_below_avg_threshold", "gopher_above_avg_threshold"):
             found.skipped[rule] = f"words of {page.language} are short"
         return
-    chars = sum(len(word) * times for word, times in page.word_counts.items())
+    chars = int(page.vocabulary.lengths[page.words].sum())
     found.measure("gopher_mean_word_length", chars / max(page.number_of_words, 1))
 
 
 def _symbols(page: Page, found: Findings) -> None:
-    text, total = page.text, max(len(page.tokens), 1)
+    text, total = page.text, max(page.number_of_tokens, 1)
     found.measure("gopher_hashes", text.count("#") / total)
     found.measure("gopher_ellipses", (text.count("...") + text.count("…")) / total)
 
 
 def _tokens(page: Page, found: Findings) -> None:
-    alphabetic = sum(times for t, times in page.counts.items() if t.isalpha() or any(map(str.isalpha, t)))
-    found.measure("gopher_alphabetic_tokens", alphabetic / max(len(page.tokens), 1))
+    alphabetic = np.count_nonzero(page.vocabulary.have_letters[page.numbers])
+    found.measure("gopher_alphabetic_tokens", int(alphabetic) / max(page.number_of_tokens, 1))
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is None:
         found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"
         return
-    found.measure("gopher_stop_words", len(stop_words & page.counts.keys()))
+    found.measure("gopher_stop_words", page.vocabulary.different(page.numbers, stop_words))
