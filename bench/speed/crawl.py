@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from bench.machine import commit, machine
 from bench.places import PROJECT
-from bench.speed.measure import Cost, measured
+from bench.speed.measure import CHILDREN, OWN, SERVER, Cost, measured
 from bench.web.pages import sample
 from bench.web.realweb import RealWeb, RealWebError, serve, unpacked
 from crawler.config import from_mapping
@@ -85,7 +85,7 @@ def run_inline(web: RealWeb, folder: Path, pages: int, pii: str) -> Result:
 
 def _run(command: list[str], web: RealWeb, folder: Path, cwd: Path) -> tuple[Cost, int, float]:
     before = len(read_access_log(web.access_log))
-    cost = measured(command, folder / "output.log", cwd=cwd, limit_seconds=LIMIT_SECONDS)
+    cost = measured(command, folder / "output.log", cwd=cwd, limit_seconds=LIMIT_SECONDS, daemons_in=folder)
     ended = time.time()
     if cost.code:
         raise RealWebError(f"the crawl ended with code {cost.code}:\n{(folder / 'output.log').read_text()[-3000:]}")
@@ -118,6 +118,7 @@ def report(results: list[Result], web: RealWeb, costs: dict[str, float], pages: 
         "Pages a second from the first request until everything is written and the command has ended, loading the",
         "models included; memory and CPU of all processes of a contestant, an embedded Valkey included.",
         "",
+        *(line for r in results for line in _parts(r)),
     ]
     for r in results:
         reasons = ", ".join(f"{reason} {count}" for reason, count in r.verdicts.most_common() if reason != "kept")
@@ -127,6 +128,16 @@ def report(results: list[Result], web: RealWeb, costs: dict[str, float], pages: 
         lines += [f"| {name} | {seconds * 1000:.1f} |" for name, seconds in costs.items()]
         lines += ["", "Stages one after the other in one process, on a sample of the same pages."]
     return "\n".join(lines)
+
+
+def _parts(result: Result) -> list[str]:
+    """Whose CPU time it was, of a contestant that has a server."""
+    own, children, server = (result.cost.shares.get(kind, 0.0) for kind in (OWN, CHILDREN, SERVER))
+    if not server:
+        return []
+    a_page = [f"{1000 * seconds / max(result.pages, 1):.1f}" for seconds in (own, children, server)]
+    parts = "Scrapy's process with its start {}, stage processes {}, Valkey {}".format(*a_page)
+    return [f"CPU ms a page of {result.name}: {parts}.", ""]
 
 
 def stage_costs(packages: list[str]) -> dict[str, float]:

@@ -252,10 +252,11 @@ class Settlement:
     def _count(self, key: str, doc: Document) -> None:
         stats = self._crawler.stats
         assert stats is not None
-        stats.inc_value(key)
+        add = stats.inc_value  # looked up once: Scrapy's class warns of old attributes at each look
+        add(key)
         for stage, seconds in doc.timings.items():
-            stats.inc_value(stage_seconds(stage), seconds)  # type: ignore[arg-type]  # a sum of seconds
-            stats.inc_value(stage_documents(stage))
+            add(stage_seconds(stage), seconds)  # type: ignore[arg-type]  # a sum of seconds
+            add(stage_documents(stage))
 
     def _count_unreached(self, url: str, verdict: Drop) -> None:
         stats = self._crawler.stats

@@ -21,7 +21,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from crawler.server.epochs import Epochs
-from crawler.server.lean import lean
+from crawler.server.lean import ShortWay, lean
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -83,6 +83,7 @@ class ServerClient:
         self.url = url
         self.epochs = Epochs()
         self.answered_at = 0.0
+        self._short_way = ShortWay()
         self._name, self._revive, self._sleep = name, revive, sleep
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
@@ -157,9 +158,13 @@ class ServerClient:
         """Run a script now. Raises: RedisError, OSError where the server does not answer."""
         self.epochs.check()
         try:
-            return await self.redis.evalsha(script.sha, 1, key, *args)
+            return await self._evaluate("EVALSHA", script.sha, 1, key, *args)
         except redis_errors.NoScriptError:
-            return await self.redis.eval(script.text, 1, key, *args)
+            return await self._evaluate("EVAL", script.text, 1, key, *args)
+
+    async def _evaluate(self, *words: Any) -> Any:
+        pool = getattr(self.redis, "connection_pool", None)
+        return await (self.redis.execute_command(*words) if pool is None else self._short_way.ask(pool, *words))
 
     async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Await `call` until the server answers; errors that are not an outage are raised at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import urllib.error
@@ -85,6 +86,8 @@ def test_the_cost_of_a_command_includes_its_children(tmp_path: Path) -> None:
     assert cost.cpu_seconds > 0.5
     assert cost.seconds >= 0.8
     assert cost.peak_bytes > 2**20
+    assert cost.shares["own"] > 0 and cost.shares["children"] > 0 and cost.shares["server"] == 0
+    assert sum(cost.shares.values()) == pytest.approx(cost.cpu_seconds)
 
 
 def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
@@ -103,6 +106,15 @@ def test_the_report_shows_rate_cost_and_reasons(tmp_path: Path) -> None:
     assert "| ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
     assert "Rejected by ours: too_short 50." in text
     assert "| parse | 1.0 |" in text
+
+
+def test_the_report_says_whose_cpu_time_it_was_where_there_is_a_server(tmp_path: Path) -> None:
+    web = realweb.RealWeb({"one-doc": "http://127.0.0.20:1"}, tmp_path / "log", "nginx")
+    shares = {"own": 2.0, "children": 7.5, "server": 0.5}
+    ours = dataclasses.replace(result("ours"), cost=Cost(0, 20.0, 10.0, 2**28, shares))
+    text = crawl.report([ours, result("inline")], web, {}, pages=0)
+    assert "of ours: Scrapy's process with its start 10.0, stage processes 37.5, Valkey 2.5." in text
+    assert "CPU ms a page of inline" not in text
 
 
 def test_writing_the_figures_keeps_the_prose_around_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

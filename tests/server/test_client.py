@@ -77,6 +77,39 @@ def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_pa
     assert said[1].startswith("the test's server is back after")
 
 
+def test_a_connection_that_the_server_has_closed_is_made_anew_before_the_next_script(tmp_path: Path) -> None:
+    async def never(_seconds: float) -> None:
+        raise AssertionError("the server is not away")
+
+    async def scenario(url: str) -> None:
+        client = ServerClient(url, "server", sleep=never)
+        assert await client.script(COUNT, "n", [1]) == 1
+        with contextlib.closing(redis.Redis.from_url(url)) as sync:
+            assert sync.client_kill_filter(_type="normal", skipme=True) == 1
+        await asyncio.sleep(0)
+        answers = await asyncio.gather(*(client.script(COUNT, "n", [1]) for _ in range(3)))
+        assert sorted(answers) == [2, 3, 4]
+        await client.close()
+
+    with EmbeddedServer(tmp_path) as url:
+        asyncio.run(scenario(url))
+
+
+def test_a_connection_is_free_again_after_a_mistake_and_closed_with_the_client(tmp_path: Path) -> None:
+    async def scenario(url: str) -> None:
+        client = ServerClient(url, "server")
+        for _ in range(3):
+            with pytest.raises(errors.ResponseError):
+                await client.script(COUNT, "n", ["no number"])
+        with contextlib.closing(redis.Redis.from_url(url)) as sync:
+            assert len(sync.client_list()) == 2
+            await client.close()
+            assert len(sync.client_list()) == 1
+
+    with EmbeddedServer(tmp_path) as url:
+        asyncio.run(scenario(url))
+
+
 def test_a_server_that_throws_keys_away_is_known_as_such(tmp_path: Path) -> None:
     async def scenario(url: str) -> str:
         client = ServerClient(url, "server")

@@ -18,6 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.document import Exchange
 from crawler.storage.archive.codings import decoded
 from crawler.storage.archive.reader import expand, read_archive
+from crawler.storage.archive.records import gzip_member
 from crawler.storage.archive.writer import exchange_records
 from crawler.storage.files.errors import StorageError
 from crawler.times import rfc3339
@@ -54,6 +55,14 @@ def test_every_record_is_one_gzip_member_and_the_location_points_at_it(folder, e
         assert f"WARC-Record-ID: {place.record_id}".encode() in record
         assert f"WARC-Target-URI: https://example.org/{number}".encode() in record
         assert place.file == f"archive/{path.name}"
+
+
+@pytest.mark.parametrize("size", [0, 1, 500, 4096, 4097, 40_000])
+def test_a_record_of_any_size_is_one_gzip_member_about_as_small_as_the_largest_window_makes_it(size):
+    raw = (b"WARC-Type: response\r\n" + bytes(range(256)) * 200)[:size]
+    made = gzip_member(raw)
+    assert zlib.decompress(made, wbits=31) == raw
+    assert len(made) <= len(zlib.compress(raw, 6, wbits=31)) + 2
 
 
 def test_the_file_begins_with_a_warcinfo_that_says_who_wrote_it(folder, exchange):

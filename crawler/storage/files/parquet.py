@@ -13,6 +13,7 @@ from typing import IO, Any, Self
 
 import orjson
 
+from crawler.storage.files.arrays import table_of
 from crawler.storage.files.columns import EXTRA, arrow, arrow_schema, kind_of, record_of_row, row_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record, encode
@@ -62,8 +63,8 @@ class ParquetRows:
     def _flush(self) -> None:
         if self._rows:
             try:
-                table = self._pa.Table.from_pylist(self._rows, schema=self._schema)
-            except (self._pa.ArrowException, TypeError, ValueError) as error:
+                table = table_of(self._pa, self._rows, self._schema)
+            except (self._pa.ArrowException, TypeError, ValueError, OverflowError) as error:
                 urls = f"{self._rows[0].get('url')} to {self._rows[-1].get('url')}"
                 raise StorageError(f"records of {urls}: a field is not of its column's type ({error})") from error
             self._writer.write_table(table, row_group_size=len(self._rows))
