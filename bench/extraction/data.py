@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.extraction.labels import labels
 from bench.quality.eval_pages import Page, agreement, half_of, labelled, packages, read_lines
-from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
@@ -54,7 +54,7 @@ def example(page: Page, site: str) -> Example | None:
     if not walked.texts:
         return None
     title = tree.findtext(".//title") or ""
-    return Example(page, site, title, walked, coverage(walked.texts, page.expected))
+    return Example(page, site, title, walked, labels(walked.texts, page.expected))
 
 
 def sites(data: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from statistics import fmean
 
 from bench.extraction.data import Example
-from crawler.stages.extraction.learned.tables import line_hash, name_hashes, word_hashes
+from crawler.stages.extraction.learned.tables import block_hashes, name_hashes
 
 MIN_SITES = 4
 """Sites on which a name, a word or a line must stand: what stands on fewer says more about them than about texts."""
@@ -79,7 +79,7 @@ def _page_shares(example: Example) -> dict[int, float]:
                 good[key] += kept[end] - kept[start]
                 all_[key] += seen[end] - seen[start]
     for text, label in zip(page.texts, example.labels, strict=True):
-        for key in {*word_hashes(text), *([line_hash(text)] if len(text) <= 60 else ())}:
+        for key in block_hashes(text):
             good[key] += label
             all_[key] += 1
     return {key: good[key] / number for key, number in all_.items()}

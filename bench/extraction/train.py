@@ -20,13 +20,14 @@ from crawler.stages.extraction.learned.extract import page_numbers
 from crawler.stages.extraction.learned.forest import SCALE, Forest
 from crawler.stages.extraction.learned.model import KINDS, Model
 from crawler.stages.extraction.learned.numbers import features
+from crawler.stages.extraction.learned.tables import Scores
 
 SEED = 1
 MOST_BLOCKS = 150
 """Blocks of a page that are trained on, drawn by chance: a page of thousands is not worth a hundred others."""
 WEIGHT = {"labelled": 1.0, "packages": 0.3, "agreement": 0.6}
 """Of a page by its source: packages are three sites with 150 pages each, agreement is another extractor's opinion."""
-BLOCKS = {"iterations": 400, "depth": 6, "learning_rate": 0.1, "border_count": 48, "l2_leaf_reg": 6, "rsm": 0.25}
+BLOCKS = {"iterations": 700, "depth": 6, "learning_rate": 0.07, "border_count": 48, "l2_leaf_reg": 8, "rsm": 0.25}
 TYPES = {"iterations": 80, "depth": 4, "learning_rate": 0.12, "border_count": 32, "l2_leaf_reg": 6}
 
 Matrix = NDArray[np.float32]
@@ -34,11 +35,7 @@ Matrix = NDArray[np.float32]
 
 def matrices(examples: list[Example], odds: Odds) -> list[Matrix]:
     """Features of every page, with the table as it is without the page's own site."""
-    found = []
-    for one in examples:
-        score = odds.without(one.site)
-        found.append(features(one.walked, score, score, one.title)[0])
-    return found
+    return [features(one.walked, Scores(odds.without(one.site)), one.title)[0] for one in examples]
 
 
 def fit_blocks(examples: list[Example], rows: list[Matrix], threads: int = 2) -> Forest:

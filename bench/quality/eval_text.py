@@ -40,7 +40,7 @@ DEFAULT = "trafilatura"
 FLOOR_F = 0.94
 """Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it. It was .942
 until lists of other articles were left out: one page of the set counts "Editors' Recommendations" as its text."""
-FLOOR_LEARNED = 0.937
+FLOOR_LEARNED = 0.94
 """Of EXTRACTOR=learned on the same pages, none of which it was trained on."""
 MAX_CPU = 1.3
 """Processor time of the chain, metadata included, by that of trafilatura's default without metadata."""

@@ -62,7 +62,7 @@ def test_a_page_is_measured_beside_the_chain_whose_text_is_the_second_opinion(ca
     one = example(Page("x", "labelled", "article", "http://x.test/", html.encode(), f"A long day {LONG}"), "x.test")
     assert one is not None
     model = the_model()
-    rows, _ = features(one.walked, model.score, model.score, one.title)
+    rows, _ = features(one.walked, model.scores, one.title)
     chain = chain_text(one.page)
     found = measure(one, rows, model, chain)
     assert found.found.is_second and "paragraph 8" in found.found.text

@@ -15,11 +15,12 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.extract import extract
-from crawler.stages.extraction.learned.forest import CERTAIN, Forest, probability
+from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, Forest, probability
 from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved
-from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
+from crawler.stages.extraction.learned.tags import Kind, Mark
+from crawler.stages.extraction.learned.walk import MAX_BLOCKS, walk
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
 from tests.support.places import PROJECT
@@ -40,11 +41,11 @@ def text_of(body: str, **options: str) -> str:
     return extract(parse_html(page(body)), **options).text
 
 
-ARTICLE = f"""<article><h1>The title of the page</h1><p>{PROSE}</p><h2>A section</h2><p>{PROSE}</p>
-<ul><li>{PROSE}<ul><li>{PROSE}</li></ul></li></ul>
-<table><tr><th>Name</th><th>Value</th></tr><tr><td>alpha</td><td>{PROSE}</td></tr></table>
+ARTICLE = f"""<article><h1>The title of the page</h1><p>One. {PROSE}</p><h2>A section</h2><p>Two. {PROSE}</p>
+<ul><li>Three. {PROSE}<ul><li>Four. {PROSE}</li></ul></li></ul>
+<table><tr><th>Name</th><th>Value</th></tr><tr><td>alpha</td><td>Five. {PROSE}</td></tr></table>
 <pre><code class="language-python">def f(x):
-    return  x</code></pre><blockquote><p>{PROSE}</p></blockquote><p>{PROSE}</p></article>"""
+    return  x</code></pre><blockquote><p>Six. {PROSE}</p></blockquote><p>Seven. {PROSE}</p></article>"""
 
 
 def test_an_article_keeps_its_text_and_loses_menu_and_footer():
@@ -66,7 +67,9 @@ def test_a_page_that_stands_in_noscript_is_read():
 
 
 def test_sections_of_a_service_page_are_all_text():
-    sections = "".join(f"<section class=elementor-section><h2>Part {n}</h2><p>{PROSE}</p></section>" for n in range(5))
+    sections = "".join(
+        f"<section class=elementor-section><h2>Part {n}</h2><p>In part {n}: {PROSE}</p></section>" for n in range(5)
+    )
     text = text_of(f"<h1>Our service</h1>{sections}")
     assert text.count("fourth paragraph") == 5
 
@@ -80,8 +83,8 @@ def test_structure_survives_in_plain_text():
     lines = text_of(ARTICLE).split("\n")
     assert "Name | Value" in lines
     assert lines[lines.index("def f(x):") + 1] == "    return  x"
-    assert any(line.startswith("- The first") for line in lines)
-    assert any(line.startswith("  - The first") for line in lines)
+    assert any(line.startswith("- Three. The first") for line in lines)
+    assert any(line.startswith("  - Four. The first") for line in lines)
 
 
 def test_structure_survives_in_markdown():
@@ -89,7 +92,7 @@ def test_structure_survives_in_markdown():
     assert "# The title of the page\n\n" in text and "\n## A section\n" in text
     assert "```python\ndef f(x):\n    return  x\n```" in text
     assert "| Name | Value |\n| --- | --- |\n| alpha | " in text
-    assert "\n> The first" in text and "\n- The first" in text and "\n  - The first" in text
+    assert "\n> Six. The" in text and "\n- Three. The" in text and "\n  - Four. The" in text
 
 
 def test_the_languages_of_code_are_named():
@@ -175,8 +178,9 @@ def test_the_choice_takes_what_promises_the_best_f1():
 
 def test_the_second_opinion_moves_the_odds_by_what_it_took_of_each_block():
     sums = np.array([100, 100, 100], np.int64)
-    assert moved(sums, [1.0, 0.0, 0.5], article=0.9).tolist() == [100 + 8192, 100 - 8192, 100]  # two units of log odds
-    assert moved(sums, [1.0, 0.0, 0.5], article=0.25).tolist() == [100 + 4096, 100 - 4096, 100]
+    three = 3 * SCALE
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.9).tolist() == [100 + three, 100 - three, 100]
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.25).tolist() == [100 + three // 2, 100 - three // 2, 100]
     assert moved(sums, [1.0, 1.0, 1.0], article=0.9 + 1e-12).tolist() == moved(sums, [1.0] * 3, article=0.9).tolist()
 
 
@@ -231,7 +235,7 @@ def test_the_model_holds_numbers_and_no_text():
 
 def test_the_model_fits_the_features():
     model = read_model()
-    rows, _ = features(walk(parse_html(page(ARTICLE))), model.score, model.score)
+    rows, _ = features(walk(parse_html(page(ARTICLE))), model.scores)
     assert rows.shape[1] == model.columns and rows.dtype == np.float32
     assert np.isfinite(rows).all()
 

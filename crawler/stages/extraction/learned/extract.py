@@ -13,13 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.copies import copies
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.forest import SCALE, probability
+from crawler.stages.extraction.learned.forest import IMPOSSIBLE, SCALE, probability
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.opinion import is_asked, moved
 from crawler.stages.extraction.learned.walk import Walked, walk
+
+REPEATING = frozenset({"documentation"})
+"""Page types that say the same of several things on purpose ("Availability: Unix"): nothing there is a copy."""
+LEAST_EXPECTED = 0.2
+"""Expected F1 under which a page has no main text (from a prototype on other folds of wcxb-dev, taken as it was)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ def extract(
     page = walk(tree)
     if not page.texts:
         return Found()
-    rows, numbers = features(page, model.score, model.score, tree.findtext(".//title") or "")
+    rows, numbers = features(page, model.scores, tree.findtext(".//title") or "")
     return judge(model, page, rows, numbers.words, text_format=text_format, opinion=opinion)
 
 
@@ -69,9 +75,13 @@ def judge(
     is_second = opinion is not None and is_asked(chances["article"], len(page.texts))
     if opinion is not None and is_second:
         sums = moved(sums, coverage(page.texts, opinion()), chances["article"])
-    kept, expected = choose(probability(sums), sums, words)
-    text, languages = write(page, kept.tolist(), text_format)
     kind = max(chances, key=chances.__getitem__)
+    if kind not in REPEATING:
+        sums[copies(page, sums.tolist())] = IMPOSSIBLE
+    kept, expected = choose(probability(sums), sums, words)
+    if expected < LEAST_EXPECTED:
+        kept[:] = False
+    text, languages = write(page, kept.tolist(), text_format)
     return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from io import BytesIO
 from pathlib import Path
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from crawler.stages.extraction.learned.forest import Forest
+from crawler.stages.extraction.learned.tables import Scores
 
 PATH = Path(__file__).with_name("model.npz")
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """Page types, in the order of the outputs of `Model.kinds`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Model:
     """What training made: two forests and the table of hashes."""
 
@@ -32,9 +33,10 @@ class Model:
     columns: int
     """Features that the forest of blocks was trained on."""
 
-    def score(self, key: int) -> int:
-        """Of a hash; 0 for what the training has not seen often enough."""
-        return self.table.get(key, 0)
+    @cached_property
+    def scores(self) -> Scores:
+        """The table asked by names and words; 0 for what the training has not seen often enough."""
+        return Scores(lambda key: self.table.get(key, 0))
 
 
 def read_model(path: Path | None = None) -> Model:

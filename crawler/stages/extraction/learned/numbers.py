@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.tables import Score, line_hash, name_hashes, word_hashes
-from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
+from crawler.stages.extraction.learned.tables import Scores
+from crawler.stages.extraction.learned.tags import Kind, Mark
+from crawler.stages.extraction.learned.walk import Walked
 
 Column = NDArray[np.float32]
 LEVELS = 5
@@ -89,13 +90,13 @@ def _character_counts(texts: list[str]) -> NDArray[np.float64]:
     return counts.reshape(len(texts), _CLASSES).astype(np.float64)
 
 
-def features(page: Walked, names: Score, words: Score, title: str = "") -> tuple[Column, Numbers]:
+def features(page: Walked, scores: Scores, title: str = "") -> tuple[Column, Numbers]:
     """The matrix of a page, a row a block."""
     numbers = Numbers(page)
     columns: dict[str, Any] = {}
     _of_text(columns, numbers)
-    _of_words(columns, numbers, words, title)
-    _of_elements(columns, numbers, names)
+    _of_words(columns, numbers, scores, title)
+    _of_elements(columns, numbers, scores)
     _of_page(columns, numbers)
     _of_headings(columns, numbers)
     _of_neighbours(columns)
@@ -130,20 +131,18 @@ def _last(text: str) -> int:
     return 1 if char.isalpha() else (4 if char.isdigit() else 0)
 
 
-def _of_words(out: dict[str, Any], n: Numbers, score: Score, title: str) -> None:
+def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> None:
     low, high, mean, line, same = ([0.0] * n.size for _ in range(5))
     wanted = set(title.lower().split())
     seen: dict[str, int] = {}
     again = [0] * n.size
     for i, text in enumerate(n.page.texts):
-        scores = [score(h) for h in word_hashes(text)]
-        if scores:
-            low[i], high[i], mean[i] = min(scores), max(scores), sum(scores) / len(scores)
-        if len(text) <= 60:
-            line[i] = score(line_hash(text))
+        if found := scores.of_words(text):
+            low[i], high[i], mean[i] = min(found), max(found), sum(found) / len(found)
+        line[i] = scores.of_line(text)
         if wanted and len(text) < 300:
-            found = set(text.lower().split())
-            same[i] = len(found & wanted) / len(found | wanted)
+            own = set(text.lower().split())
+            same[i] = len(own & wanted) / len(own | wanted)
         again[i] = seen.get(text, 0)
         seen[text] = again[i] + 1
     out["word_low"], out["word_high"], out["word_mean"], out["line"] = low, high, mean, line
@@ -161,8 +160,8 @@ def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.where(last < 0, -1.0, np.minimum(index - last, 60))
 
 
-def _of_elements(out: dict[str, Any], n: Numbers, names: Score) -> None:
-    own = _name_scores(n.page, names)
+def _of_elements(out: dict[str, Any], n: Numbers, scores: Scores) -> None:
+    own = _name_scores(n.page, scores)
     chars, linked, blocks = n.sums(n.chars), n.sums(n.linked), (n.end - n.start).astype(np.float64)
     running, ends, words = n.sums(n.running), n.sums(n.counts[:, _END]), n.sums(n.words)
     links = n.sums(n.links)
@@ -212,25 +211,19 @@ def _of_core(out: dict[str, Any], n: Numbers, share: float) -> None:
     out[f"core_size_{key}"] = np.full(n.size, chars[core] / max(float(chars[0]), 1.0))
 
 
-def _name_scores(page: Walked, score: Score) -> list[NDArray[np.float64]]:
+def _name_scores(page: Walked, scores: Scores) -> list[NDArray[np.float64]]:
     """Of every element: the sum of its own names; lowest, highest and sum over it and all above; mean of the sums."""
-    memo: dict[tuple[str, str, str], tuple[float, float, float]] = {}
     own: list[float] = []
     low: list[float] = []
     high: list[float] = []
     total: list[float] = []
-    tags, parents = page.tags, page.parents
-    for i, names in enumerate(page.names):
-        up = parents[i]
-        key = (names, tags[i], tags[up] if up >= 0 else "")
-        found = memo.get(key)
-        if found is None:
-            scores = [score(h) for h in name_hashes(*key)]
-            found = memo[key] = (sum(scores), min(scores), max(scores))
-        own.append(found[0])
-        low.append(found[1] if up < 0 else min(found[1], low[up]))
-        high.append(found[2] if up < 0 else max(found[2], high[up]))
-        total.append(found[0] if up < 0 else found[0] + total[up])
+    tags = page.tags
+    for names, tag, up in zip(page.names, tags, page.parents, strict=True):
+        one, least, most = scores.of_names(names, tag, tags[up] if up >= 0 else "")
+        own.append(one)
+        low.append(least if up < 0 else min(least, low[up]))
+        high.append(most if up < 0 else max(most, high[up]))
+        total.append(one if up < 0 else one + total[up])
     depth = np.array(page.depths) + 1.0
     return [np.array(own), np.array(low), np.array(high), np.array(total), np.array(total) / depth]
 

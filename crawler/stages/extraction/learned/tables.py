@@ -17,7 +17,12 @@ MAX_NAMES = 24
 """Names of an element that are looked up."""
 MAX_WORDS = 12
 """Words at the beginning of a block that are looked up."""
+LONGEST_LINE = 60
+"""Characters of a block that is looked up as a whole."""
+MAX_REMEMBERED = 50_000
+"""Names and words, of each kind, whose scores are remembered; beyond it the memory starts anew."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_ENDS = ".,:;!?()\"'"
 
 
 def name_hashes(names: str, tag: str, parent: str) -> list[int]:
@@ -25,15 +30,65 @@ def name_hashes(names: str, tag: str, parent: str) -> list[int]:
     whole = names.split()[:MAX_NAMES]
     parts = [part.lower() for part in _PARTS.findall(" ".join(whole))][:MAX_NAMES]
     keys = {f"={name.lower()}" for name in whole} | set(parts) | {f"<{parent}>{tag}"}
-    return [crc32(key.encode("utf-8", "replace")) for key in sorted(keys)]
+    return [_hash(key) for key in sorted(keys)]
 
 
-def word_hashes(text: str) -> list[int]:
-    """Hashes of the first words of a block, lower case, digits as one sign."""
-    words = text[:120].lower().split()[:MAX_WORDS]
-    return [crc32(("w" + word.strip(".,:;!?()\"'")).encode("utf-8", "replace")) for word in words]
+def first_words(text: str) -> list[str]:
+    """The words at the beginning of a block as they stand there."""
+    return text[:120].split(None, MAX_WORDS)[:MAX_WORDS]
+
+
+def word_hash(word: str) -> int:
+    """Hash of a word, lower case, without punctuation around it."""
+    return _hash("w" + word.lower().strip(_ENDS))
 
 
 def line_hash(text: str) -> int:
     """Hash of a whole short line."""
-    return crc32(("l" + text[:60].lower()).encode("utf-8", "replace"))
+    return _hash("l" + text[:LONGEST_LINE].lower())
+
+
+def block_hashes(text: str) -> set[int]:
+    """Everything of a block that is looked up."""
+    hashes = {word_hash(word) for word in first_words(text)}
+    return hashes | ({line_hash(text)} if len(text) <= LONGEST_LINE else set())
+
+
+def _hash(key: str) -> int:
+    return crc32(key.encode("utf-8", "replace"))
+
+
+class Scores:
+    """A table asked by names and words; pages repeat them, so that most are answered from memory."""
+
+    def __init__(self, score: Score) -> None:
+        self._score = score
+        self._names: dict[tuple[str, str, str], tuple[float, float, float]] = {}
+        self._words: dict[str, float] = {}
+
+    def of_names(self, names: str, tag: str, parent: str) -> tuple[float, float, float]:
+        """Sum, lowest and highest score of an element's names."""
+        key = names, tag, parent
+        found = self._names.get(key)
+        if found is None:
+            scores = [self._score(one) for one in name_hashes(*key)]
+            if len(self._names) >= MAX_REMEMBERED:
+                self._names.clear()
+            found = self._names[key] = (sum(scores), min(scores), max(scores))
+        return found
+
+    def of_words(self, text: str) -> list[float]:
+        """Scores of the first words of a block."""
+        known = self._words
+        words = first_words(text)
+        return [score if (score := known.get(word)) is not None else self._of_word(word) for word in words]
+
+    def of_line(self, text: str) -> float:
+        """Score of a short block as a whole; 0.0 for a longer one."""
+        return self._score(line_hash(text)) if len(text) <= LONGEST_LINE else 0.0
+
+    def _of_word(self, word: str) -> float:
+        if len(self._words) >= MAX_REMEMBERED:
+            self._words.clear()
+        score = self._words[word] = self._score(word_hash(word))
+        return score

@@ -1,0 +1,38 @@
+"""Copies are blocks that a page shows twice: for narrow and wide screens, in a preview and below it. One of them stays.
+
+A training text should not have a paragraph twice because a style sheet hides one of two. Siblings that say the same are
+no copies (a list may repeat itself), nor is code, nor are cells and short lines, which mean something where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler.stages.extraction.learned.tags import Kind
+from crawler.stages.extraction.learned.walk import Walked
+
+SHORTEST = 25
+"""Characters of a block that can be a copy (25 and 60 differ by less than a thousandth of F1 on wcxb-dev)."""
+_MEANT = frozenset({Kind.CODE, Kind.CELL})
+
+
+def copies(page: Walked, odds: Sequence[int]) -> list[int]:
+    """The blocks that say what a likelier block says (of equal ones: the first), in no particular order."""
+    best: dict[str, int] = {}
+    found = []
+    for i, text in enumerate(page.texts):
+        if len(text) < SHORTEST or page.kinds[i] in _MEANT:
+            continue
+        other = best.setdefault(text, i)
+        if other == i or _are_siblings(page, i, other):
+            continue
+        if odds[i] > odds[other]:
+            best[text], other = i, best[text]
+            found.append(other)
+        else:
+            found.append(i)
+    return found
+
+
+def _are_siblings(page: Walked, one: int, two: int) -> bool:
+    return page.parents[page.holders[one]] == page.parents[page.holders[two]]

@@ -1,0 +1,63 @@
+"""A page that shows a paragraph twice gives it once; what only looks like a copy stays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.copies import SHORTEST, copies
+from crawler.stages.extraction.learned.extract import extract, judge
+from crawler.stages.extraction.learned.forest import IMPOSSIBLE, probability
+from crawler.stages.extraction.learned.model import the_model
+from crawler.stages.extraction.learned.numbers import features
+from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.parse.stage import parse_html
+from tests.stages.extraction.test_extraction_learned import PROSE, page
+
+LINE = "A sentence that is long enough to be taken for a copy of another one."
+
+
+def walked(body: str) -> Walked:
+    return walk(parse_html(f"<html><body>{body}</body></html>"))
+
+
+def test_of_copies_the_likeliest_stays_and_of_equals_the_first():
+    found = walked(f"<div><p>{LINE}</p></div><section><p>{LINE}</p></section><aside><p>{LINE}</p></aside>")
+    assert sorted(copies(found, [1, 5, 2])) == [0, 2]
+    assert sorted(copies(found, [3, 3, 3])) == [1, 2]
+
+
+def test_siblings_code_cells_and_short_lines_are_no_copies():
+    assert copies(walked(f"<div><p>{LINE}</p><p>{LINE}</p></div>"), [1, 1]) == []
+    assert copies(walked(f"<div><pre>{LINE}</pre></div><section><pre>{LINE}</pre></section>"), [1, 1]) == []
+    assert copies(walked(f"<table><tr><td>{LINE}<tr><td>{LINE}</table>"), [1, 1]) == []
+    short = "x" * (SHORTEST - 1)
+    assert copies(walked(f"<div><p>{short}</p></div><section><p>{short}</p></section>"), [1, 1]) == []
+
+
+def test_what_is_impossible_is_not_chosen():
+    sums = np.array([9_000, IMPOSSIBLE, 9_000], np.int64)
+    kept, expected = choose(probability(sums), sums, np.array([5.0, 500.0, 5.0]))
+    assert kept.tolist() == [True, False, True] and 0.8 < expected <= 1.0
+
+
+def test_a_page_that_is_drawn_for_two_screens_gives_its_text_once():
+    parts = "".join(f"<p>Part {n}. {PROSE}</p>" for n in range(4))
+    body = f"<h1>The title</h1><div class=desktop>{parts}</div><div class=mobile>{parts}</div>"
+    text = extract(parse_html(page(body))).text
+    assert [text.count(f"Part {n}.") for n in range(4)] == [1, 1, 1, 1]
+
+
+def test_a_page_that_promises_next_to_nothing_has_no_text():
+    menu = "".join(f"<div class=nav><a href=/{n}>Menu</a></div>" for n in range(60))
+    found = walked(f"<nav>{menu}</nav>")
+    model = the_model()
+    rows, numbers = features(found, model.scores)
+    hopeless = type(model)(_sure_of_nothing(model), model.kinds, model.table, model.columns)
+    judged = judge(hopeless, found, rows, numbers.words)
+    assert judged.text == "" and judged.confidence < 0.2
+
+
+def _sure_of_nothing(model):
+    forest = model.blocks
+    return type(forest)(forest.feature, forest.border, np.zeros_like(forest.leaves), np.array([-30_000], np.int32))
