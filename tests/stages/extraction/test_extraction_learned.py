@@ -19,8 +19,7 @@ from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, Forest, pro
 from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved
-from crawler.stages.extraction.learned.tags import Kind, Mark
-from crawler.stages.extraction.learned.walk import MAX_BLOCKS, walk
+from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
 from tests.support.places import PROJECT

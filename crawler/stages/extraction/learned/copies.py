@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.stages.extraction.learned.tags import Kind
-from crawler.stages.extraction.learned.walk import Walked
+from crawler.stages.extraction.learned.walk import Kind, Walked
 
 SHORTEST = 25
 """Characters of a block that can be a copy (25 and 60 differ by less than a thousandth of F1 on wcxb-dev)."""

@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 
 from crawler.stages.extraction.code import language_of
-from crawler.stages.extraction.learned.tags import Kind, Mark
-from crawler.stages.extraction.learned.walk import Walked
+from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
 _LISTS = frozenset({"ul", "ol", "menu"})
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.tables import Scores
-from crawler.stages.extraction.learned.tags import Kind, Mark
-from crawler.stages.extraction.learned.walk import Walked
+from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
 Column = NDArray[np.float32]
 LEVELS = 5

@@ -1,22 +1,132 @@
 """The walk turns the parsed page into blocks: pieces of text that stand on lines of their own, with what holds them.
 
 One pass over the tree that the parse stage made; the tree is not changed. Everything later (features, choice of blocks,
-rendering) reads what is noted here and never the tree. The pass reads the tree as libxml2 writes it out, tag by tag
-(`tags.py`): an lxml object for every element would cost three times as much.
+rendering) reads what is noted here and never the tree.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
-from crawler.stages.extraction.learned.tags import KINDS, Kind, Role, Tag, pieces, role_of, tag_of, unescaped
+from lxml.etree import iterwalk
 
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
 
-_ANCHORS = frozenset({"a", "a ", "a/"})
-"""How <a> begins as it is written: one that leads somewhere stands nowhere else on a site, so it is not remembered."""
+
+class Kind(IntEnum):
+    """What a block is to a reader."""
+
+    TEXT = 0
+    PARAGRAPH = 1
+    HEADING = 2
+    ITEM = 3
+    TERM = 4
+    CELL = 5
+    CODE = 6
+    QUOTE = 7
+    CAPTION = 8
+    CONTROL = 9
+
+
+class Mark(IntEnum):
+    """What stands around an element, one bit each, handed down to everything inside."""
+
+    NAV = 1
+    HEADER = 2
+    FOOTER = 4
+    ASIDE = 8
+    FORM = 16
+    MAIN = 32
+    ARTICLE = 64
+    TABLE = 128
+    NOSCRIPT = 256
+    HIDDEN = 512
+    LIST = 1024
+    LINK = 2048
+    PRE = 4096
+    QUOTE = 8192
+    CONTROL = 16384
+    FIGURE = 32768
+    COMMENT = 65536
+    OTHERS = 131072
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_SKIPPED = _set(
+    "head script style template svg math iframe object embed canvas video audio map select option datalist "
+    "input img picture source progress meter"
+)
+_INLINE = _set(
+    "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
+    "small span strike strong sub sup time tt u var wbr data output meta link"
+)
+_BREAKS = frozenset({"br", "hr"})
+_KINDS = {
+    "p": Kind.PARAGRAPH,
+    "li": Kind.ITEM,
+    "dt": Kind.TERM,
+    "dd": Kind.ITEM,
+    "td": Kind.CELL,
+    "th": Kind.CELL,
+    "pre": Kind.CODE,
+    "blockquote": Kind.QUOTE,
+    "figcaption": Kind.CAPTION,
+    "caption": Kind.CAPTION,
+    "summary": Kind.HEADING,
+    "legend": Kind.CAPTION,
+    "button": Kind.CONTROL,
+    "textarea": Kind.CONTROL,
+} | {f"h{level}": Kind.HEADING for level in range(1, 7)}
+_MARKS = {
+    "nav": Mark.NAV,
+    "menu": Mark.NAV,
+    "header": Mark.HEADER,
+    "footer": Mark.FOOTER,
+    "aside": Mark.ASIDE,
+    "form": Mark.FORM,
+    "main": Mark.MAIN,
+    "article": Mark.ARTICLE,
+    "table": Mark.TABLE,
+    "noscript": Mark.NOSCRIPT,
+    "ul": Mark.LIST,
+    "ol": Mark.LIST,
+    "dl": Mark.LIST,
+    "a": Mark.LINK,
+    "pre": Mark.PRE,
+    "blockquote": Mark.QUOTE,
+    "button": Mark.CONTROL,
+    "textarea": Mark.CONTROL,
+    "figure": Mark.FIGURE,
+    "dialog": Mark.HIDDEN,
+}
+_ROLES = {
+    "navigation": Mark.NAV,
+    "banner": Mark.HEADER,
+    "contentinfo": Mark.FOOTER,
+    "complementary": Mark.ASIDE,
+    "search": Mark.FORM,
+    "main": Mark.MAIN,
+    "article": Mark.ARTICLE,
+    "dialog": Mark.HIDDEN,
+    "button": Mark.CONTROL,
+}
+_NAMES = ("class", "id", "role", "itemprop", "itemtype")
+
+
+_COMMENT = re.compile(r"comment|respon(?:d|se)|discuss|disqus|repl(?:y|ies)", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"relat(?:ed|ive)|recommend|sidebar|widget|promo|newsletter|subscri|teaser|trending|popular|more-|also|share"
+    r"|cookie|consent|breadcrumb|pagination|menu|navbar|footer|carousel|banner|modal|popup",
+    re.IGNORECASE,
+)
+"""Names by which pages call what visitors wrote below a text, and what leads to other pages."""
 
 
 @dataclass(slots=True)
@@ -44,6 +154,7 @@ class Walked:
     ends: list[int] = field(default_factory=list)
     languages: dict[int, str] = field(default_factory=dict)
     """Of elements of code: the language that a class names."""
+    head: dict[str, str] = field(default_factory=dict)
 
 
 class _Pen:
@@ -68,7 +179,7 @@ class _Pen:
         if text and len(self.page.texts) < MAX_BLOCKS:
             page = self.page
             page.texts.append(text)
-            page.kinds.append(Kind.CODE if in_code else KINDS.get(page.tags[holder], Kind.TEXT))
+            page.kinds.append(Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT))
             page.holders.append(holder)
             page.linked.append(min(self.linked, len(text)))
             page.links.append(self.links)
@@ -79,7 +190,7 @@ class _Pen:
 def walk(tree: Any) -> Walked:
     """Blocks and elements of a parsed page; those of the whole tree where it has no body."""
     body = tree if tree.tag == "body" else tree.find(".//body")
-    return _Walk().over(pieces(tree if body is None else body))
+    return _Walk().over(tree if body is None else body)
 
 
 class _Walk:
@@ -88,94 +199,98 @@ class _Walk:
     def __init__(self) -> None:
         self.page = Walked()
         self.pen = _Pen(self.page)
-        self.open = [-1]
-        self.anchors: list[bool] = []  # of the open <a> elements: does it lead anywhere?
+        self.open = [0]
         self.links = self.codes = 0
 
-    def over(self, written: list[str]) -> Walked:
-        """Read what `tags.pieces` split: a text stands at every even place, a tag at every odd one."""
-        place, end, pen = 1, len(written), self.pen
-        while place < end:
-            tag, text = written[place], written[place + 1]
-            place += 2
-            if tag[0] == "/":
-                self._end(tag[1:])
-            elif tag[:2] in _ANCHORS:
-                self._anchor(tag)
+    def over(self, body: Any) -> Walked:
+        _open(self.page, body, -1)
+        self._write(body.text)
+        walker = iterwalk(body, events=("start", "end"))
+        next(walker)
+        for event, element in walker:
+            if element is body:
+                break
+            is_skipped = not isinstance(element.tag, str) or element.tag in _SKIPPED
+            if event == "end":
+                if not is_skipped:
+                    self._end(element)
+                self._write(element.tail)
+            elif is_skipped:
+                walker.skip_subtree()
             else:
-                read = tag_of(tag)
-                if read.role is Role.SKIPPED and not read.is_closed:
-                    place = _behind(written, place, read.name)
-                    text = written[place - 1]
-                elif read.role is not Role.INLINE or read.language:
-                    self._start(read)
-            if text:
-                pen.write(unescaped(text) if "&" in text else text, self.links > 0)
+                self._start(element)
+                self._write(element.text)
+        self.pen.end(0, False)
+        self.page.ends[0] = len(self.page.texts)
         return self.page
 
-    def _start(self, tag: Tag) -> None:
-        if tag.role is Role.BLOCK:
-            self.pen.end(self.open[-1], self.codes > 0)
-            self.open.append(_open(self.page, tag, self.open[-1]))
-            self.codes += tag.name == "pre"
-            if tag.is_closed:
-                self._end(tag.name)
-        elif tag.role is Role.BREAK:
+    def _write(self, text: str | None) -> None:
+        if text:
+            self.pen.write(text, self.links > 0)
+
+    def _start(self, element: Any) -> None:
+        tag = element.tag
+        if tag in _INLINE:
+            if tag == "a" and element.get("href"):
+                self.links += 1
+                self.pen.links += 1
+        elif tag in _BREAKS:
             self._break()
-        elif tag.language and self.codes:
-            self.page.languages.setdefault(self.open[-1], tag.language)
+        else:
+            self.pen.end(self.open[-1], self.codes > 0)
+            self.open.append(_open(self.page, element, self.open[-1]))
+            self.codes += tag == "pre"
 
-    def _anchor(self, tag: str) -> None:
-        leads = ' href="' in tag and ' href=""' not in tag
-        self.pen.links += leads
-        if tag[-1] != "/":
-            self.anchors.append(leads)
-            self.links += leads
-
-    def _end(self, name: str) -> None:
-        role = role_of(name)
-        if role is Role.BLOCK:
+    def _end(self, element: Any) -> None:
+        tag = element.tag
+        if tag in _INLINE:
+            self.links -= tag == "a" and bool(element.get("href"))
+            if tag == "code" and self.codes and "class" in element.attrib:
+                self.page.languages.setdefault(self.open[-1], element.get("class"))
+        elif tag not in _BREAKS:
             self.pen.end(self.open[-1], self.codes > 0)
             self.page.ends[self.open.pop()] = len(self.page.texts)
-            self.codes -= name == "pre"
-        elif name == "a":
-            self.links -= self.anchors.pop()
+            self.codes -= tag == "pre"
 
     def _break(self) -> None:
         """A line break ends a block, except in code and in a heading."""
         holder = self.open[-1]
         if self.codes:
             self.pen.write("\n", False)
-        elif KINDS.get(self.page.tags[holder]) is Kind.HEADING:
+        elif _KINDS.get(self.page.tags[holder]) is Kind.HEADING:
             self.pen.write(" ", False)
         else:
             self.pen.end(holder, False)
 
 
-def _behind(written: list[str], place: int, name: str) -> int:
-    """The place behind the end of an element that was opened before `place`."""
-    depth, end = 1, f"/{name}"
-    while depth:
-        tag = written[place]
-        place += 2
-        if tag == end:
-            depth -= 1
-        elif tag.startswith(name) and not tag.endswith("/") and tag_of(tag).name == name:
-            depth += 1
-    return place
-
-
-def _open(page: Walked, tag: Tag, parent: int) -> int:
-    index = len(page.tags)
-    is_inside = parent >= 0
+def _open(page: Walked, element: Any, parent: int) -> int:
+    index, tag = len(page.tags), element.tag
+    attributes = element.attrib
+    marks = page.marks[parent] if parent >= 0 else 0
+    marks |= _MARKS.get(tag, 0)
+    names = ""
+    if attributes:
+        names = " ".join(value for name in _NAMES if (value := attributes.get(name)))[:400]
+        marks |= _ROLES.get(attributes.get("role", ""), 0)
+        marks |= Mark.COMMENT if _COMMENT.search(names) else 0
+        marks |= Mark.OTHERS if _OTHERS.search(names) else 0
+        if _is_hidden(attributes):
+            marks |= Mark.HIDDEN
     page.parents.append(parent)
-    page.tags.append(tag.name)
-    page.names.append(tag.names)
-    page.marks.append(tag.marks | page.marks[parent] if is_inside else tag.marks)
-    page.depths.append(page.depths[parent] + 1 if is_inside else 0)
+    page.tags.append(tag)
+    page.names.append(names)
+    page.marks.append(marks)
+    page.depths.append(page.depths[parent] + 1 if parent >= 0 else 0)
     page.starts.append(len(page.texts))
     page.ends.append(len(page.texts))
     return index
+
+
+def _is_hidden(attributes: Any) -> bool:
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    style = attributes.get("style")
+    return bool(style) and "display:none" in style.replace(" ", "").lower()
 
 
 def _code(text: str) -> str:
