@@ -26,7 +26,7 @@ SEED = 1
 MOST_BLOCKS = 150
 """Blocks of a page that are trained on, drawn by chance: a page of thousands is not worth a hundred others."""
 WEIGHT = {"labelled": 1.0, "packages": 0.3, "agreement": 0.6}
-"""Of a page by its source: packages are three sites with 150 pages each, agreement is another extractor's opinion."""
+"""Of a page by its source: packages are eight sites with 150 pages each, agreement is another extractor's opinion."""
 BLOCKS = {"iterations": 700, "depth": 6, "learning_rate": 0.07, "border_count": 48, "l2_leaf_reg": 8, "rsm": 0.25}
 TYPES = {"iterations": 80, "depth": 4, "learning_rate": 0.12, "border_count": 32, "l2_leaf_reg": 6}
 
