@@ -41,7 +41,7 @@ def _layout(pa: Any, kind: Any, values: Sequence[Any]) -> tuple[list[Any], list[
         lists = [() if value is None else value for value in values]
         return [_offsets(lists)], [array_of(pa, kind.value_type, list(chain.from_iterable(lists)))]
     if pa.types.is_struct(kind):
-        return [], [array_of(pa, f.type, [None if v is None else v[f.name] for v in values]) for f in kind]
+        return [], [array_of(pa, f.type, [None if v is None else v.get(f.name) for v in values]) for f in kind]
     if pa.types.is_boolean(kind):
         return [_bits(values)], []
     numbers = [0 if value is None else value for value in values]
