@@ -15,6 +15,11 @@ def test_a_line_is_given_as_often_as_it_is_expected():
     assert labels(["Red shoes", "Red shoes", "Red shoes"], "Red shoes\nRed shoes") == [1.0, 1.0, 0.0]
 
 
+def test_a_line_is_not_given_again_for_words_of_another_one():
+    far = " ".join(f"word{n}" for n in range(200))  # beyond where `coverage` looks for a short block
+    assert labels([LONG, "Red shoes", "Red shoes"], f"{LONG}\n{far}\nRed shoes\nRed big shoes") == [1.0, 1.0, 0.0]
+
+
 def test_cells_of_a_row_are_lines_of_their_own():
     assert labels(["Name", "Value", "Other"], "Name | Value") == [1.0, 1.0, 0.0]
 

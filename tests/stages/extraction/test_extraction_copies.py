@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from crawler.stages.extraction.learned import tables
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.copies import SHORTEST, copies
 from crawler.stages.extraction.learned.extract import extract, judge
 from crawler.stages.extraction.learned.forest import IMPOSSIBLE, probability
-from crawler.stages.extraction.learned.model import the_model
+from crawler.stages.extraction.learned.model import KINDS, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.parse.stage import parse_html
@@ -48,6 +49,26 @@ def test_a_page_that_is_drawn_for_two_screens_gives_its_text_once():
     assert [text.count(f"Part {n}.") for n in range(4)] == [1, 1, 1, 1]
 
 
+def test_documentation_may_say_the_same_of_two_things():
+    found = walked(f"<div><p>{LINE}</p></div><section><p>{LINE}</p></section>")
+    model = the_model()
+    rows, numbers = features(found, model.scores)
+    texts = [judge(_sure_of(model, kind), found, rows, numbers.words).text for kind in ("documentation", "forum")]
+    assert [text.count(LINE) for text in texts] == [2, 1]
+
+
+def _sure_of(model, kind):
+    """The model, for which all blocks are text and all pages of one type."""
+    blocks, kinds = model.blocks, model.kinds
+    bias = np.array([30_000 * (name == kind) for name in KINDS], np.int32)
+    return type(model)(
+        type(blocks)(blocks.feature, blocks.border, np.zeros_like(blocks.leaves), np.array([30_000], np.int32)),
+        type(kinds)(kinds.feature, kinds.border, np.zeros_like(kinds.leaves), bias),
+        model.table,
+        model.columns,
+    )
+
+
 def test_a_page_that_promises_next_to_nothing_has_no_text():
     menu = "".join(f"<div class=nav><a href=/{n}>Menu</a></div>" for n in range(60))
     found = walked(f"<nav>{menu}</nav>")
@@ -61,3 +82,14 @@ def test_a_page_that_promises_next_to_nothing_has_no_text():
 def _sure_of_nothing(model):
     forest = model.blocks
     return type(forest)(forest.feature, forest.border, np.zeros_like(forest.leaves), np.array([-30_000], np.int32))
+
+
+def test_scores_from_memory_are_those_of_the_table_and_the_memory_has_a_limit(monkeypatch):
+    monkeypatch.setattr(tables, "MAX_REMEMBERED", 10)
+    asked = {tables.word_hash(f"word{n}"): float(n) for n in range(100)}
+    scores = tables.Scores(lambda key: asked.get(key, 0.0))
+    for _ in range(2):
+        for n in range(100):
+            assert scores.of_words(f"Word{n}, word{n}") == [float(n), float(n)]
+            assert scores.of_names(f"name{n}", "div", "body") == (0.0, 0.0, 0.0)
+    assert len(scores._words) <= 10 and len(scores._names) <= 10

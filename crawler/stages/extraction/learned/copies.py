@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from crawler.stages.extraction.learned.walk import Kind, Walked
 
 SHORTEST = 25
-"""Characters of a block that can be a copy (25 and 60 differ by less than a thousandth of F1 on wcxb-dev)."""
+"""Characters of a block that can be a copy (with 60 the F1 on wcxb-dev is .001 less)."""
 _MEANT = frozenset({Kind.CODE, Kind.CELL})
 
 

@@ -25,7 +25,7 @@ from crawler.stages.extraction.learned.walk import Walked, walk
 REPEATING = frozenset({"documentation"})
 """Page types that say the same of several things on purpose ("Availability: Unix"): nothing there is a copy."""
 LEAST_EXPECTED = 0.2
-"""Expected F1 under which a page has no main text (from a prototype on other folds of wcxb-dev, taken as it was)."""
+"""Expected F1 under which a page has no main text (taken from a prototype that was measured on wcxb-dev)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Found:
     confidence: float = 0.0
     """F1 that the model expects of the text, 0 to 1."""
     page_type: str | None = None
-    """One of `KINDS`; None where the page has no text."""
+    """One of `KINDS`; None where the page has no block of text."""
     page_type_score: float | None = None
     """Probability of that type, 0 to 1."""
     languages: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ SCALE = 1 << 12
 CERTAIN = 1 << 12
 """A probability's unit: 4,096 are certainty."""
 IMPOSSIBLE = -(1 << 40)
-"""Log odds, in units of 1 / SCALE, of what must not be chosen."""
+"""Log odds, in units of 1 / SCALE, of what is not to be chosen: it stands behind everything."""
 _RANGE = 8
 _STEP = 16
 _CHUNK = 1_024
@@ -60,6 +60,5 @@ _LOGISTIC = _logistic()
 
 
 def probability(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Probabilities of log odds, both whole numbers of their units; 0 of what is impossible."""
-    found = _LOGISTIC[np.clip(sums // _STEP + len(_LOGISTIC) // 2, 0, len(_LOGISTIC) - 1)]
-    return np.asarray(np.where(sums > IMPOSSIBLE, found, 0))
+    """Probabilities of log odds, both whole numbers of their units."""
+    return np.asarray(_LOGISTIC[np.clip(sums // _STEP + len(_LOGISTIC) // 2, 0, len(_LOGISTIC) - 1)])

@@ -19,7 +19,7 @@ MAX_WORDS = 12
 """Words at the beginning of a block that are looked up."""
 LONGEST_LINE = 60
 """Characters of a block that is looked up as a whole."""
-MAX_REMEMBERED = 50_000
+MAX_REMEMBERED = 20_000
 """Names and words, of each kind, whose scores are remembered; beyond it the memory starts anew."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _ENDS = ".,:;!?()\"'"
