@@ -230,11 +230,20 @@ class _Reader:
 def compose(text: str) -> yaml.Node | None:
     """The nodes of the one document. Depth is checked on the event stream first: composing recurses, in C too."""
     depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MAX_DEPTH:
-            raise yaml.MarkedYAMLError(problem="nested too deeply for an allowlist", problem_mark=event.start_mark)
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                raise _too_deep(event.start_mark)
+    except yaml.MarkedYAMLError as error:
+        if "nesting depth" in (error.problem or ""):  # libyaml reads ahead and has a bound of its own, since 6.0.4
+            raise _too_deep(error.problem_mark) from None
+        raise
     return yaml.compose(text, Loader=_LOADER)
+
+
+def _too_deep(mark: Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem="nested too deeply for an allowlist", problem_mark=mark)
 
 
 _MAX_DEPTH = 8

@@ -164,6 +164,7 @@ def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
         ),
         ("a:\n  - [1,\n b: 2", "list.yaml:3: expected YAML"),
         ("hosts: [a.org]", "list.yaml:1: hosts: expected 'domains' with a list, or 'defaults' with key: value pairs"),
+        ("[" * 100, "list.yaml:1: expected YAML: nested too deeply for an allowlist"),
         ("[" * 100_000, "list.yaml:1: expected YAML: nested too deeply for an allowlist"),
         (
             "- {domain: a.org, tier: A, licence: x}\n- {domain: A.org, tier: B, licence: y}",
