@@ -13,6 +13,9 @@ SCRIPTS = Path(__file__).with_name("scripts")
 _WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
 _BUSIEST = frozenset({"lease", "ack", "finish"})
+_INNER = "local function run()\n{}end\nreturn run()\n"
+"""What stands behind the head is one function: in Lua 5.1 a function that is made looks for each outer local it uses among
+all that are in use already, one after the other; a function within a function takes over what that one has found."""
 
 
 @cache
@@ -23,14 +26,14 @@ def script_source(name: str) -> Script:
     shared += ["value"] if name in _WITH_VALUE else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
-        parts = ["head", "tally", *shapes, _as_function(shared), "lazy", "requests", "parameters", "outcomes", name]
+        parts = ["tally", *shapes, _as_function([*shared, "parameters"]), "lazy", "requests", "outcomes", name]
     elif name in _BUSIEST:
         own = ["requests", name] if name != "lease" else [name]
-        parts = ["head", "tally", _as_function([*shapes, *shared]), "lazy", *own]
+        parts = ["tally", _as_function([*shapes, *shared]), "lazy", *own]
     else:
-        parts = ["head", "tally", *shapes, *shared, name]
+        parts = ["tally", *shapes, *shared, name]
     text = "".join(part if "\n" in part else _lua(part) for part in parts)
-    return Script.of(text)
+    return Script.of(_lua("head") + _INNER.format(text))
 
 
 def _lua(part: str) -> str:

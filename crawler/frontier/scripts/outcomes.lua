@@ -30,17 +30,19 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, mark, tokens, said, example = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) (%S+) (.*)$')
+  local shape, parent, kind, depth, mark, tokens, said, url = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) (%S+) ()')
   if not shape then return end
   settings()
   local key = table_of(scope)
   local found = call('HMGET', key, WHOLE, shape, parent ~= shape and parent or WHOLE)  -- what is not there costs a walk
   local sums, name, row = sums_of(found[1]), shape, row_of(found[2])
-  if row.new and call('HLEN', key) > SHAPES then name, row = OTHER, row_of(call('HGET', key, OTHER)) end
+  if row.new and sums[1] >= SHAPES / 2 and call('HLEN', key) > SHAPES then
+    name, row = OTHER, row_of(call('HGET', key, OTHER))
+  end
   depth, tokens = num(depth), num(tokens)
   local usual = usual_worth(sums, depth, mark)
   row.fetched, row[COLUMN[kind]], row.tokens = row.fetched + 1, row[COLUMN[kind]] + 1, row.tokens + tokens
-  if row.fetched == 1 then row.example = sub(example, 1, 80) end
+  if row.fetched == 1 then row.example = sub(text, url, url + 79) end
   if parent ~= shape then row.ended, row.longest = 0, 0 end  -- new ground, opened from elsewhere
   local fruitless = kind ~= 'k' and kind ~= 'n'
   if kind == 'k' then brought_something(row) end
@@ -50,7 +52,7 @@ local function learn(scope, text)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
   local place = place_of_link(mark)
   if place then sums[place], sums[place + 1] = sums[place] + 1, sums[place + 1] + tokens end
-  if said ~= '-' then sums[16] = testify(scope, said, sums[16] == 1, example) and 1 or 0 end
+  if said ~= '-' then sums[16] = rare().testify(scope, said, sums[16] == 1, sub(text, url)) and 1 or 0 end
   local brought = parent ~= shape and found[3] and credit(row, tokens) or 0
   reclassed(scope, name, row, usual)
   if brought > 1 then

@@ -5,7 +5,8 @@
 -- the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth; whether its URLs
 -- have parameters (parameters.lua); requests and tokens by the place of their link. An older version
 -- does not write the last two.
-local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one
+local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one, and
+-- of those that were never asked only half as many have their own: so early requests need not count the rows
 local ROW, SUMS, WIDTH = '>I4I4I4I4I4I1I1I2I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI1I4fI4fI4f', 89  -- bytes of the sums
 local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_PLACE, SURE_OF_SHAPE = 400, 4, 4, 4, 2  -- prior: tokens; requests it is worth
 local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises

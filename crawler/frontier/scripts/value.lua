@@ -125,7 +125,7 @@ local function set_aside(scope, view, members)
   end
   for name, n in pairs(sums) do
     local row = row_of(call('HGET', table_of(scope), name))
-    if row.new and name ~= OTHER and call('HLEN', table_of(scope)) > SHAPES then
+    if row.new and name ~= OTHER and call('HLEN', table_of(scope)) > SHAPES / 2 then  -- the others are for what was asked
       name = OTHER
       row = row_of(call('HGET', table_of(scope), name))
     end
