@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import asdict
 
 import pytest
 
+from crawler.config.config import from_mapping
+from crawler.document import Document
 from crawler.frontier.client import Frontier
+from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Limits, Wire
-from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, packed_outcome
+from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, outcome_entry, packed_outcome
 from crawler.frontier.overview import overview
 from crawler.frontier.shapes import shapes_of
 from crawler.frontier.status_table import render
+from crawler.seeds.plan import sitemap_candidates
+from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import Candidate
 from crawler.urls.shape import shape_id_of
 
@@ -227,6 +233,42 @@ def test_seeds_and_listed_pages_come_first_and_are_never_parked(frontier_run):
         assert len(order) == 31  # the links are parked behind so many fruitless pages: by the domain's bound
 
     frontier_run(scenario, delay=0.0, barren=10)
+
+
+def test_of_listed_pages_the_recently_changed_come_first_then_those_of_higher_priority(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        now, day = frontier.now(), 86_400.0
+        changed = {"old": now - 900 * day, "month": now - 20 * day, "today": now - day, "unsaid": None}
+        entries = [SitemapEntry(f"{HOST}/{name}/1", at, 0.5) for name, at in changed.items()]
+        entries.append(SitemapEntry(f"{HOST}/important/1", None, 1.0))
+        await frontier.put(sitemap_candidates(Sitemap(entries=entries), nesting=0, now=now))
+        order = await crawl(frontier, lambda _: (KEPT, 400.0, []))
+        names = [url.split("/")[3] for url in order[1:]]
+        assert names == ["today", "important", "month", "old", "unsaid"]
+
+    frontier_run(scenario, delay=0.0)
+
+
+@pytest.mark.parametrize(("weight", "first"), [("0", "long"), ("1", "good")])
+def test_the_weight_of_quality_decides_between_much_text_and_good_text(frontier_run, weight, first):
+    texts = {"long": Document("", token_estimate=2000, quality_score=0.1)}
+    texts["good"] = Document("", token_estimate=600, quality_score=0.9)
+
+    async def scenario(frontier):
+        await begin(frontier)
+        await frontier.put([c for i in range(12) for c in (*links("long", 1, i), *links("good", 1, i))])
+        order = []
+        while leases := (await frontier.lease(1)).leases:
+            (lease,) = leases
+            name = lease.url.split("/")[3]
+            order.append(name)
+            brought = outcome_entry(lease, texts.get(name), frontier.limits.quality_weight)
+            await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
+        assert order[-8:] == [{"long": "good", "good": "long"}[first]] * 8
+
+    limits = asdict(limits_of(from_mapping({"FRONTIER_QUALITY_WEIGHT": weight, "FRONTIER_EXPLORE": 0})))
+    frontier_run(scenario, **limits | {"delay": 0.0})
 
 
 def test_of_shapes_of_which_nothing_is_known_the_link_in_the_main_text_comes_first(frontier_run):
