@@ -252,7 +252,7 @@ def test_of_listed_pages_the_recently_changed_come_first_then_those_of_higher_pr
 
 @pytest.mark.parametrize(("weight", "first"), [("0", "long"), ("1", "good")])
 def test_the_weight_of_quality_decides_between_much_text_and_good_text(frontier_run, weight, first):
-    texts = {"long": Document("", token_estimate=2000, quality_score=0.1)}
+    texts = {"long": Document("", token_estimate=2000, quality_score=0.01)}
     texts["good"] = Document("", token_estimate=600, quality_score=0.9)
 
     async def scenario(frontier):
