@@ -14,8 +14,8 @@ _WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
 _BUSIEST = frozenset({"lease", "ack", "finish"})
 _INNER = "local function run()\n{}end\nreturn run()\n"
-"""What stands behind the head is one function: in Lua 5.1 a function that is made looks for each outer local it uses among
-all that are in use already, one after the other; a function within a function takes over what that one has found."""
+"""What stands behind the head is one function: in Lua 5.1 a function that is made looks for each outer local it uses
+among all that are in use, one after the other; one within a function takes over what that one has found."""
 
 
 @cache

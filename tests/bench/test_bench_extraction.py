@@ -57,15 +57,16 @@ def test_a_site_is_in_one_fold():
 
 
 def test_a_page_is_measured_beside_the_chain_whose_text_is_the_second_opinion(capsys):
-    body = "".join(f"<p>{LONG}, as paragraph {n} of this article says, and goes on.</p>" for n in range(9))
+    strange = " ".join(word[::-1] for word in LONG.split())  # so that the second opinion is asked
+    body = "".join(f"<p>{strange}, sa hpargarap {n} fo siht elcitra syas, dna seog no.</p>" for n in range(9))
     html = f"<html><body><nav><a href=/>Home</a></nav><article><h1>A long day</h1>{body}</article></body></html>"
     one = example(Page("x", "labelled", "article", "http://x.test/", html.encode(), f"A long day {LONG}"), "x.test")
     assert one is not None
     model = the_model()
-    rows, _ = features(one.walked, model.scores, one.title)
+    rows, numbers = features(one.walked, model.scores, one.title)
     chain = chain_text(one.page)
-    found = measure(one, rows, model, chain)
-    assert found.found.is_second and "paragraph 8" in found.found.text
+    found = measure(one, rows, numbers, model, chain)
+    assert found.found.is_second and "hpargarap 8" in found.found.text
     assert found.chain == score(one.page.expected, chain)[0] > 0
     table([found])
     line = capsys.readouterr().out.splitlines()[-1].split()

@@ -53,7 +53,7 @@ def test_documentation_may_say_the_same_of_two_things():
     found = walked(f"<div><p>{LINE}</p></div><section><p>{LINE}</p></section>")
     model = the_model()
     rows, numbers = features(found, model.scores)
-    texts = [judge(_sure_of(model, kind), found, rows, numbers.words).text for kind in ("documentation", "forum")]
+    texts = [judge(_sure_of(model, kind), found, rows, numbers).text for kind in ("documentation", "forum")]
     assert [text.count(LINE) for text in texts] == [2, 1]
 
 
@@ -75,7 +75,7 @@ def test_a_page_that_promises_next_to_nothing_has_no_text():
     model = the_model()
     rows, numbers = features(found, model.scores)
     hopeless = type(model)(_sure_of_nothing(model), model.kinds, model.table, model.columns)
-    judged = judge(hopeless, found, rows, numbers.words)
+    judged = judge(hopeless, found, rows, numbers)
     assert judged.text == "" and judged.confidence < 0.2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, Forest, probability
 from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved
+from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved, strangeness
 from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
@@ -45,6 +46,11 @@ ARTICLE = f"""<article><h1>The title of the page</h1><p>One. {PROSE}</p><h2>A se
 <table><tr><th>Name</th><th>Value</th></tr><tr><td>alpha</td><td>Five. {PROSE}</td></tr></table>
 <pre><code class="language-python">def f(x):
     return  x</code></pre><blockquote><p>Six. {PROSE}</p></blockquote><p>Seven. {PROSE}</p></article>"""
+
+
+def strange(html: str) -> str:
+    """The same page in words that no table knows."""
+    return re.sub(r"\b[A-Za-z]{2,}\b(?![^<]*>)", lambda word: word[0][::-1] + "x", html)
 
 
 def test_an_article_keeps_its_text_and_loses_menu_and_footer():
@@ -107,7 +113,7 @@ def run_stage(html: str, **config: str | int) -> Document:
 
 def test_the_record_says_what_the_model_thinks():
     doc = run_stage(page(ARTICLE), extractor="learned")
-    assert doc.extractor == "learned-second" and doc.page_type == "article"
+    assert doc.extractor == "learned" and doc.page_type == "article"
     assert doc.extraction_confidence is not None and 0.5 < doc.extraction_confidence <= 1.0
     assert doc.page_type in KINDS and doc.page_type_score is not None and 1 / 7 <= doc.page_type_score <= 1.0
     assert doc.code_languages == ["python"]
@@ -177,19 +183,40 @@ def test_the_choice_takes_what_promises_the_best_f1():
 
 def test_the_second_opinion_moves_the_odds_by_what_it_took_of_each_block():
     sums = np.array([100, 100, 100], np.int64)
-    three = 3 * SCALE
-    assert moved(sums, [1.0, 0.0, 0.5], article=0.9).tolist() == [100 + three, 100 - three, 100]
-    assert moved(sums, [1.0, 0.0, 0.5], article=0.25).tolist() == [100 + three // 2, 100 - three // 2, 100]
-    assert moved(sums, [1.0, 1.0, 1.0], article=0.9 + 1e-12).tolist() == moved(sums, [1.0] * 3, article=0.9).tolist()
+    two = 2 * SCALE
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.9, strange=0.0).tolist() == [100 + two, 100 - two, 100]
+    assert moved(sums, [1.0, 0.0, 0.5], article=0.25, strange=0.0).tolist() == [100 + SCALE, 100 - SCALE, 100]
+    nearly = moved(sums, [1.0, 1.0, 1.0], article=0.9 + 1e-12, strange=0.0)
+    assert nearly.tolist() == moved(sums, [1.0] * 3, article=0.9, strange=0.0).tolist()
 
 
-def test_the_second_opinion_is_asked_on_articles_of_a_bearable_size_alone():
-    assert is_asked(LEAST, MOST_BLOCKS) and not is_asked(LEAST - 0.01, 10) and not is_asked(0.9, MOST_BLOCKS + 1)
+def test_the_second_opinion_weighs_more_the_stranger_the_page():
+    sums = np.array([0], np.int64)
+    weights = [
+        int(moved(sums, [1.0], article=1.0, strange=strangeness(known))[0]) for known in (1.0, 0.8, 0.65, 0.5, 0.0)
+    ]
+    assert weights == [2 * SCALE, 2 * SCALE, 3 * SCALE, 4 * SCALE, 4 * SCALE]
+
+
+def test_the_second_opinion_is_asked_on_doubtful_articles_of_a_bearable_size_alone():
+    assert is_asked(LEAST, MOST_BLOCKS, 0.95, 0.0)
+    assert not is_asked(LEAST - 0.01, 10, 0.5, 0.0) and not is_asked(0.9, MOST_BLOCKS + 1, 0.5, 0.0)
+    assert not is_asked(0.9, 10, 0.97, 0.0)  # sure enough of a page that is like others
+    assert is_asked(0.9, 10, 0.97, 0.5) and is_asked(0.9, 10, 1.0, 1.0)  # not of a strange one
+
+
+def test_an_article_in_unknown_words_is_stranger_and_asks():
+    known = "".join(f"<p>{PROSE} {PROSE}</p>" for _ in range(8))
+    numbers = [
+        features(walk(parse_html(page(f"<article><h1>Title</h1>{body}</article>"))), the_model().scores)[1]
+        for body in (known, strange(known))
+    ]
+    assert strangeness(numbers[0].known) < 0.5 and strangeness(numbers[1].known) == 1.0
 
 
 def test_a_line_that_only_the_second_opinion_takes_can_win_and_one_that_it_leaves_can_lose():
-    doubtful = "Subscribe to our weekly letter and get the best stories of the week by mail."
-    body = ARTICLE.replace("</article>", f"<div class=box><p>{doubtful}</p></div></article>")
+    doubtful = strange("Subscribe to our weekly letter and get the best stories of the week by mail.")
+    body = strange(ARTICLE.replace("</article>", "")) + f"<div class=newsletter><p>{doubtful}</p></div></article>"
 
     def asked(opinion: str) -> str:
         found = extract(parse_html(page(body)), opinion=lambda: opinion)
@@ -260,7 +287,7 @@ def test_the_text_is_the_same_in_another_process_with_another_hash_seed():
         ).stdout
 
     assert run("1") == run("2")
-    assert run("3").startswith(b"learned-second ")
+    assert run("3").startswith(b"learned ")
 
 
 # --- hostile pages ---------------------------------------------------------------------------------------------------

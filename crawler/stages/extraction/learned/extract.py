@@ -18,8 +18,8 @@ from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.forest import IMPOSSIBLE, SCALE, probability
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
-from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.opinion import is_asked, moved
+from crawler.stages.extraction.learned.numbers import Numbers, features
+from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
 from crawler.stages.extraction.learned.walk import Walked, walk
 
 REPEATING = frozenset({"documentation"})
@@ -50,39 +50,46 @@ def extract(
 ) -> Found:
     """The main text of a parsed page; `text_format` is text or markdown.
 
-    `opinion` gives the text of another extractor; it is asked on what looks like an article, and may use the tree up.
+    `opinion` gives the text of another extractor; it is asked on what looks like an article and does not promise a
+    nearly perfect text, and may use the tree up.
     """
     model = model or the_model()
     page = walk(tree)
     if not page.texts:
         return Found()
     rows, numbers = features(page, model.scores, tree.findtext(".//title") or "")
-    return judge(model, page, rows, numbers.words, text_format=text_format, opinion=opinion)
+    return judge(model, page, rows, numbers, text_format=text_format, opinion=opinion)
 
 
 def judge(
     model: Model,
     page: Walked,
     rows: NDArray[np.float32],
-    words: NDArray[np.float64],
+    numbers: Numbers,
     *,
     text_format: str = "text",
     opinion: Callable[[], str] | None = None,
 ) -> Found:
-    """The main text of a walked page, from the features of its blocks and how many words each has."""
+    """The main text of a walked page, from what `features` answers."""
     sums = model.blocks(rows)[:, 0]
     chances = page_types(model, rows)
-    is_second = opinion is not None and is_asked(chances["article"], len(page.texts))
+    is_second = opinion is not None and _is_doubtful(sums, numbers, chances["article"])
     if opinion is not None and is_second:
-        sums = moved(sums, coverage(page.texts, opinion()), chances["article"])
+        taken = coverage(page.texts, opinion())
+        sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
         sums[copies(page, sums.tolist())] = IMPOSSIBLE
-    kept, expected = choose(probability(sums), sums, words)
+    kept, expected = choose(probability(sums), sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
     text, languages = write(page, kept.tolist(), text_format)
     return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second)
+
+
+def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:
+    _, expected = choose(probability(sums), sums, numbers.words)
+    return is_asked(article, numbers.size, expected, strangeness(numbers.known))
 
 
 def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:

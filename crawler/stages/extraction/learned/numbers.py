@@ -66,6 +66,8 @@ class Numbers:
         plain = self.chars - self.linked
         is_running = (self.chars >= 60) & (plain > self.chars * 0.6) & (self.marks[self.holder] & _ASIDE == 0)
         self.running = np.where(is_running, plain, 0.0)
+        self.known = 0.0
+        """Share of the words looked up that the table knows, 0 to 1; set by `features`."""
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of every element: the sum of a value over the blocks inside."""
@@ -135,8 +137,10 @@ def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> No
     wanted = set(title.lower().split())
     seen: dict[str, int] = {}
     again = [0] * n.size
+    asked = unknown = 0
     for i, text in enumerate(n.page.texts):
         if found := scores.of_words(text):
+            asked, unknown = asked + len(found), unknown + found.count(0.0)
             low[i], high[i], mean[i] = min(found), max(found), sum(found) / len(found)
         line[i] = scores.of_line(text)
         if wanted and len(text) < 300:
@@ -145,6 +149,7 @@ def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> No
         again[i] = seen.get(text, 0)
         seen[text] = again[i] + 1
     out["word_low"], out["word_high"], out["word_mean"], out["line"] = low, high, mean, line
+    n.known = 1.0 - unknown / max(asked, 1)
     out["title"] = same
     titled = np.array(same) > 0.5
     out["since_title"] = _distance(titled)
