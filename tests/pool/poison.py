@@ -47,7 +47,8 @@ def modules(doc: Document, names: tuple[str, ...]) -> Document:
 def languages(doc: Document, names: tuple[str, ...]) -> Document:
     import sys
 
-    doc.text = ",".join(sorted(name for name in sys.modules if name in {"spacy.lang.fr", "spacy.lang.nb"}))
+    known = {"crawler.stages.quality.french", "spacy.lang.fr", "spacy.lang.nb"}
+    doc.text = ",".join(sorted(known.intersection(sys.modules)))
     return doc
 
 

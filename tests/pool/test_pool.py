@@ -120,7 +120,10 @@ def test_workers_do_not_load_the_framework():
     assert ask("modules", {}) == ""
 
 
-@pytest.mark.parametrize(("wanted", "loaded"), [("fr-CA,no,en", "spacy.lang.fr,spacy.lang.nb"), ("", "")])
+@pytest.mark.parametrize(
+    ("wanted", "loaded"),
+    [("fr-CA,no,en", "crawler.stages.quality.french,spacy.lang.fr,spacy.lang.nb"), ("no", "spacy.lang.nb"), ("", "")],
+)
 def test_the_data_of_the_named_languages_are_loaded_once_for_all_workers(wanted, loaded):
     assert ask("languages", {"LANGUAGES": wanted}) == loaded
 

@@ -10,7 +10,7 @@ import re
 
 from lxml.html import HtmlElement
 
-from crawler.stages.parse.shell import visible_texts
+from crawler.stages.parse.visible import words_within
 
 OUTSIDE_WORDS = 40
 """Words outside the request, from which a page is none: menus and footers of a wall stay below. Our own judgement."""
@@ -26,14 +26,14 @@ _SPEAKS = re.compile(
     r"cookie|consent|einwillig|zustimm|consentement|consentimiento|consentimento|consenso|toestemming|zgod[aęyz]",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w[\w'’-]*+")
-_ELEMENTS = 20_000
 
 
-def consent_words(tree: HtmlElement) -> int:
-    """Words of the request for consent on a page that holds little else; 0 where there is no wall."""
-    whole = _words(tree)
-    asking = sum(_words(element) for element in _requests(tree)) if whole < PAGE_WORDS else 0
+def consent_words(tree: HtmlElement, whole: int) -> int:
+    """Words of the request for consent on a page that holds little else; 0 where there is no wall.
+
+    `whole`: words that the page shows (`visible_words`), counted up to PAGE_WORDS.
+    """
+    asking = sum(words_within(element, PAGE_WORDS) for element in _requests(tree)) if whole < PAGE_WORDS else 0
     return asking if asking >= ASKING_WORDS and whole - asking < OUTSIDE_WORDS else 0
 
 
@@ -42,21 +42,10 @@ def _requests(tree: HtmlElement) -> list[HtmlElement]:
     found: list[HtmlElement] = []
     inside: set[HtmlElement] = set()
     for element in tree.iter("div", "section", "aside", "form", "dialog", "main"):
-        if element.getparent() in inside or element in inside:
-            inside.add(element)
-        elif _NAMED.search(f"{element.get('id', '')} {element.get('class', '')}"[:500]) and _SPEAKS.search(
-            element.text_content()[:20_000]
-        ):
+        if element in inside:
+            continue
+        name = f"{element.get('id', '')} {element.get('class', '')}"
+        if _NAMED.search(name[:500]) and _SPEAKS.search(element.text_content()[:20_000]):
             found.append(element)
             inside.update(element.iter())
     return found
-
-
-def _words(element: HtmlElement) -> int:
-    """Words that are seen in an element; counting stops at PAGE_WORDS."""
-    count = 0
-    for text in visible_texts(element, _ELEMENTS):
-        count += len(_WORD.findall(text[:10_000]))
-        if count >= PAGE_WORDS:
-            break
-    return count

@@ -6,6 +6,8 @@ quarter of an octave of expected text (`shapes.lua`): what a shape has brought o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lxml.html import HtmlElement
 
 ASIDE, HEADER, NAVIGATION, FOOTER = 2, 3, 3, 5
@@ -18,15 +20,16 @@ _ROLES = {"complementary": ASIDE, "banner": HEADER, "navigation": NAVIGATION, "c
 _LABELS = frozenset({"tag", "category", "author", "search", "sponsored", "ugc", "help", "license"})
 
 
-def regions(tree: HtmlElement) -> dict[HtmlElement, int]:
-    """The links in navigation, header, footer and asides of a page, with what that costs them."""
-    found: dict[HtmlElement, int] = {}
-    for region in tree.iter("div", "section", "ul", *_REGIONS):
-        cost = _REGIONS.get(region.tag) or _ROLES.get(region.get("role") or "")
-        if cost:
-            for a in region.iter("a"):
-                found[a] = max(cost, found.get(a, 0))
-    return found
+def placed_links(tree: HtmlElement) -> Iterator[tuple[HtmlElement, int]]:
+    """Every <a> and <area> in page order; an <a> in navigation, header, footer or an aside with what that costs it."""
+    costs: dict[HtmlElement, int] = {}
+    for element in tree.iter("a", "area", "div", "section", "ul", *_REGIONS):
+        tag = element.tag
+        if tag in {"a", "area"}:
+            yield element, costs.get(element, 0)
+        elif cost := _REGIONS.get(tag) or _ROLES.get(element.get("role") or ""):
+            for a in element.iter("a"):
+                costs[a] = max(cost, costs.get(a, 0))
 
 
 def mark_of(a: HtmlElement, region: int, rel: str) -> int:
@@ -36,6 +39,8 @@ def mark_of(a: HtmlElement, region: int, rel: str) -> int:
 
 
 def _is_short(a: HtmlElement) -> bool:
+    if not len(a):  # as most are: no need of a walk
+        return len((a.text or "").strip()) < LONG_ANCHOR
     left = LONG_ANCHOR
     for text in a.itertext():
         left -= len(text.strip())

@@ -42,7 +42,8 @@ _PAYLOAD = re.compile(rb"""["']\s{0,99}(?:data:|[{\[]|&quot;|&#34;|%7b|m\s?-?[\d
 def hostile_reason(body: bytes) -> str | None:
     """Why lxml must not see these bytes (UTF-8), as a sentence, or None."""
     position, tags, comparisons, dead = 0, 0, 0, set[bytes]()
-    skip = _behind_ordinary if body.count(b"<") <= MAX_TAGS else _behind_nothing
+    has_few_tags = len(body) <= MAX_TAGS or body.count(b"<") <= MAX_TAGS  # a tag has a byte at least
+    skip = _behind_ordinary if has_few_tags else _behind_nothing
     while match := _TAG.search(body, skip(body, position)):
         position, tags = match.end(), tags + 1
         if tags > MAX_TAGS:

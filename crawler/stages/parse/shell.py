@@ -7,11 +7,13 @@ the page shows little: on any other page counting stops at the limit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lxml.html import HtmlElement
+
+from crawler.stages.parse.visible import WORD
 
 ROOTS = frozenset(
     (
@@ -22,12 +24,6 @@ ROOTS = frozenset(
 """Ids of the element into which frameworks draw a page."""
 STATES = ("__NEXT_DATA__", "__NUXT__", "__NUXT_DATA__", "__INITIAL_STATE__", "__PRELOADED_STATE__", "__APOLLO_STATE__")
 """Names under which frameworks leave a page's data in a script."""
-_UNSEEN = frozenset(
-    (
-        *("script", "style", "noscript", "template", "head", "title", "svg"),
-        *("select", "option", "textarea", "iframe", "object"),
-    )
-)
 _CONTAINERS = ("div", "main", "section", "article")
 _FRAMEWORK_ATTRIBUTES = {
     "data-reactroot": "react",
@@ -54,7 +50,6 @@ _ON_DEMAND = re.compile(
     re.IGNORECASE,
 )
 """In the id of a container: what is drawn there on demand or beside the text is no text of the page (a search page)."""
-_WORD = re.compile(r"\w[\w'’-]*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +60,21 @@ class ShellLimits:
     """Words outside scripts, menus included, from which a page is none: navigation and footer of a shell stay below."""
     main_words: int = 50
     """Words of main text from which a page is none: text is there, whatever a script would add."""
-    elements: int = 20_000
-    """Elements looked at."""
 
 
 LIMITS = ShellLimits()
 
 
-def shell_features(tree: HtmlElement, limits: ShellLimits = LIMITS) -> dict[str, Any]:
+def shell_features(tree: HtmlElement, words: int, limits: ShellLimits = LIMITS) -> dict[str, Any]:
     """The features of a shell by name; empty where the page shows enough, or has no script that could draw more.
+
+    `words`: those that the page shows (`visible_words`), counted up to the limit at least.
 
     visible_words; scripts (elements); script_share (of all characters of the tree's text, 0 to 1); and the marks:
     empty_root (id or tag of a container without content), bare (nothing visible at all), noscript (asks for scripts),
     framework (its name), state (name of the embedded data).
     """
-    words = _visible_words(tree, limits)
-    if words is None:
+    if words >= limits.visible_words:
         return {}
     scripts = [e for e in tree.iter("script") if _runs(e)]
     if not scripts:
@@ -107,32 +101,6 @@ def looks_like_shell(features: Mapping[str, Any], main_words: int, limits: Shell
     if features.get("bare") or features.get("state") or features.get("empty_root") in ROOTS:
         return True
     return bool(features.get("empty_root")) and bool(features.get("noscript") or features.get("framework"))
-
-
-def _visible_words(tree: HtmlElement, limits: ShellLimits) -> int | None:
-    """Words that a reader sees without scripts; None from the limit on."""
-    words = 0
-    for text in visible_texts(tree, limits.elements):
-        words += len(_WORD.findall(text[:10_000]))
-        if words >= limits.visible_words:
-            return None
-    return words
-
-
-def visible_texts(root: HtmlElement, most: int) -> Iterator[str]:
-    """Texts within an element, outside what is never shown, in page order; `most` elements are looked at."""
-    stack: list[HtmlElement | str] = [root]
-    while stack and most:
-        element, most = stack.pop(), most - 1
-        if isinstance(element, str):
-            yield element
-            continue
-        if element.tail and element is not root:
-            stack.append(element.tail)
-        if element.tag not in _UNSEEN:
-            stack.extend(reversed(element))
-            if element.text:
-                yield element.text
 
 
 def _runs(script: HtmlElement) -> bool:
@@ -162,7 +130,7 @@ def _has_content(element: HtmlElement) -> bool:
     """True where somebody would see something in it, a picture included; a spinner is none."""
     if any(True for _ in element.iter("img", "form", "table", "video", "input", "a", "p", "li")):
         return True
-    return len(_WORD.findall(element.text_content()[:1_000])) > 3  # "Loading, please wait"
+    return len(WORD.findall(element.text_content()[:1_000])) > 3  # "Loading, please wait"
 
 
 def _framework(tree: HtmlElement, scripts: list[HtmlElement]) -> str | None:

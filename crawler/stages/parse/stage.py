@@ -8,6 +8,7 @@ Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links` with `link_
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, ClassVar
 
 import ada_url
@@ -16,13 +17,14 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.parse.consent import consent_words
+from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
-from crawler.stages.parse.marks import mark_of, regions
+from crawler.stages.parse.marks import mark_of, placed_links
 from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
-from crawler.stages.parse.shell import shell_features
+from crawler.stages.parse.shell import LIMITS, shell_features
+from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
 
@@ -77,9 +79,11 @@ class ParseStage:
         doc.tree = tree
         if tree is not None:
             _read_page(doc, tree, self._max_links)
-            if b"ookie" in doc.html or b"onsent" in doc.html:
-                doc.consent_words = consent_words(tree)
-            if features := shell_features(tree):
+            may_ask = b"ookie" in doc.html or b"onsent" in doc.html
+            words = visible_words(tree, PAGE_WORDS if may_ask else LIMITS.visible_words)
+            if may_ask:
+                doc.consent_words = consent_words(tree, words)
+            if features := shell_features(tree, words):
                 doc.render_signals["shell"] = features
                 doc.embedded = embedded_text(tree)
         return doc
@@ -108,7 +112,7 @@ def parse_html(text: str) -> HtmlElement | str | None:
     )
     parser.set_element_class_lookup(_CLASSES)
     data = _repaired(text.encode("utf-8", "replace"))
-    if not data.strip():
+    if not data or data.isspace():
         return None
     if reason := hostile_reason(data):  # the very bytes that libxml2 gets, whatever the page was encoded in
         return reason
@@ -144,9 +148,10 @@ def _repaired(data: bytes) -> bytes:
 
 def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.html_lang = _html_lang(tree)
-    base = _base_url(doc.url, tree)
-    doc.metas = _metas(tree)
-    doc.rel_links = _rel_links(tree, base)
+    said = _statements(tree)
+    base = _base_url(doc.url, said["base"])
+    doc.metas = _metas(said["meta"])
+    doc.rel_links = _rel_links(said["link"], base)
     feeds = (href for rel, kind, href in doc.rel_links if kind in _FEEDS and "alternate" in rel.split())
     doc.feeds = list(dict.fromkeys(feeds))[:MAX_FEEDS]
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
@@ -154,8 +159,9 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     links = _links(tree, base, max_links)
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
+    shared = _property(said["meta"], "og:description")
     doc.title = _clean(tree.findtext(".//title")) or doc.title
-    doc.description = _clean(named.get("description")) or _clean(_property(tree, "og:description")) or doc.description
+    doc.description = _clean(named.get("description")) or _clean(shared) or doc.description
 
 
 def _html_lang(tree: HtmlElement) -> str | None:
@@ -163,23 +169,34 @@ def _html_lang(tree: HtmlElement) -> str | None:
     return value.strip()[:35].lower() or None if value else None
 
 
-def _base_url(url: str, tree: HtmlElement) -> str:
+def _statements(tree: HtmlElement) -> dict[str, list[HtmlElement]]:
+    """The elements by which a page speaks about itself, by name, in page order."""
+    found: dict[str, list[HtmlElement]] = {"base": [], "meta": [], "link": []}
+    for element in tree.iter(*found):
+        found[element.tag].append(element)
+    return found
+
+
+def _base_url(url: str, bases: list[HtmlElement]) -> str:
     """The URL that relative links stand on: the first <base href>, joined to the page's own."""
-    element = tree.find(".//base[@href]")
-    return url if element is None else _join(url, element.get("href", "")) or url
+    href = next((href for e in bases if (href := e.get("href")) is not None), None)
+    return url if href is None else _join(url, href) or url
 
 
-def _metas(tree: HtmlElement) -> list[tuple[str, str]]:
-    found = tree.xpath(f"(//meta[@name and @content])[position() <= {MAX_STATEMENTS}]")
-    return [(m.get("name").strip().lower(), m.get("content")) for m in found]
+def _metas(metas: list[HtmlElement]) -> list[tuple[str, str]]:
+    both = ((m.get("name"), m.get("content")) for m in metas)
+    named = ((name.strip().lower(), content) for name, content in both if name is not None and content is not None)
+    return list(islice(named, MAX_STATEMENTS))
 
 
-def _rel_links(tree: HtmlElement, base: str) -> list[tuple[str, str, str]]:
-    found = tree.xpath(f"(//link[@rel and @href])[position() <= {MAX_STATEMENTS}]")
-    return [
-        (e.get("rel").strip().lower(), e.get("type", "").strip().lower(), _join(base, e.get("href")) or e.get("href"))
-        for e in found
-    ]
+def _rel_links(links: list[HtmlElement], base: str) -> list[tuple[str, str, str]]:
+    both = ((e.get("rel"), e.get("href"), e.get("type", "")) for e in links)
+    found = (
+        (rel.strip().lower(), kind.strip().lower(), _join(base, href) or href)
+        for rel, href, kind in both
+        if rel is not None and href is not None
+    )
+    return list(islice(found, MAX_STATEMENTS))
 
 
 def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
@@ -190,12 +207,11 @@ def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
 def _links(tree: HtmlElement, base: str, limit: int) -> dict[str, int]:
     """Absolute http(s) targets without fragment, unique, in page order, with their best marks; no rel=nofollow."""
     raw: dict[str, int] = {}
-    places = regions(tree)
-    for a in tree.iter("a", "area"):
+    for a, cost in placed_links(tree):
         rel = (a.get("rel") or "").lower()
         if (href := a.get("href")) and "nofollow" not in rel.split():
             href = href.strip().partition("#")[0]
-            mark = mark_of(a, places.get(a, 0), rel)
+            mark = mark_of(a, cost, rel)
             raw[href] = min(mark, raw.get(href, mark))
     found: dict[str, int] = {}
     for href, mark in raw.items():
@@ -215,9 +231,8 @@ def _join(base: str, href: str) -> str | None:
     return url if url.startswith(("http://", "https://")) else None
 
 
-def _property(tree: HtmlElement, name: str) -> str | None:
-    element = tree.find(f'.//meta[@property="{name}"]')
-    return None if element is None else element.get("content")
+def _property(metas: list[HtmlElement], name: str) -> str | None:
+    return next((m.get("content") for m in metas if m.get("property") == name), None)
 
 
 def _clean(text: str | None) -> str | None:

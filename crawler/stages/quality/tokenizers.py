@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 from unicodedata import category
 
+from crawler.stages.quality.chunks import ChunkSplitter, module_of
 from crawler.stages.quality.punctuation import ENDS
 from crawler.stages.quality.tokens import split, split_once, tokenize
 from crawler.stages.text.words import UNSPACED, pieces
@@ -140,9 +141,9 @@ SPACY: dict[str, str] = _codes(
 
 
 def modules(languages: Iterable[str]) -> list[str]:
-    """What spaCy loads for the first text in one of these languages ("fr", "pt-BR"): seconds, for some of them."""
+    """What is loaded for the first text in one of these languages ("fr", "pt-BR")."""
     known = (SPACY.get(language.strip().lower().partition("-")[0], "") for language in languages)
-    return sorted({f"spacy.lang.{name}" for name in known if name not in {"", "en", "xx"}})
+    return sorted({module_of(name) for name in known if name not in {"", "en", "xx"}})
 
 
 @cache
@@ -159,14 +160,8 @@ def _remembered(language: str) -> Tokenizer:
 
     Long chunks, for which spaCy takes quadratic time, are left to `tokenize`.
     """
-    import spacy
-
-    nlp = spacy.blank(SPACY[language])
+    split_all = ChunkSplitter(SPACY[language])
     memory: dict[str, tuple[str, ...]] = {}
-
-    def split_all(chunks: Collection[str]) -> list[tuple[str, ...]]:
-        with nlp.memory_zone():
-            return [_split_by(nlp, chunk) for chunk in chunks]
 
     def words(text: str) -> list[str]:
         chunks = text.split()
@@ -181,18 +176,7 @@ def _remembered(language: str) -> Tokenizer:
     return Tokenizer("fast", words, lambda line: token_sentences(words(line)), split_all)
 
 
-def _split_by(nlp: Any, chunk: str) -> tuple[str, ...]:
-    """spaCy's tokens of a chunk. Letters alone, or before one mark, need no spaCy unless it has a rule of their own."""
-    if len(chunk) > _LONG_CHUNK or chunk == "IS_ALPHA":
-        return tuple(tokenize(chunk))
-    word = chunk[:-1] if chunk[-1] in ",;:!?" else chunk
-    if word.isalpha() and nlp.tokenizer.rules.keys().isdisjoint((word, chunk)):
-        return (chunk,) if word == chunk else (word, chunk[-1])
-    return tuple(stripped for token in nlp.make_doc(chunk) if (stripped := token.text.strip()))
-
-
 _MEMORY_LIMIT = 65_536
-_LONG_CHUNK = 64
 
 
 def _of_spacy(name: str, nlp: Any, longest: int | None = None) -> Tokenizer:

@@ -1,0 +1,113 @@
+"""The quality rules split a language's chunks between white space by spaCy's blank tokenizer, built without a wait.
+
+spaCy adds all special cases of a language before its first text: 16,000 in Indonesian, 1.5 s. A special case can touch
+only a chunk that holds it, so that here each is added when the first such chunk arrives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+from crawler.stages.quality.tokens import tokenize
+
+_LONG = 64
+"""Characters of a chunk from which spaCy, which takes quadratic time, is not asked."""
+_OWN_LANGUAGES = {"fr": "crawler.stages.quality.french"}
+"""spaCy's languages that one of our modules imports."""
+
+
+def module_of(code: str) -> str:
+    """The module that imports one of spaCy's languages, for who wants it imported early."""
+    return _OWN_LANGUAGES.get(code, f"spacy.lang.{code}")
+
+
+class ChunkSplitter:
+    """spaCy's tokens of chunks in one of its languages."""
+
+    def __init__(self, code: str) -> None:
+        """`code`: spaCy's name of the language. Raises: ImportError without spaCy."""
+        self._tokenizer, rules = _built(code)
+        self._cases = SpecialCases(rules)
+        self._rules = rules.keys()
+        self._add(self._cases.of_one_character())
+
+    def __call__(self, chunks: Collection[str]) -> list[tuple[str, ...]]:
+        """The tokens of each chunk; a chunk holds a character, and no white space."""
+        found = {chunk: self._without_spacy(chunk) for chunk in chunks}
+        left = [chunk for chunk, tokens in found.items() if not tokens]
+        for chunk in left:
+            self._add(self._cases.within(chunk))  # before the memory zone: what is made there ends with it
+        with self._tokenizer.vocab.memory_zone():
+            found.update((chunk, self._by_spacy(chunk)) for chunk in left)
+        return [found[chunk] for chunk in chunks]
+
+    def _without_spacy(self, chunk: str) -> tuple[str, ...]:
+        """Letters alone, or before one mark, need no spaCy unless it has a rule of their own; () where it is asked."""
+        if len(chunk) > _LONG or chunk == "IS_ALPHA":
+            return tuple(tokenize(chunk))
+        word = chunk[:-1] if chunk[-1] in ",;:!?" else chunk
+        if word.isalpha() and self._rules.isdisjoint((word, chunk)):
+            return (chunk,) if word == chunk else (word, chunk[-1])
+        return ()
+
+    def _by_spacy(self, chunk: str) -> tuple[str, ...]:
+        return tuple(stripped for token in self._tokenizer(chunk) if (stripped := token.text.strip()))
+
+    def _add(self, cases: Iterable[tuple[str, Any]]) -> None:
+        for key, tokens in cases:
+            self._tokenizer.add_special_case(key, tokens)
+
+
+class SpecialCases:
+    """The special cases of a tokenizer, each given out when the first chunk comes that it can touch.
+
+    spaCy looks parts of a chunk up, and then compares the chunk's tokens with a case's own tokens, among which a single
+    space is none. So what a chunk has to hold is the case without its white space.
+    """
+
+    def __init__(self, rules: dict[str, Any]) -> None:
+        """`rules`: what spaCy makes of each case, by the case; not changed."""
+        self._rules = rules
+        self._waiting: dict[str, list[str]] = {}
+        self._sizes: dict[str, set[int]] = {}  # by the first two characters
+        for key in rules:
+            if text := "".join(key.split()):
+                self._waiting.setdefault(text, []).append(key)
+                self._sizes.setdefault(text[:2], set()).add(len(text))
+
+    def of_one_character(self) -> Iterator[tuple[str, Any]]:
+        """The cases of one character: to be taken first, `within` looks for two."""
+        for text in [text for text in self._waiting if len(text) == 1]:
+            yield from self._given_out(text)
+
+    def within(self, chunk: str) -> Iterator[tuple[str, Any]]:
+        """The cases that can touch a chunk and have not been given out."""
+        for start in range(len(chunk) - 1):
+            for size in self._sizes.get(chunk[start : start + 2], ()):
+                if (text := chunk[start : start + size]) in self._waiting:
+                    yield from self._given_out(text)
+
+    def _given_out(self, text: str) -> list[tuple[str, Any]]:
+        return [(key, self._rules[key]) for key in self._waiting.pop(text)]
+
+
+def _built(code: str) -> tuple[Any, dict[str, Any]]:
+    """The tokenizer of `spacy.blank(code)` without its special cases, and these."""
+    import_module(module_of(code))
+    from spacy import Vocab
+    from spacy.tokenizer import Tokenizer
+    from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
+
+    data: Any = get_lang_class(code).Defaults
+    tokenizer = Tokenizer(
+        Vocab(),
+        prefix_search=compile_prefix_regex(data.prefixes).search if data.prefixes else None,
+        suffix_search=compile_suffix_regex(data.suffixes).search if data.suffixes else None,
+        infix_finditer=compile_infix_regex(data.infixes).finditer if data.infixes else None,
+        token_match=data.token_match,
+        url_match=data.url_match,
+        max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases
+    )
+    return tokenizer, data.tokenizer_exceptions
