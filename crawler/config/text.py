@@ -54,7 +54,7 @@ class ExtractionConfig:
     """What is the text of the page?"""
 
     extractor: str = setting(
-        "EXTRACTOR", "trafilatura", "main-text extractor", choices=("trafilatura", "resiliparse", "learned")
+        "EXTRACTOR", "learned", "main-text extractor", choices=("learned", "trafilatura", "resiliparse")
     )
     text_format: str = setting(
         "TEXT_FORMAT",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,15 @@ IMPOSSIBLE = -(1 << 40)
 """Log odds, in units of 1 / SCALE, of what is not to be chosen: it stands behind everything."""
 _RANGE = 8
 _STEP = 16
-_CHUNK = 1_024
+_CHUNK = 256
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Forest:
-    """Trees of one depth, padded: `feature` and `border` are (trees, depth), `leaves` (trees, 2 ** depth, outputs)."""
+    """Trees of one depth, padded: `feature` and `border` are (trees, depth), `leaves` (trees, 2 ** depth, outputs).
+
+    The depth is 8 at most: a leaf's number is one byte while the answers are put together.
+    """
 
     feature: NDArray[np.int16]
     border: NDArray[np.float32]
@@ -38,15 +42,25 @@ class Forest:
         parts = [self._descend(rows[i : i + _CHUNK]) for i in range(0, len(rows), _CHUNK)]
         return np.concatenate(parts or [np.zeros((0, len(self.bias)), np.int64)])
 
+    @cached_property
+    def _questions(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
+        """Feature and border of every question that any tree asks, once each; which of them, (trees, depth)."""
+        pairs, which = np.unique(
+            np.stack([self.feature.ravel(), self.border.ravel()], 1).astype(np.float64), axis=0, return_inverse=True
+        )
+        return pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.float32), which.reshape(self.feature.shape)
+
     def _descend(self, rows: NDArray[np.float32]) -> NDArray[np.int64]:
         trees, depth = self.feature.shape
-        columns = np.ascontiguousarray(rows.T)
-        leaf = np.zeros((trees, len(rows)), np.int32)
-        for level in range(depth):
-            leaf |= (columns[self.feature[:, level]] > self.border[:, level, None]).astype(np.int32) << level
-        leaf += np.arange(0, trees << depth, 1 << depth, dtype=np.int32)[:, None]
+        feature, border, which = self._questions
+        answers = (np.ascontiguousarray(rows.T)[feature] > border[:, None]).view(np.uint8)
+        leaf = answers[which[:, depth - 1]]
+        for level in range(depth - 2, -1, -1):
+            leaf += leaf
+            leaf |= answers[which[:, level]]
+        place = leaf + np.arange(0, trees << depth, 1 << depth)[:, None]
         flat = self.leaves.reshape(trees << depth, -1)
-        sums = [np.take(flat[:, k], leaf).sum(0, dtype=np.int64) for k in range(flat.shape[1])]
+        sums = [np.take(flat[:, k], place).sum(0, dtype=np.int64) for k in range(flat.shape[1])]
         return np.asarray(np.stack(sums, 1) + self.bias, np.int64)
 
 
