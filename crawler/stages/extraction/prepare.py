@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from crawler.stages.extraction.anchors import leads_to_itself
 from crawler.stages.extraction.code import CODE
 from crawler.stages.extraction.consent import drop_consent
 from crawler.stages.extraction.faster import body_of
@@ -18,7 +19,6 @@ from crawler.stages.extraction.roles import forget_slugs, name_admonitions
 from crawler.stages.extraction.standfirst import adopt_standfirst
 
 _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
-_ANCHOR_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"})
 _LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", re.IGNORECASE)
 _LINE_WORDS = (b"lineno", b"linenumber", b"line-no", b"line-number")
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
@@ -88,10 +88,9 @@ def name_paragraphs(tree: Any) -> None:
 def drop_anchors(tree: Any) -> None:
     """Anchors that lead nowhere, or only to where they stand, are no links: to count them costs headings and terms."""
     for anchor in list(tree.iter("a")):
-        href = anchor.get("href")
-        if href is None:
+        if anchor.get("href") is None:
             anchor.drop_tag()
-        elif href.startswith("#") and "".join(anchor.itertext()).strip() in _ANCHOR_SIGNS:
+        elif leads_to_itself(anchor):
             anchor.drop_tree()
 
 

@@ -11,7 +11,7 @@ The chain, every step named in `extractor`:
    many. It is asked alone on pages of more than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
 `EXTRACTOR=learned` asks a model instead (`learned/`, named `learned`), and resiliparse on pages of too many tags. On
-what looks like an article the chain above gives a second opinion on each block (`learned-second`).
+what looks like an article and is doubtful the chain above gives a second opinion on each block (`learned-second`).
 
 A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
 `embedded-state`; what it fetched in the browser and `js_capture` names is `captured-json`. Whichever step wins, lines
@@ -24,6 +24,7 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from resiliparse.extract.html2text import extract_plain_text
@@ -39,7 +40,7 @@ from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.markdown import as_markdown, blocks_of
 from crawler.stages.extraction.metadata import read_metadata
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
-from crawler.stages.extraction.prepare import prepare
+from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.text.charset import decode
@@ -182,7 +183,12 @@ class ExtractionStage:
         return without_further(without_orphans(text, lists), tree, doc.url), step
 
     def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        found = extract(tree, text_format=self._format, opinion=lambda: self._chain_text(doc, tree)[0])
+        if may_number_lines(doc.html):
+            drop_line_numbers(tree)
+        chain = cache(partial(self._chain_text, doc, tree))
+        found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
+        if not found.text and b"articleBody" in doc.html:  # a text that only the page's structured data hold
+            return chain()
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
         doc.code_languages = list(found.languages)

@@ -81,7 +81,7 @@ def text_of(body: str) -> str:
     html = f"<html><body>{body}</body></html>".encode()
     doc = Document(url="https://example.org/", html=html, content_type="text/html")
     ParseStage()(doc)
-    ExtractionStage(ExtractionConfig(min_words=0))(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0))(doc)
     return doc.text
 
 

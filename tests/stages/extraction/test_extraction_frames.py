@@ -17,7 +17,7 @@ def text_of(body: str, charset: str = "utf-8") -> str:
     html = f"<html lang=en><head><title>T</title></head><body>{body}</body></html>".encode(charset)
     doc = Document(url="https://example.org/page", html=html, content_type=f"text/html; charset={charset}")
     assert isinstance(ParseStage()(doc), Document)
-    ExtractionStage(ExtractionConfig(min_words=0))(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0))(doc)
     return doc.text
 
 

@@ -75,5 +75,5 @@ def test_the_whole_chain_leaves_them_out():
     html = f"<html><body><article><h1>Birch</h1>{body}{posts}</article></body></html>".encode()
     doc = Document(url=URL, html=html, content_type="text/html")
     ParseStage()(doc)
-    ExtractionStage(ExtractionConfig(min_words=0))(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0))(doc)
     assert doc.text.endswith("dries for a week in a bag.") and TITLES[0] not in doc.text

@@ -100,6 +100,36 @@ def test_structure_survives_in_markdown():
     assert "\n> Six. The" in text and "\n- Three. The" in text and "\n  - Four. The" in text
 
 
+def test_the_sign_by_which_a_heading_leads_to_itself_is_no_text():
+    for sign in ("¶", "#", "🔗", ""):
+        anchor = f'<a class=headerlink href="#part"><span>{sign}</span></a>'
+        text = text_of(ARTICLE.replace("A section</h2>", f"A section {anchor} of it</h2>"))
+        assert "\nA section of it\n" in text
+    cross = text_of(ARTICLE.replace("A section</h2>", 'A section of <a href="#part">spoons</a></h2>'))
+    assert "\nA section of spoons\n" in cross
+
+
+def test_line_numbers_beside_code_are_no_text():
+    code = "\n".join(f'<span class="source-line-no">{n:03}</span><span>call({n});</span>' for n in range(1, 4))
+    doc = run_stage(page(ARTICLE.replace("<h2>", f"<pre>{code}</pre><h2>")), extractor="learned")
+    assert "\ncall(1);\ncall(2);\ncall(3);\n" in doc.text
+
+
+def test_an_article_that_only_structured_data_hold_is_read_from_there():
+    article = f'{{"@type":"Article","articleBody":"{PROSE}"}}'
+    html = f'<html><body><script type="application/ld+json">{article}</script></body></html>'
+    doc = run_stage(html, extractor="learned")
+    assert (doc.text, doc.extraction_confidence, doc.page_type) == (PROSE, None, None)
+    assert not run_stage(html.replace("articleBody", "headline"), extractor="learned").text
+
+
+def test_what_a_style_hides_is_marked():
+    for style in ("display: none", "visibility:hidden", "color:red"):
+        found = walk(parse_html(page(f'<div style="{style}"><p>{PROSE}</p></div>')))
+        marks = found.marks[found.holders[found.texts.index(PROSE)]]
+        assert bool(marks & Mark.HIDDEN) == (style != "color:red")
+
+
 def test_the_languages_of_code_are_named():
     assert extract(parse_html(page(ARTICLE))).languages == ("python",)
 

@@ -17,7 +17,7 @@ def text_of(body: str) -> str:
     html = f"<html lang=en><head><title>T</title></head><body>{body}</body></html>".encode()
     doc = Document(url="https://example.org/page", html=html, content_type="text/html")
     assert isinstance(ParseStage()(doc), Document)
-    ExtractionStage(ExtractionConfig(min_words=0))(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0))(doc)
     return doc.text
 
 

@@ -45,7 +45,7 @@ def extract(html: str, content_type: str = "text/html", crawled_at: str = "2025-
     doc = Document(url="https://example.org/x", html=html.encode(), content_type=content_type, crawled_at=crawled_at)
     parsed = ParseStage()(doc)
     assert isinstance(parsed, Document)
-    return ExtractionStage(ExtractionConfig(**config))(doc), doc
+    return ExtractionStage(ExtractionConfig(**{"extractor": "trafilatura", **config}))(doc), doc
 
 
 def text_of(html: str, **kwargs) -> str:
@@ -158,7 +158,7 @@ def chosen(monkeypatch, found: str, estimate: list[str], chain: Chain | None = N
         url="https://example.org/x", html=f"<html><body>{body}</body></html>".encode(), content_type="text/html"
     )
     ParseStage()(doc)
-    ExtractionStage(ExtractionConfig(min_words=0), chain)(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0), chain)(doc)
     return doc.extractor
 
 

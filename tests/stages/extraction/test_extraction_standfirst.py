@@ -22,7 +22,7 @@ def lines_of(header: str, *, body: str = BODY, head: str = "") -> list[str]:
     html = f"<html lang=en><head><title>T</title>{head}</head><body>{article}</body></html>".encode()
     doc = Document(url="https://example.org/page", html=html, content_type="text/html")
     assert isinstance(ParseStage()(doc), Document)
-    ExtractionStage(ExtractionConfig(min_words=0))(doc)
+    ExtractionStage(ExtractionConfig(extractor="trafilatura", min_words=0))(doc)
     return doc.text.split("\n")
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from lxml.etree import iterwalk
 
+from crawler.stages.extraction.anchors import leads_to_itself
+
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
 
@@ -210,7 +212,7 @@ class _Walk:
         for event, element in walker:
             if element is body:
                 break
-            is_skipped = not isinstance(element.tag, str) or element.tag in _SKIPPED
+            is_skipped = _is_skipped(element)
             if event == "end":
                 if not is_skipped:
                     self._end(element)
@@ -286,11 +288,17 @@ def _open(page: Walked, element: Any, parent: int) -> int:
     return index
 
 
+def _is_skipped(element: Any) -> bool:
+    """True for what holds no text, and for a link of a heading to itself: "¶"."""
+    tag = element.tag
+    return not isinstance(tag, str) or tag in _SKIPPED or (tag == "a" and leads_to_itself(element))
+
+
 def _is_hidden(attributes: Any) -> bool:
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
-    style = attributes.get("style")
-    return bool(style) and "display:none" in style.replace(" ", "").lower()
+    style = (attributes.get("style") or "").replace(" ", "").lower()
+    return "display:none" in style or "visibility:hidden" in style
 
 
 def _code(text: str) -> str:
