@@ -187,7 +187,7 @@ class ExtractionStage:
             drop_line_numbers(tree)
         chain = cache(partial(self._chain_text, doc, tree))
         found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
-        if not found.text and b"articleBody" in doc.html:  # a text that only the page's structured data hold
+        if not found.text and count_words(chain()[0]) > found.words:  # it stands in data, or where lxml lost it
             return chain()
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score

@@ -24,8 +24,19 @@ def walked(body: str) -> Walked:
 
 def test_of_copies_the_likeliest_stays_and_of_equals_the_first():
     found = walked(f"<div><p>{LINE}</p></div><section><p>{LINE}</p></section><aside><p>{LINE}</p></aside>")
-    assert sorted(copies(found, [1, 5, 2])) == [0, 2]
-    assert sorted(copies(found, [3, 3, 3])) == [1, 2]
+    assert sorted(copies(found, [1, 5, 2])) == [(0, 1), (2, 1)]
+    assert sorted(copies(found, [3, 3, 3])) == [(1, 0), (2, 0)]
+
+
+def test_a_heading_stays_however_likely_its_copies_are_and_takes_their_odds():
+    crumbs = "<nav><ul><li><a href=/>Home</a></li><li>Spoons of wood</li></ul></nav>"
+    found = walked(f"{crumbs}<main><h1>Spoons of wood</h1><p>{PROSE}</p></main><div><p>Spoons of wood</p></div>")
+    assert found.texts[:3] == ["Home", "Spoons of wood", "Spoons of wood"]
+    assert copies(found, [0, 9, 1, 5, 9]) == [(1, 2)]  # a short paragraph may say it again
+    title = "The spoons of wood that our village makes"
+    parts = "".join(f"<p>Part {n}. {PROSE}</p>" for n in range(4))
+    body = f"<ul class=trail><li><a href=/>Home</a></li><li>{title}</li></ul><article><h1>{title}</h1>{parts}</article>"
+    assert extract(parse_html(page(body))).text.split("\n")[:2] == [title, f"Part 0. {PROSE}"]
 
 
 def test_siblings_code_cells_and_short_lines_are_no_copies():

@@ -120,7 +120,15 @@ def test_an_article_that_only_structured_data_hold_is_read_from_there():
     html = f'<html><body><script type="application/ld+json">{article}</script></body></html>'
     doc = run_stage(html, extractor="learned")
     assert (doc.text, doc.extraction_confidence, doc.page_type) == (PROSE, None, None)
-    assert not run_stage(html.replace("articleBody", "headline"), extractor="learned").text
+    menus = "".join(f"<nav><ul><li><a href=/{n}>Menu {n}</a></li></ul></nav>" for n in range(80))
+    assert run_stage(html.replace("<body>", f"<body>{menus}"), extractor="learned").text == PROSE
+    assert not run_stage(page(menus), extractor="learned").text  # the rules find no more than the blocks hold
+
+
+def test_what_is_offered_for_copying_is_no_text():
+    offer = f"<textarea>&lt;p&gt;One. {PROSE} {PROSE}&lt;/p&gt;</textarea>"
+    text = text_of(ARTICLE.replace("</article>", f"</article><div class=republish>{offer}</div>"))
+    assert text.count("One. The first paragraph") == 1
 
 
 def test_what_a_style_hides_is_marked():

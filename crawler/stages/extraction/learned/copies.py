@@ -12,26 +12,38 @@ from crawler.stages.extraction.learned.walk import Kind, Walked
 
 SHORTEST = 25
 """Characters of a block that can be a copy (with 60 the F1 on wcxb-dev is .001 less)."""
+SHORTEST_HEADING = 4
+"""Characters of a heading that an item of a list can be a copy of: the page's title at the end of its breadcrumbs."""
 _MEANT = frozenset({Kind.CODE, Kind.CELL})
+_NAMES = (Kind.HEADING, Kind.ITEM)
 
 
-def copies(page: Walked, odds: Sequence[int]) -> list[int]:
-    """The blocks that say what a likelier block says (of equal ones: the first), in no particular order."""
+def copies(page: Walked, odds: Sequence[int]) -> list[tuple[int, int]]:
+    """The blocks that say what another says, each with the one that stays: a heading, the likeliest, the first."""
     best: dict[str, int] = {}
     found = []
     for i, text in enumerate(page.texts):
-        if len(text) < SHORTEST or page.kinds[i] in _MEANT:
+        if len(text) < SHORTEST_HEADING or page.kinds[i] in _MEANT:
             continue
         other = best.setdefault(text, i)
-        if other == i or _are_siblings(page, i, other):
+        if other == i or not _may_be_copies(page, i, other):
             continue
-        if odds[i] > odds[other]:
+        if _rank(page, odds, i) > _rank(page, odds, other):
             best[text], other = i, best[text]
-            found.append(other)
+            found.append((other, i))
         else:
-            found.append(i)
+            found.append((i, other))
     return found
 
 
-def _are_siblings(page: Walked, one: int, two: int) -> bool:
-    return page.parents[page.holders[one]] == page.parents[page.holders[two]]
+def _may_be_copies(page: Walked, one: int, two: int) -> bool:
+    if page.parents[page.holders[one]] == page.parents[page.holders[two]]:
+        return False
+    if len(page.texts[one]) >= SHORTEST:
+        return True
+    kinds = page.kinds[one], page.kinds[two]
+    return kinds in (_NAMES, _NAMES[::-1])
+
+
+def _rank(page: Walked, odds: Sequence[int], block: int) -> tuple[bool, int]:
+    return page.kinds[block] == Kind.HEADING, odds[block]

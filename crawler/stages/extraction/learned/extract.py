@@ -43,6 +43,8 @@ class Found:
     """Of the code in the text, as classes name them, without repetition."""
     is_second: bool = False
     """True where the second opinion was asked."""
+    words: int = 0
+    """Of all blocks of the page, menus and all."""
 
 
 def extract(
@@ -79,12 +81,14 @@ def judge(
         sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
-        sums[copies(page, sums.tolist())] = IMPOSSIBLE
+        for copy, other in copies(page, sums.tolist()):
+            sums[other], sums[copy] = max(sums[other], sums[copy]), IMPOSSIBLE
     kept, expected = choose(probability(sums), sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
     text, languages = write(page, kept.tolist(), text_format)
-    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second)
+    words = int(numbers.words.sum())
+    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second, words)
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:

@@ -63,7 +63,7 @@ def _set(names: str) -> frozenset[str]:
 
 _SKIPPED = _set(
     "head script style template svg math iframe object embed canvas video audio map select option datalist "
-    "input img picture source progress meter"
+    "input img picture source progress meter textarea"
 )
 _INLINE = _set(
     "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
@@ -84,7 +84,6 @@ _KINDS = {
     "summary": Kind.HEADING,
     "legend": Kind.CAPTION,
     "button": Kind.CONTROL,
-    "textarea": Kind.CONTROL,
 } | {f"h{level}": Kind.HEADING for level in range(1, 7)}
 _MARKS = {
     "nav": Mark.NAV,
@@ -104,7 +103,6 @@ _MARKS = {
     "pre": Mark.PRE,
     "blockquote": Mark.QUOTE,
     "button": Mark.CONTROL,
-    "textarea": Mark.CONTROL,
     "figure": Mark.FIGURE,
     "dialog": Mark.HIDDEN,
 }
