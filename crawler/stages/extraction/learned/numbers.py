@@ -101,7 +101,10 @@ def features(page: Walked, scores: Scores, title: str = "") -> tuple[Column, Num
     _of_page(columns, numbers)
     _of_headings(columns, numbers)
     _of_neighbours(columns)
-    return np.stack([np.asarray(c, np.float32) for c in columns.values()], 1), numbers
+    matrix = np.empty((len(columns), numbers.size), np.float32)
+    for row, column in zip(matrix, columns.values(), strict=True):
+        row[:] = column
+    return matrix.T, numbers
 
 
 def _of_text(out: dict[str, Any], n: Numbers) -> None:
@@ -133,28 +136,28 @@ def _last(text: str) -> int:
 
 
 def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> None:
-    low, high, mean, line, same = ([0.0] * n.size for _ in range(5))
+    of_blocks = [scores.of_block(text) for text in n.page.texts]
+    low, high, mean, line, asked, unknown = zip(*of_blocks, strict=True) if of_blocks else ((),) * 6
+    n.known = 1.0 - sum(unknown) / max(sum(asked), 1)
     wanted = set(title.lower().split())
+    same = [_likeness(text, wanted) if wanted and len(text) < 300 else 0.0 for text in n.page.texts]
     seen: dict[str, int] = {}
     again = [0] * n.size
-    asked = unknown = 0
     for i, text in enumerate(n.page.texts):
-        if found := scores.of_words(text):
-            asked, unknown = asked + len(found), unknown + found.count(0.0)
-            low[i], high[i], mean[i] = min(found), max(found), sum(found) / len(found)
-        line[i] = scores.of_line(text)
-        if wanted and len(text) < 300:
-            own = set(text.lower().split())
-            same[i] = len(own & wanted) / len(own | wanted)
         again[i] = seen.get(text, 0)
         seen[text] = again[i] + 1
     out["word_low"], out["word_high"], out["word_mean"], out["line"] = low, high, mean, line
-    n.known = 1.0 - unknown / max(asked, 1)
     out["title"] = same
     titled = np.array(same) > 0.5
     out["since_title"] = _distance(titled)
     out["again"] = np.minimum(np.array(again), 20)
     out["copies"] = np.minimum(np.array([seen[text] for text in n.page.texts]), 20)
+
+
+def _likeness(text: str, wanted: set[str]) -> float:
+    """Words that both have, as a share of those that either has."""
+    own = set(text.lower().split())
+    return 0.0 if wanted.isdisjoint(own) else len(own & wanted) / len(own | wanted)
 
 
 def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ MAX_WORDS = 12
 LONGEST_LINE = 60
 """Characters of a block that is looked up as a whole."""
 MAX_REMEMBERED = 20_000
-"""Names and words, of each kind, whose scores are remembered; beyond it the memory starts anew."""
+"""Names, words and short blocks, of each kind, whose scores are remembered; beyond it the memory starts anew."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _ENDS = ".,:;!?()\"'"
 
@@ -58,6 +58,16 @@ def _hash(key: str) -> int:
     return crc32(key.encode("utf-8", "replace"))
 
 
+OfBlock = tuple[float, float, float, float, int, int]
+"""Lowest, highest and mean score of the words, that of the line, how many words were looked up and are not known."""
+
+
+def _of_block(words: list[float], line: float) -> OfBlock:
+    if not words:
+        return 0.0, 0.0, 0.0, line, 0, 0
+    return min(words), max(words), sum(words) / len(words), line, len(words), words.count(0.0)
+
+
 class Scores:
     """A table asked by names and words; pages repeat them, so that most are answered from memory."""
 
@@ -65,6 +75,7 @@ class Scores:
         self._score = score
         self._names: dict[tuple[str, str, str], tuple[float, float, float]] = {}
         self._words: dict[str, float] = {}
+        self._lines: dict[str, OfBlock] = {}
 
     def of_names(self, names: str, tag: str, parent: str) -> tuple[float, float, float]:
         """Sum, lowest and highest score of an element's names."""
@@ -75,6 +86,17 @@ class Scores:
             if len(self._names) >= MAX_REMEMBERED:
                 self._names.clear()
             found = self._names[key] = (sum(scores), min(scores), max(scores))
+        return found
+
+    def of_block(self, text: str) -> OfBlock:
+        """What the first words of a block and the block as a whole say. Menus stand on every page of a site."""
+        found = self._lines.get(text)
+        if found is None:
+            found = _of_block(self.of_words(text), self.of_line(text))
+            if len(text) <= LONGEST_LINE:
+                if len(self._lines) >= MAX_REMEMBERED:
+                    self._lines.clear()
+                self._lines[text] = found
         return found
 
     def of_words(self, text: str) -> list[float]:
