@@ -12,6 +12,7 @@ import datetime
 import json
 import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def report(results: list[Result], web: RealWeb, costs: dict[str, float], pages: 
     ]
     for r in results:
         reasons = ", ".join(f"{reason} {count}" for reason, count in r.verdicts.most_common() if reason != "kept")
-        lines += [f"Rejected by {r.name}: {reasons or 'nothing'}.", ""]
+        lines += [textwrap.fill(f"Rejected by {r.name}: {reasons or 'nothing'}.", 118, break_on_hyphens=False), ""]
     if costs:
         lines += ["| stage | CPU ms a page |", "|---|---|"]
         lines += [f"| {name} | {seconds * 1000:.1f} |" for name, seconds in costs.items()]
