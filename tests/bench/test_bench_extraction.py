@@ -8,15 +8,16 @@ import hashlib
 import numpy as np
 import pytest
 
+from bench.extraction import train as training
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
 from bench.extraction.odds import MIN_SITES, Odds
-from bench.extraction.train import forest_of, train, write_model
+from bench.extraction.train import Wordless, fit_blocks, forest_of, seen, train, write_model
 from bench.quality.eval_pages import Page, score
 from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.tables import name_hashes
+from crawler.stages.extraction.learned.tables import Scores, name_hashes
 
 LONG = "this sentence has more than five words and stands once"
 
@@ -100,6 +101,17 @@ def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
         write_model(train(pages), tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     assert read_model(tmp_path / "a.npz").columns == the_model().columns
+
+
+def test_a_part_of_the_training_pages_is_read_without_their_words(monkeypatch):
+    pytest.importorskip("catboost", reason="trains the model; not needed to run it")
+    pages = [site_page(f"s{n}.test", f"{LONG} on the site number {n}") for n in range(20)]
+    odds, read = Odds(pages), []
+    monkeypatch.setattr(training, "seen", lambda one, odds, kind: read.append(kind) or seen(one, odds, kind))
+    fit_blocks(pages, [seen(one, odds)[0] for one in pages], odds)
+    assert set(read) == {Wordless} and 5 <= len(read) <= 15
+    knows = [seen(pages[0], odds, kind)[1].known for kind in (Scores, Wordless)]
+    assert knows[0] > knows[1] == 0.0
 
 
 def test_the_forest_answers_as_the_library_that_grew_it():

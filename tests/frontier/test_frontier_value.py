@@ -325,6 +325,19 @@ def test_what_the_table_says_is_within_its_bound(frontier_run):
     frontier_run(scenario, delay=0.0)
 
 
+def test_shapes_that_were_never_asked_leave_room_in_the_table_for_those_that_are(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        found = [link(f"{HOST}/{c}{d}x/1") for c in "abcdefghij" for d in "klmnopqrst"]
+        await frontier.put([*found, *(Candidate(f"{HOST}/tag/{n}") for n in range(20))])
+        await crawl(frontier, by_name({"tag": (SHORT, 0)}))
+        rows = await shapes_of(frontier, "a.example")
+        assert sum(row.parked for row in rows) == 100  # all of the links, by the bound of their domain
+        assert len(rows) <= 32 + 1  # and a row for the others
+
+    frontier_run(scenario, delay=0.0, barren=10)
+
+
 def test_without_a_bound_nothing_is_parked(frontier_run):
     async def scenario(frontier: Frontier):
         assert frontier.limits == Limits(delay=0.0)

@@ -27,6 +27,14 @@ def test_the_best_place_of_a_link_counts():
     assert marks(f'<footer><a href="/x">{LONG}</a></footer><p><a href="/x#part">{LONG}</a>') == {"x": 0}
 
 
+def test_a_menu_in_a_footer_is_the_footer_and_a_footer_in_a_menu_no_better():
+    menu, link = "<nav>{}</nav>", f'<a href="/x">{LONG}</a>'
+    foot = marks(f"<footer>{link}</footer>")["x"]
+    assert (
+        marks(f"<footer>{menu.format(link)}</footer>") == marks(menu.format(f"<footer>{link}</footer>")) == {"x": foot}
+    )
+
+
 def test_a_tag_is_a_label():
     found = marks(f'<a href="/tag" rel="tag">{LONG}</a><a href="/post">{LONG}</a>')
     assert found["tag"] > found["post"] == 0

@@ -51,8 +51,8 @@ logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pa
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELSEWHERE = 0.5
-"""F1 that the model expects under which the chain's text is compared with all that the model saw: where it is longer,
-the page's text stands in its data (JSON-LD), or where lxml lost it."""
+"""F1 that the model expects under which the chain's text is compared with all that the model saw: where it has more
+letters, the page's text stands in its data (JSON-LD), or where lxml lost it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class ExtractionStage:
             drop_line_numbers(tree)
         chain = cache(partial(self._chain_text, doc, tree))
         found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
-        if found.confidence < _ELSEWHERE and count_words(chain()[0]) > found.words:
+        if found.confidence < _ELSEWHERE and sum(map(str.isalnum, chain()[0])) > found.letters:
             return chain()
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score

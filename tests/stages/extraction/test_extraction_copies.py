@@ -6,7 +6,7 @@ import numpy as np
 
 from crawler.stages.extraction.learned import tables
 from crawler.stages.extraction.learned.choice import choose
-from crawler.stages.extraction.learned.copies import SHORTEST, copies
+from crawler.stages.extraction.learned.copies import SHORTEST, copies, without_copies
 from crawler.stages.extraction.learned.extract import extract, judge
 from crawler.stages.extraction.learned.forest import IMPOSSIBLE, probability
 from crawler.stages.extraction.learned.model import KINDS, the_model
@@ -33,6 +33,7 @@ def test_a_heading_stays_however_likely_its_copies_are_and_takes_their_odds():
     found = walked(f"{crumbs}<main><h1>Spoons of wood</h1><p>{PROSE}</p></main><div><p>Spoons of wood</p></div>")
     assert found.texts[:3] == ["Home", "Spoons of wood", "Spoons of wood"]
     assert copies(found, [0, 9, 1, 5, 9]) == [(1, 2)]  # a short paragraph may say it again
+    assert without_copies(found, np.array([0, 9, 1, 5, 9])).tolist() == [0, IMPOSSIBLE, 9, 5, 9]
     title = "The spoons of wood that our village makes"
     parts = "".join(f"<p>Part {n}. {PROSE}</p>" for n in range(4))
     body = f"<ul class=trail><li><a href=/>Home</a></li><li>{title}</li></ul><article><h1>{title}</h1>{parts}</article>"
@@ -103,4 +104,5 @@ def test_scores_from_memory_are_those_of_the_table_and_the_memory_has_a_limit(mo
         for n in range(100):
             assert scores.of_words(f"Word{n}, word{n}") == [float(n), float(n)]
             assert scores.of_names(f"name{n}", "div", "body") == (0.0, 0.0, 0.0)
-    assert len(scores._words) <= 10 and len(scores._names) <= 10
+            assert scores.of_block(f"Word{n}, other") == (0.0, float(n), n / 2, 0.0, 2, 1 + (n == 0))
+    assert len(scores._words) <= 10 and len(scores._names) <= 10 and len(scores._lines) <= 10

@@ -126,6 +126,12 @@ def test_an_article_that_only_structured_data_hold_is_read_from_there():
     assert menus.extraction_confidence is not None and menus.extraction_confidence < 0.5
 
 
+def test_links_without_white_space_between_them_are_no_text_that_stands_elsewhere():
+    doc = run_stage(page("".join(f"<a href=/{n}>y</a>" for n in range(1_000))), extractor="learned")
+    assert doc.extraction_confidence is not None and doc.extraction_confidence < 0.5
+    assert doc.extractor in {"learned", "learned-second"}  # the rules part them, which makes more words of them
+
+
 def test_what_is_offered_for_copying_is_no_text():
     offer = f"<textarea>&lt;p&gt;One. {PROSE} {PROSE}&lt;/p&gt;</textarea>"
     text = text_of(ARTICLE.replace("</article>", f"</article><div class=republish>{offer}</div>"))

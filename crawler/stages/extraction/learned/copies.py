@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from crawler.stages.extraction.learned.forest import IMPOSSIBLE
 from crawler.stages.extraction.learned.walk import Kind, Walked
 
 SHORTEST = 25
@@ -16,6 +20,14 @@ SHORTEST_HEADING = 4
 """Characters of a heading that an item of a list can be a copy of: the page's title at the end of its breadcrumbs."""
 _MEANT = frozenset({Kind.CODE, Kind.CELL})
 _NAMES = (Kind.HEADING, Kind.ITEM)
+
+
+def without_copies(page: Walked, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Log odds of the blocks, where a copy is impossible and what stays is as likely as its likeliest copy."""
+    left = sums.copy()
+    for copy, other in copies(page, sums.tolist()):
+        left[other], left[copy] = max(left[other], left[copy]), IMPOSSIBLE
+    return left
 
 
 def copies(page: Walked, odds: Sequence[int]) -> list[tuple[int, int]]:

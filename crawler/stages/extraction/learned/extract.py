@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.choice import choose
-from crawler.stages.extraction.learned.copies import copies
+from crawler.stages.extraction.learned.copies import without_copies
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE, SCALE, probability
+from crawler.stages.extraction.learned.forest import SCALE, probability
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import Numbers, features
@@ -43,8 +43,8 @@ class Found:
     """Of the code in the text, as classes name them, without repetition."""
     is_second: bool = False
     """True where the second opinion was asked."""
-    words: int = 0
-    """Of all blocks of the page, menus and all."""
+    letters: int = 0
+    """Letters and digits of all blocks of the page, menus and all."""
 
 
 def extract(
@@ -81,14 +81,12 @@ def judge(
         sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
-        for copy, other in copies(page, sums.tolist()):
-            sums[other], sums[copy] = max(sums[other], sums[copy]), IMPOSSIBLE
+        sums = without_copies(page, sums)
     kept, expected = choose(probability(sums), sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
     text, languages = write(page, kept.tolist(), text_format)
-    words = int(numbers.words.sum())
-    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second, words)
+    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second, numbers.letters)
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:

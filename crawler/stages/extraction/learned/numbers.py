@@ -62,6 +62,8 @@ class Numbers:
         self.links = np.array(page.links, np.float64)
         self.counts = _character_counts(page.texts)
         self.chars = self.counts.sum(1)
+        self.letters = int(self.counts[:, [_LETTER, _UPPER, _DIGIT, _CJK]].sum())
+        """Letters and digits of all blocks."""
         self.words = self.counts[:, _SPACE] + 1.0 + self.counts[:, _CJK] / 2.0
         plain = self.chars - self.linked
         is_running = (self.chars >= 60) & (plain > self.chars * 0.6) & (self.marks[self.holder] & _ASIDE == 0)
