@@ -1,4 +1,4 @@
--- Which query parameters of a scope change its pages (crawler.urls.parameters); stands behind outcomes.lua, for ack.
+-- Which query parameters of a scope change its pages (crawler.urls.parameters); with common.lua, for ack.
 -- n:<scope> HASH parameter -> pairs of URLs that only it tells apart and whose page is the same; how many pages that were;
 -- in how many pairs one URL was without it; pairs whose pages differ; state; the hash of its name; an example.
 -- e:<scope> STRING: the latest pages, PLACES of them by hash: tag, hash of the values, page. 5,120 bytes, where any URL
