@@ -13,6 +13,7 @@ from lxml.etree import XPath
 from trafilatura.metadata import extract_author
 
 from crawler.stages.extraction.excerpt import excerpt_of
+from crawler.stages.extraction.source import Source
 
 _CUES = (
     "uthor",
@@ -31,17 +32,18 @@ _CUES = (
     "journalist",
 )
 """Every attribute value that trafilatura's author expressions accept contains one of them."""
+_IN_BYTES = {cue: cue.encode() for cue in _CUES}
+_ELEMENT = b"<AUTHOR"
+"""In other spellings it contains a cue."""
 
 
-_VALUES = XPath("//@*", smart_strings=False)
-
-
-def find_author(tree: Any) -> str | None:
-    """The by-line that trafilatura finds in `tree`, or None."""
-    values = "\n".join(_VALUES(tree))
-    cues = tuple(cue for cue in _CUES if cue in values)
-    if not cues and tree.find(".//author") is None:
-        return None
+def find_author(tree: Any, source: Source | None = None) -> str | None:
+    """The by-line that trafilatura finds in `tree`, or None. `source`: the page that the tree was made of."""
+    cues = _CUES
+    if source is not None and source.is_plain:
+        cues = tuple(cue for cue, found in _IN_BYTES.items() if found in source.html)
+        if not cues and _ELEMENT not in source.html:
+            return None
     places = _places(cues)(tree)
     if not places:
         return None

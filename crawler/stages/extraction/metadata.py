@@ -13,6 +13,7 @@ from trafilatura.metadata import examine_meta, extract_license, extract_meta_jso
 
 from crawler.stages.extraction.bylines import find_author
 from crawler.stages.extraction.dates import read_date
+from crawler.stages.extraction.source import Source
 from crawler.stages.extraction.title import find_title
 
 _SPDX = re.compile(r"CC (BY(?:-NC)?(?:-ND|-SA)?|ZERO) ([1-9]\.[0-9])", re.IGNORECASE)
@@ -35,11 +36,14 @@ class Metadata:
     """SPDX identifier of a Creative Commons licence."""
 
 
-def read_metadata(tree: Any, url: str, max_date: str | None = None, *, search_author: bool = True) -> Metadata:
+def read_metadata(
+    tree: Any, url: str, max_date: str | None = None, *, search_author: bool = True, source: Source | None = None
+) -> Metadata:
     """Read title, description, author, date and licence off the parsed page.
 
     `search_author` looks for a by-line in the page where the metadata name no author (`bylines.py`).
     `max_date` (ISO date, the day of the fetch) bounds publication dates, so that a replay finds the same one.
+    `source`, the page that the tree was made of, spares searches for what it does not hold.
     Whatever a page contains, missing values are the worst that happens.
     """
     found = _attempt(examine_meta, tree)
@@ -48,13 +52,14 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, search_au
     if found.author and " " not in found.author:
         found.author = None
     found = _attempt(extract_meta_json, tree, found) or found
-    author = found.author or (_attempt(find_author, tree) if search_author else None)
+    author = found.author or (_attempt(find_author, tree, source) if search_author else None)
+    may_be_licensed = source is None or source.may_name_a_licence()
     return Metadata(
         title=_short(found.title or _attempt(find_title, tree, url)),
         description=_short(found.description),
         author=_short(author, _MAX_AUTHOR_CHARS),
         pub_date=_date(tree, url, max_date),
-        license_tag=spdx(_attempt(extract_license, tree)),
+        license_tag=spdx(_attempt(extract_license, tree)) if may_be_licensed else None,
     )
 
 

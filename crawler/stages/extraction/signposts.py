@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+
+import regex
 
 from crawler.stages.extraction.signpost_phrases import (
     CONTROLS,
@@ -41,6 +44,12 @@ _BUTTONS = re.compile(
 )
 _CREDIT = re.compile(alternatives(CREDITS), re.IGNORECASE)
 _BY_NAME = re.compile(r"\(?(?:Photo|Image|Picture|Illustration|Video)s? (?:by|via|courtesy of) [A-ZÀ-Þ@][^:]{1,60}\)?")
+_SHORT_ONES = tuple(
+    regex.compile(pattern.pattern + rest, pattern.flags & re.IGNORECASE)
+    for pattern, rest in ((_SIGNPOST, ""), (_BUTTONS, ""), (_CREDIT, ".*"), (_BY_NAME, ""))
+)
+"""The same for the one engine that says of three characters whether a match could begin so."""
+_BEGINNING, _ITEM = 3, "- "
 _FORM = re.compile(alternatives(FORMS), re.IGNORECASE)
 _FORM_WORDS = literals(FORMS)
 _INVITATION = re.compile(rf"\b{alternatives(INVITATIONS)}", re.IGNORECASE)
@@ -64,11 +73,24 @@ def is_signpost(line: str, *, has_forms: bool = True) -> bool:
     stripped = line.strip()
     if not stripped or line.startswith(_CODE):
         return False
-    if len(stripped) <= LONGEST and (
-        _SIGNPOST.fullmatch(stripped) or _BUTTONS.fullmatch(stripped) or _is_credit(stripped)
-    ):
+    if len(stripped) <= LONGEST and _may_begin(_beginning(stripped)) and _is_short_one(stripped):
         return True
     return has_forms and len(stripped) <= LONGEST_FORM and bool(_FORM.search(stripped) and _INVITATION.search(stripped))
+
+
+def _beginning(line: str) -> str:
+    """A few characters of a line that is not empty, as many behind the mark of a list item."""
+    return line[: _BEGINNING + len(_ITEM)] if line.startswith(_ITEM) else line[:_BEGINNING]
+
+
+@lru_cache(maxsize=16_384)
+def _may_begin(beginning: str) -> bool:
+    """False where no short signpost begins with these characters; what is not ASCII may be one."""
+    return not beginning.isascii() or any(one.fullmatch(beginning, partial=True) for one in _SHORT_ONES)
+
+
+def _is_short_one(line: str) -> bool:
+    return bool(_SIGNPOST.fullmatch(line) or _BUTTONS.fullmatch(line) or _is_credit(line))
 
 
 def _is_credit(line: str) -> bool:

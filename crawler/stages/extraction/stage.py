@@ -43,6 +43,7 @@ from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
+from crawler.stages.extraction.source import Source
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
@@ -152,7 +153,9 @@ class ExtractionStage:
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
         search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
-        found = read_metadata(tree, doc.url, doc.crawled_at[:10] or None, search_author=search_author)
+        found = read_metadata(
+            tree, doc.url, doc.crawled_at[:10] or None, search_author=search_author, source=Source(doc.html)
+        )
         doc.title = found.title or doc.title
         doc.description = found.description or doc.description
         doc.author = found.author or doc.author

@@ -16,6 +16,7 @@ from bench.quality.eval_pages import labelled
 from crawler.stages.extraction import bylines, dates
 from crawler.stages.extraction.bylines import find_author
 from crawler.stages.extraction.excerpt import excerpt_of
+from crawler.stages.extraction.source import Source
 from tests.support.places import SHARED_DATA
 
 CLASSES = (
@@ -84,7 +85,14 @@ def test_authors_and_dates_of_real_pages_are_found_in_their_excerpts():
 
 def test_a_page_that_names_no_author_anywhere_is_not_searched(monkeypatch):
     monkeypatch.setattr(bylines, "_places", None)
-    assert find_author(lxml_html.fromstring('<p class="lead">Ada</p>')) is None
+    assert find_author(None, Source(b'<p class="lead">Ada</p>')) is None
+
+
+@pytest.mark.parametrize("markup", ['<p class="author">Ada</p>', "<AUTHOR>Ada</AUTHOR>", "<author>Ada</author>"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-le"])
+def test_a_page_that_names_one_is_searched_in_whatever_bytes_it_came(markup, encoding):
+    page = f"<html><body><h1>Birch</h1>{markup}</body></html>"
+    assert find_author(lxml_html.fromstring(page), Source(page.encode(encoding))) == "Ada"
 
 
 def test_an_excerpt_is_as_small_as_the_places_in_it():

@@ -247,7 +247,8 @@ def test_the_second_opinion_is_asked_on_doubtful_articles_of_a_bearable_size_alo
     assert is_asked(LEAST, MOST_BLOCKS, 0.95, 0.0)
     assert not is_asked(LEAST - 0.01, 10, 0.5, 0.0) and not is_asked(0.9, MOST_BLOCKS + 1, 0.5, 0.0)
     assert not is_asked(0.9, 10, 0.97, 0.0)  # sure enough of a page that is like others
-    assert is_asked(0.9, 10, 0.97, 0.5) and is_asked(0.9, 10, 1.0, 1.0)  # not of a strange one
+    assert is_asked(0.9, 10, 0.97, 0.5) and is_asked(0.9, 10, 0.985, 1.0)  # not of a strange one
+    assert not is_asked(0.9, 10, 0.992, 1.0)  # unless it promises more than any text needs
 
 
 def test_an_article_in_unknown_words_is_stranger_and_asks():
@@ -261,7 +262,9 @@ def test_an_article_in_unknown_words_is_stranger_and_asks():
 
 def test_a_line_that_only_the_second_opinion_takes_can_win_and_one_that_it_leaves_can_lose():
     doubtful = strange("Subscribe to our weekly letter and get the best stories of the week by mail.")
-    body = strange(ARTICLE.replace("</article>", "")) + f"<div class=newsletter><p>{doubtful}</p></div></article>"
+    older = "".join(f"<li><a href=/{n}>{strange('Older story of the week')} {n}</a></li>" for n in range(12))
+    box = f"<div class=newsletter><p>{doubtful}</p><ul>{older}</ul></div></article>"
+    body = strange(ARTICLE.replace("</article>", "")) + box
 
     def asked(opinion: str) -> str:
         found = extract(parse_html(page(body)), opinion=lambda: opinion)

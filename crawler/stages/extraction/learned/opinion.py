@@ -20,7 +20,7 @@ FULL = 0.5
 """Probability of an article from which the opinion has its full weight (of .25, .5 and 1; same sources)."""
 LEAST = 0.1
 """Probability of an article under which nobody is asked."""
-SURE, STRANGE_MARGIN = 0.96, 0.05
+SURE, STRANGE_MARGIN = 0.96, 0.03
 """Expected F1 from which nobody is asked; a wholly strange page would have to promise the sum of both, and is asked."""
 FAMILIAR, STRANGE = 0.8, 0.5
 """Share of known words from which a page is not strange at all, and up to which it is wholly strange. Nine in ten pages

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
-from lxml.etree import iterwalk
+from lxml.etree import Comment, Entity, ProcessingInstruction, iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
 
@@ -69,7 +70,13 @@ _INLINE = _set(
     "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
     "small span strike strong sub sup time tt u var wbr data output meta link"
 )
-_BREAKS = frozenset({"br", "hr"})
+_IN_LINE, _BREAK, _SKIP = range(3)
+_ROLE_OF: dict[Any, int] = {
+    **dict.fromkeys(_INLINE, _IN_LINE),
+    **dict.fromkeys(("br", "hr"), _BREAK),
+    **dict.fromkeys(_SKIPPED | {Comment, ProcessingInstruction, Entity}, _SKIP),
+}
+"""By tag: what stands in a line, what ends one, and what holds no text; every other element has lines of its own."""
 _KINDS = {
     "p": Kind.PARAGRAPH,
     "li": Kind.ITEM,
@@ -157,36 +164,6 @@ class Walked:
     head: dict[str, str] = field(default_factory=dict)
 
 
-class _Pen:
-    """Collects the text of the block that is being read."""
-
-    def __init__(self, page: Walked) -> None:
-        self.page = page
-        self.pieces: list[str] = []
-        self.linked = self.links = 0
-
-    def write(self, text: str, in_link: bool) -> None:
-        self.pieces.append(text)
-        if in_link:
-            self.linked += len(text.strip())
-
-    def end(self, holder: int, in_code: bool) -> None:
-        """Close the block: what was written becomes one, if there is anything."""
-        if not self.pieces:
-            return
-        text = "".join(self.pieces)
-        text = _code(text) if in_code else " ".join(text.split())
-        if text and len(self.page.texts) < MAX_BLOCKS:
-            page = self.page
-            page.texts.append(text)
-            page.kinds.append(Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT))
-            page.holders.append(holder)
-            page.linked.append(min(self.linked, len(text)))
-            page.links.append(self.links)
-        self.pieces.clear()
-        self.linked = self.links = 0
-
-
 def walk(tree: Any) -> Walked:
     """Blocks and elements of a parsed page; those of the whole tree where it has no body."""
     body = tree if tree.tag == "body" else tree.find(".//body")
@@ -198,57 +175,69 @@ class _Walk:
 
     def __init__(self) -> None:
         self.page = Walked()
-        self.pen = _Pen(self.page)
         self.open = [0]
-        self.links = self.codes = 0
+        self.pieces: list[str] = []
+        self.linked = self.links = 0
+        """Of the block that is being written: characters in links, and links."""
+        self.anchors = self.codes = 0
+        """Links and elements of code that are open."""
 
     def over(self, body: Any) -> Walked:
+        """Called for every element of every page: what is asked of each stands here, not in functions of its own."""
         _open(self.page, body, -1)
         self._write(body.text)
+        role_of, write, is_skipped = _ROLE_OF.get, self._write, False
         walker = iterwalk(body, events=("start", "end"))
         next(walker)
         for event, element in walker:
             if element is body:
                 break
-            is_skipped = _is_skipped(element)
-            if event == "end":
-                if not is_skipped:
-                    self._end(element)
-                self._write(element.tail)
-            elif is_skipped:
-                walker.skip_subtree()
+            tag = element.tag
+            role = role_of(tag)
+            if event == "start":
+                is_skipped = role is _SKIP or (tag == "a" and leads_to_itself(element))
+                if is_skipped:
+                    walker.skip_subtree()
+                    continue  # the next event is its end
+                self._start(element, tag, role)
+                if text := element.text:
+                    write(text)
             else:
-                self._start(element)
-                self._write(element.text)
-        self.pen.end(0, False)
+                if not is_skipped:
+                    self._end(element, tag, role)
+                is_skipped = False
+                if text := element.tail:
+                    write(text)
+        self._end_block(0, False)
         self.page.ends[0] = len(self.page.texts)
         return self.page
 
     def _write(self, text: str | None) -> None:
         if text:
-            self.pen.write(text, self.links > 0)
+            self.pieces.append(text)
+            if self.anchors:
+                self.linked += len(text.strip())
 
-    def _start(self, element: Any) -> None:
-        tag = element.tag
-        if tag in _INLINE:
+    def _start(self, element: Any, tag: str, role: int | None) -> None:
+        if role is _IN_LINE:
             if tag == "a" and element.get("href"):
+                self.anchors += 1
                 self.links += 1
-                self.pen.links += 1
-        elif tag in _BREAKS:
+        elif role is _BREAK:
             self._break()
         else:
-            self.pen.end(self.open[-1], self.codes > 0)
+            self._end_block(self.open[-1], self.codes > 0)
             self.open.append(_open(self.page, element, self.open[-1]))
             self.codes += tag == "pre"
 
-    def _end(self, element: Any) -> None:
-        tag = element.tag
-        if tag in _INLINE:
-            self.links -= tag == "a" and bool(element.get("href"))
-            if tag == "code" and self.codes and "class" in element.attrib:
+    def _end(self, element: Any, tag: str, role: int | None) -> None:
+        if role is _IN_LINE:
+            if tag == "a":
+                self.anchors -= bool(element.get("href"))
+            elif tag == "code" and self.codes and "class" in element.attrib:
                 self.page.languages.setdefault(self.open[-1], element.get("class"))
-        elif tag not in _BREAKS:
-            self.pen.end(self.open[-1], self.codes > 0)
+        elif role is not _BREAK:
+            self._end_block(self.open[-1], self.codes > 0)
             self.page.ends[self.open.pop()] = len(self.page.texts)
             self.codes -= tag == "pre"
 
@@ -256,11 +245,27 @@ class _Walk:
         """A line break ends a block, except in code and in a heading."""
         holder = self.open[-1]
         if self.codes:
-            self.pen.write("\n", False)
+            self.pieces.append("\n")
         elif _KINDS.get(self.page.tags[holder]) is Kind.HEADING:
-            self.pen.write(" ", False)
+            self.pieces.append(" ")
         else:
-            self.pen.end(holder, False)
+            self._end_block(holder, False)
+
+    def _end_block(self, holder: int, in_code: bool) -> None:
+        """Close the block: what was written becomes one, if there is anything."""
+        if not self.pieces:
+            return
+        text = "".join(self.pieces)
+        text = _code(text) if in_code else " ".join(text.split())
+        page = self.page
+        if text and len(page.texts) < MAX_BLOCKS:
+            page.texts.append(text)
+            page.kinds.append(Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT))
+            page.holders.append(holder)
+            page.linked.append(min(self.linked, len(text)))
+            page.links.append(self.links)
+        self.pieces.clear()
+        self.linked = self.links = 0
 
 
 def _open(page: Walked, element: Any, parent: int) -> int:
@@ -270,10 +275,10 @@ def _open(page: Walked, element: Any, parent: int) -> int:
     marks |= _MARKS.get(tag, 0)
     names = ""
     if attributes:
-        names = " ".join(value for name in _NAMES if (value := attributes.get(name)))[:400]
+        names = " ".join([value for name in _NAMES if (value := attributes.get(name))])[:400]
         marks |= _ROLES.get(attributes.get("role", ""), 0)
-        marks |= Mark.COMMENT if _COMMENT.search(names) else 0
-        marks |= Mark.OTHERS if _OTHERS.search(names) else 0
+        if names:
+            marks |= _said_by(names)
         if _is_hidden(attributes):
             marks |= Mark.HIDDEN
     page.parents.append(parent)
@@ -286,17 +291,20 @@ def _open(page: Walked, element: Any, parent: int) -> int:
     return index
 
 
-def _is_skipped(element: Any) -> bool:
-    """True for what holds no text, and for a link of a heading to itself: "¶"."""
-    tag = element.tag
-    return not isinstance(tag, str) or tag in _SKIPPED or (tag == "a" and leads_to_itself(element))
+@lru_cache(maxsize=8_192)
+def _said_by(names: str) -> int:
+    """The marks that names give; a site repeats them all over its pages."""
+    return (Mark.COMMENT if _COMMENT.search(names) else 0) | (Mark.OTHERS if _OTHERS.search(names) else 0)
 
 
 def _is_hidden(attributes: Any) -> bool:
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
-    style = (attributes.get("style") or "").replace(" ", "").lower()
-    return "display:none" in style or "visibility:hidden" in style
+    style = attributes.get("style")
+    if not style:
+        return False
+    plain = style.replace(" ", "").lower()
+    return "display:none" in plain or "visibility:hidden" in plain
 
 
 def _code(text: str) -> str:
