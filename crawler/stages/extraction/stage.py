@@ -38,12 +38,12 @@ from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.markdown import as_markdown, blocks_of
-from crawler.stages.extraction.metadata import read_metadata
+from crawler.stages.extraction.metadata.read import read_metadata
+from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.signposts import without_signposts
-from crawler.stages.extraction.source import Source
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
@@ -152,10 +152,7 @@ class ExtractionStage:
         return captured
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
-        search_author = self._extractor != "resiliparse"  # who asks for speed gets the author the metadata name
-        found = read_metadata(
-            tree, doc.url, doc.crawled_at[:10] or None, search_author=search_author, source=Source(doc.html)
-        )
+        found = read_metadata(tree, doc.url, doc.crawled_at[:10] or None, source=Source(doc.html))
         doc.title = found.title or doc.title
         doc.description = found.description or doc.description
         doc.author = found.author or doc.author

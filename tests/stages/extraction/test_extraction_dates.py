@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from crawler.stages.extraction.dates import read_date
+from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.parse.stage import parse_html
 
 URL = "https://example.org/page"
@@ -12,7 +14,7 @@ URL = "https://example.org/page"
 
 def date_of(head: str = "", body: str = "", url: str = URL, max_date: str = "2026-01-01") -> str | None:
     tree = parse_html(f"<html><head>{head}</head><body><main><h1>T</h1>{body}<p>Words.</p></main></body></html>")
-    return read_date(tree, url, max_date)
+    return read_metadata(tree, url, max_date).pub_date
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,34 @@ def test_a_version_number_in_the_title_is_no_date():
 
 def test_a_date_after_the_fetch_is_a_mistake():
     assert date_of('<meta name="date" content="2024-03-05">', max_date="2023-01-01") is None
+
+
+PUBLISHED = '<meta property="article:published_time" content="2024-03-06T10:00:00Z">'
+
+
+def linked(**said: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(said)}</script>'
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "url", "day"),
+    [
+        (PUBLISHED, "", "https://example.org/2024/03/05/title", "2024-03-05"),  # the address knows the local day
+        (PUBLISHED + linked(datePublished="2024-03-05"), "", URL, "2024-03-05"),
+        (PUBLISHED, '<time datetime="2024-03-05">', URL, "2024-03-06"),
+        (
+            "",
+            '<time datetime="2024-03-06"></time><time itemprop="datePublished" datetime="2024-03-05">',
+            URL,
+            "2024-03-05",
+        ),
+        (linked(dateCreated="2024-03-06", uploadDate="2024-03-05"), "", URL, "2024-03-05"),
+        (linked(datePublished="1970-01-01") + PUBLISHED, "", URL, "2024-03-06"),  # nobody said when
+        (linked(datePublished="2031-01-01") + PUBLISHED, "", URL, "2024-03-06"),  # after the fetch
+        (linked(datePublished="soon") + PUBLISHED, "", URL, "2024-03-06"),
+        ('<meta name="citation_date" content="2024/03/05">', "", URL, "2024-03-05"),
+        ("", "", "https://example.org/2024/13/05/title", None),
+    ],
+)
+def test_of_several_dates_the_one_that_is_meant_best_counts(head, body, url, day):
+    assert date_of(head, body, url) == day

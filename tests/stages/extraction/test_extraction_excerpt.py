@@ -1,4 +1,4 @@
-"""An excerpt of a page answers the searches for authors and dates as the whole page does."""
+"""An excerpt of a page answers the search for dates, and any search by attributes, as the whole page does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from lxml import html as lxml_html
 from trafilatura.metadata import extract_author
 
 from bench.quality.eval_pages import labelled
-from crawler.stages.extraction import bylines, dates
-from crawler.stages.extraction.bylines import find_author
-from crawler.stages.extraction.excerpt import excerpt_of
-from crawler.stages.extraction.source import Source
+from crawler.stages.extraction.metadata import dates
+from crawler.stages.extraction.metadata.excerpt import excerpt_of
 from tests.support.places import SHARED_DATA
 
 CLASSES = (
@@ -66,33 +64,20 @@ def options():
 
 @settings(max_examples=300, deadline=None)
 @given(PAGES)
-def test_authors_and_dates_of_an_excerpt_are_those_of_the_page(page):
+def test_dates_of_an_excerpt_are_those_of_the_page(page):
     tree = lxml_html.fromstring(page)
-    assert find_author(tree) == extract_author(tree)
     assert dates._of_elements(tree, options(), dates._readers()) == date_of_whole_page(tree)
 
 
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
-def test_authors_and_dates_of_real_pages_are_found_in_their_excerpts():
+def test_dates_of_real_pages_are_found_in_their_excerpts():
     found = 0
     for page in islice(labelled(SHARED_DATA, None), 150):
         tree = lxml_html.fromstring(page.html)
-        author, date = extract_author(tree), date_of_whole_page(tree)
-        assert (find_author(tree), dates._of_elements(tree, options(), dates._readers())) == (author, date)
-        found += bool(author) + bool(date)
-    assert found > 50
-
-
-def test_a_page_that_names_no_author_anywhere_is_not_searched(monkeypatch):
-    monkeypatch.setattr(bylines, "_places", None)
-    assert find_author(None, Source(b'<p class="lead">Ada</p>')) is None
-
-
-@pytest.mark.parametrize("markup", ['<p class="author">Ada</p>', "<AUTHOR>Ada</AUTHOR>", "<author>Ada</author>"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-le"])
-def test_a_page_that_names_one_is_searched_in_whatever_bytes_it_came(markup, encoding):
-    page = f"<html><body><h1>Birch</h1>{markup}</body></html>"
-    assert find_author(lxml_html.fromstring(page), Source(page.encode(encoding))) == "Ada"
+        date = date_of_whole_page(tree)
+        assert dates._of_elements(tree, options(), dates._readers()) == date
+        found += bool(date)
+    assert found > 25
 
 
 def test_an_excerpt_is_as_small_as_the_places_in_it():
@@ -106,4 +91,4 @@ def test_an_excerpt_is_as_small_as_the_places_in_it():
 
 def test_the_root_is_its_own_excerpt():
     tree = lxml_html.fromstring('<div class="author">Ada Lovelace</div>')
-    assert extract_author(excerpt_of([tree])) == "Ada Lovelace" == find_author(tree)
+    assert extract_author(excerpt_of([tree])) == "Ada Lovelace"

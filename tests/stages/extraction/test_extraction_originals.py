@@ -12,8 +12,8 @@ import htmldate.extractors
 import pytest
 from trafilatura import main_extractor
 
-from crawler.stages import extraction
-from crawler.stages.extraction import dates, faster, originals
+from crawler.stages.extraction import faster, metadata, originals
+from crawler.stages.extraction.metadata import dates
 from crawler.stages.extraction.stage import trafilatura_text
 from crawler.stages.parse.stage import parse_html
 from demo.pages import load_web
@@ -142,16 +142,16 @@ HEAD = '<html><head><meta property="article:published_time" content="2024-03-05T
 
 
 def forget_readers(monkeypatch):
-    monkeypatch.delitem(sys.modules, "crawler.stages.extraction.date_readers", raising=False)
-    monkeypatch.delattr(extraction, "date_readers", raising=False)
+    monkeypatch.delitem(sys.modules, "crawler.stages.extraction.metadata.date_readers", raising=False)
+    monkeypatch.delattr(metadata, "date_readers", raising=False)
 
 
 def test_a_missing_part_of_htmldate_costs_its_own_order_and_not_the_date(monkeypatch, caplog):
     monkeypatch.delattr(htmldate.extractors, "extract_url_date")
     forget_readers(monkeypatch)
     tree = parse_html(HEAD)
-    assert dates.read_date(tree, "https://example.org/", "2026-01-01") == "2024-03-05"
-    assert dates.read_date(tree, "https://example.org/", "2023-01-01") is None
+    assert dates.read_date(tree, "https://example.org/", (), "2026-01-01") == "2024-03-05"
+    assert dates.read_date(tree, "https://example.org/", (), "2023-01-01") is None
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "extract_url_date" in caplog.text
 
@@ -159,5 +159,5 @@ def test_a_missing_part_of_htmldate_costs_its_own_order_and_not_the_date(monkeyp
 def test_a_part_of_htmldate_that_takes_other_arguments_is_as_good_as_missing(monkeypatch, caplog):
     monkeypatch.setattr(htmldate.core, "json_search", lambda tree: None)
     forget_readers(monkeypatch)
-    assert dates.read_date(parse_html(HEAD), "https://example.org/", "2026-01-01") == "2024-03-05"
+    assert dates.read_date(parse_html(HEAD), "https://example.org/", (), "2026-01-01") == "2024-03-05"
     assert "takes other arguments now" in caplog.text

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from bench.quality import eval_text
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.extraction.metadata import spdx
 from crawler.stages.extraction.stage import Chain, ExtractionStage, trafilatura_text
 from crawler.stages.parse.stage import ParseStage, parse_html
 from crawler.stages.text.normal import normalise
@@ -271,20 +270,6 @@ def test_text_is_kept_in_one_form(raw, kept):
 def test_normal_form_is_stable(text):
     once = normalise(text)
     assert normalise(once) == once
-
-
-@pytest.mark.parametrize(
-    ("licence", "tag"),
-    [
-        ("CC BY-SA 4.0", "CC-BY-SA-4.0"),
-        ("CC ZERO 1.0", "CC0-1.0"),
-        ("All rights reserved", None),
-        (None, None),
-        ("CC BY", None),
-    ],
-)
-def test_a_licence_is_named_by_its_spdx_identifier(licence, tag):
-    assert spdx(licence) == tag
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)

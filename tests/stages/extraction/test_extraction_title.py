@@ -1,10 +1,10 @@
-"""The title of a page is its own headline, not the site's name above it."""
+"""The title of a page is what it calls itself, not the site's name above it or behind it."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.stages.extraction.metadata import read_metadata
+from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.parse.stage import parse_html
 
 URL = "https://spoons.example/carving/birch.html"
@@ -37,7 +37,6 @@ def test_a_headline_that_leads_to_the_site_and_ends_the_declared_title_is_its_na
         ("Spoons | Carving birch", OWN, "Carving birch"),  # no link
         ("Spoons | Carving birch", '<h1><a href="birch.html#top">Carving birch</a></h1>', "Carving birch"),  # to itself
         ("Spoons | Carving birch", '<h1><a href="/ash">Carving</a> birch</h1>', "Carving birch"),  # a part is linked
-        ("Carving birch", '<h1><a href="/">Spoons</a></h1>', "Spoons"),  # not said twice
         ("Spoons 3.2 documentation", SITE, "Spoons 3.2 documentation"),  # the front page
         ("On Spoons 3.2 documentation", SITE, "Spoons 3.2 documentation"),  # no divider before it
         ("", SITE, "Spoons 3.2 documentation"),
@@ -45,3 +44,42 @@ def test_a_headline_that_leads_to_the_site_and_ends_the_declared_title_is_its_na
 )
 def test_any_other_headline_is_the_title(declared, body, title):
     assert title_of(declared, body) == title
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Carving birch | Tove writes</title>", "", "Carving birch"),
+        (
+            "<title>Tove writes | Carving birch</title><meta property=og:site_name content='Tove writes'>",
+            "",
+            "Carving birch",
+        ),
+        ("<title>Carving birch - Spoons</title>", "", "Carving birch"),  # the host says that these are spoons
+        ("<title>Carving birch - Spoons Limited</title>", "", "Carving birch"),
+        ("<title>All about spoons: birch - Spoons</title>", "<h1>All about spoons</h1>", "All about spoons"),
+        ("<title>Carving - birch and ash</title>", "", "Carving - birch and ash"),
+        ("<title>Carving birch · Page 2 of 3</title>", "", "Carving birch · Page 2 of 3"),
+        ("<title>x</title><meta property=og:title content='Carving birch'>", "", "Carving birch"),
+        ("<title>Spoons</title>", "<h1>Everything of wood</h1>", "Spoons"),  # the front page
+        ("<title>Carving birch</title>", "<h1>Spoons</h1>", "Carving birch"),
+        ("<title>Carving birch - how to</title>", "<h1>Letters</h1><h1>Carving birch</h1>", "Carving birch"),
+        ("<title>Savepoints</title>", "<h1>1. Syntax</h1><h1>2. Savepoints</h1>", "Savepoints"),
+        ("<title>Birch, how to carve it</title>", "<h1>Carving birch</h1>", "Carving birch"),
+        ("<title>Spoons 7</title>", "<h1>How to carve<br>birch</h1>", "Spoons 7"),
+        ("", "<h1>How to carve<br>birch <em>well</em></h1>", "How to carve birch well"),
+        ("<title>vector&lt;int&gt; explained</title>", "<h1>vector&lt;int&gt; explained</h1>", "vector<int> explained"),
+        ("<meta property=og:title content='Carving &lt;b&gt;birch&lt;/b&gt;'>", "", "Carving birch"),
+        ("<title>Carving birch</title>", "<h1>" + "Words. " * 60 + "</h1>", "Carving birch"),
+        ("", "", None),
+    ],
+)
+def test_a_confirmed_headline_is_the_title_or_else_the_declared_one_without_the_name_of_the_site(head, body, title):
+    tree = parse_html(f"<html><head>{head}</head><body>{body}<p>Text.</p></body></html>")
+    assert read_metadata(tree, URL).title == title
+
+
+def test_a_headline_that_linked_data_confirm_is_the_title():
+    data = '<script type="application/ld+json">{"@type": "Article", "headline": "Carving birch by hand"}</script>'
+    tree = parse_html(f"<html><head><title>Blog</title>{data}</head><body><h1>Carving birch</h1></body></html>")
+    assert read_metadata(tree, URL).title == "Carving birch"

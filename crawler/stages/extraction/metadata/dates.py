@@ -1,12 +1,15 @@
 """The publication date is what a page says about itself in places made for saying so.
 
-htmldate's readers in htmldate's order, without those that search running text: on documentation these find the dates of
-code examples, of footnotes and of other people's works. No date is better than a wrong one.
+The address, the page's linked data and its head, a `<time>` that is called the date of publication or is the first one;
+then htmldate's readers in htmldate's order, without those that search running text: on documentation these find the
+dates of code examples, of footnotes and of other people's works. No date is better than a wrong one.
 """
 
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import cache
 from types import ModuleType
@@ -14,7 +17,9 @@ from typing import Any
 
 from htmldate import find_date
 
-from crawler.stages.extraction.excerpt import excerpt_of
+from crawler.stages.extraction.metadata.excerpt import excerpt_of
+from crawler.stages.extraction.metadata.head import Head
+from crawler.stages.extraction.metadata.linked import Linked
 from crawler.stages.extraction.selectors import MAX_REMEMBERED
 
 logger = logging.getLogger(__name__)
@@ -22,14 +27,50 @@ logger = logging.getLogger(__name__)
 _FORMAT = "%Y-%m-%d"
 
 
-def read_date(tree: Any, url: str, max_date: str | None = None) -> str | None:
-    """ISO 8601 date of the page, or None.
+_STATED = (
+    "article:published_time", "article:published", "og:published_time", "datepublished", "date", "dc.date",
+    "dc.date.issued", "dcterms.created", "dcterms.date", "pubdate", "publishdate", "publish_date", "publication_date",
+    "citation_publication_date", "citation_date", "parsely-pub-date", "sailthru.date", "publish-date",
+    "originalpublicationdate", "cxenseparse:recs:publishtime", "article.published", "dc.date.created",
+    "citation_online_date",
+)  # fmt: skip
+_ISO = re.compile(r"((?:19|20)\d\d)[-/](0[1-9]|1[0-2])[-/](0[1-9]|[12]\d|3[01])(?!\d)")
+_IN_ADDRESS = re.compile(r"/(20\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=/|-|$)")
+_EARLIEST = "1995-01-01"
 
-    In this order: `<meta>` elements, JSON-LD, the URL, `<abbr>` and elements whose class, id or property speaks of a
-    date or a by-line, `<time>`. Dates after `max_date` (ISO 8601) count as mistakes. Where the installed htmldate has
+
+def read_date(tree: Any, url: str, stated: Iterable[str], max_date: str | None = None) -> str | None:
+    """ISO 8601 date of the page, or None. `stated`: what it states in data (`stated_dates`).
+
+    In this order: the address, what is stated, then htmldate's readers: of `<meta>` in any
+    wording, of JSON-LD that is none, of addresses, `<abbr>` and elements whose class, id or property speaks of a date
+    or a by-line. Dates after `max_date` (ISO 8601) and before 1995 count as mistakes. Where the installed htmldate has
     other inner parts than these, its own `find_date` answers, without its search through running text. Raises: whatever
     broken markup makes htmldate raise.
     """
+    latest = max_date or "9999"
+    day = next((day for day in _days(url, stated) if _EARLIEST <= day <= latest), None)
+    return day or _by_htmldate(tree, url, max_date)
+
+
+def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[str]:
+    """What a page states in data, the best first: JSON-LD, `<meta>`, these `<time>` elements."""
+    said = (head.first(name) for name in _STATED)
+    published = (time for time in times if "pubdate" in time.attrib or "datePublished" in (time.get("itemprop") or ""))
+    shown = (time.get("datetime") or "" for time in (*published, *times))
+    yield from (*linked.published, *said, *shown)
+
+
+def _days(url: str, stated: Iterable[str]) -> Iterator[str]:
+    if address := _IN_ADDRESS.search(url):
+        year, month, day = address.groups()
+        yield f"{year}-{month:0>2}-{day:0>2}"
+    for text in stated:
+        if found := _ISO.match(text.strip()):
+            yield "-".join(found.groups())
+
+
+def _by_htmldate(tree: Any, url: str, max_date: str | None) -> str | None:
     readers = _readers()
     if readers is None:
         found: str | None = find_date(
@@ -44,14 +85,15 @@ def read_date(tree: Any, url: str, max_date: str | None = None) -> str | None:
     options = readers.Extractor(False, readers.get_max_date(max_date), readers.get_min_date(None), True, _FORMAT)
     stated = readers.examine_header(tree, options) or readers.json_search(tree, options)
     stated = stated or readers.extract_url_date(url, options)
-    return stated or readers.examine_abbr_elements(tree, options) or _of_elements(tree, options, readers)
+    stated = stated or readers.examine_abbr_elements(tree, options) or _of_elements(tree, options, readers)
+    return str(stated) if stated else None
 
 
 @cache
 def _readers() -> ModuleType | None:
     """htmldate's inner parts; None, with one warning, where the installed version has others."""
     try:
-        from crawler.stages.extraction import date_readers
+        from crawler.stages.extraction.metadata import date_readers
     except ImportError as error:
         logger.warning("htmldate has changed inside (%s): publication dates come from its public find_date", error)
         return None

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _WIDE = b"\0"
-_LICENCE_TEXT = re.compile(rb"cc[^a-z]")
-_LICENCE = (b"/by/", b"/by-", b"/zero/", b"creative")
+_BODY = re.compile(rb"<body\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,18 @@ class Source:
         """False for character sets in which ASCII characters are not single bytes (UTF-16, UTF-32)."""
         return bool(self.html) and _WIDE not in self.html
 
-    def may_name_a_licence(self) -> bool:
-        """False where no address and no text can name a Creative Commons licence."""
+    def may_have_in_tags(self, *parts: bytes) -> bool:
+        """False where none of these ASCII letters stand in a tag of the body."""
         if not self.is_plain:
             return True
-        lower = self.html.lower()
-        return any(part in lower for part in _LICENCE) or _LICENCE_TEXT.search(lower) is not None
+        body = _BODY.search(self.html)
+        begin = body.end() if body else 0
+        return any(self._is_in_a_tag(part, begin) for part in parts)
+
+    def _is_in_a_tag(self, part: bytes, begin: int) -> bool:
+        at = self.html.find(part, begin)
+        while at >= 0:
+            if self.html.rfind(b"<", begin, at) > self.html.rfind(b">", begin, at):
+                return True
+            at = self.html.find(part, at + len(part))
+        return False

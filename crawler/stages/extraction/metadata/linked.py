@@ -1,0 +1,127 @@
+"""What a page states as linked data: the JSON-LD of schema.org in its scripts, of the thing that the page is about.
+
+What stands inside of reviews, comments, answers and lists is about something else. Sources: JSON-LD 1.1 (W3C, 2020),
+section 7; schema.org (headline, author, datePublished, dateCreated, uploadDate).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from crawler.stages.extraction.metadata.head import flat
+
+MAX_JSON = 4 * 2**20
+"""Characters of one script that are parsed."""
+MAX_NODES = 20_000
+"""Values of a page's linked data that are looked at."""
+MAX_AUTHORS = 50
+_TYPE = "application/ld+json"
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_OTHERS = _set(
+    "review reviews comment comments acceptedAnswer suggestedAnswer itemListElement mentions citation hasPart "
+    "publisher sponsor subjectOf video"
+)
+"""Properties whose values are other things than the page's own."""
+_WORKS = _set(
+    "Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle DiscussionForumPosting Question QAPage Recipe "
+    "WebPage SocialMediaPosting LiveBlogPosting MedicalWebPage CreativeWork Course HowTo Book ReportageNewsArticle "
+    "AnalysisNewsArticle OpinionNewsArticle MedicalScholarlyArticle Blog PodcastEpisode"
+)
+"""Types of which an author is the page's author."""
+_DATES = ("datePublished", "uploadDate", "dateCreated")
+
+Node = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """`published`: the dates as they are written, the best first."""
+
+    headline: str = ""
+    authors: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+
+
+def read_linked(scripts: Iterable[Any]) -> Linked:
+    """What these `<script>` elements of a page say; nothing where they say nothing."""
+    data = [found for script in scripts if _is_linked(script) and (found := _json(script.text or ""))]
+    if not data:
+        return Linked()
+    nodes = list(_nodes(data))
+    headline = next((flat(text) for node in nodes if isinstance(text := node.get("headline"), str)), "")
+    dates = tuple(
+        text for name in _DATES for node in nodes if not _is_other(node) and isinstance(text := node.get(name), str)
+    )
+    return Linked(headline, _authors(nodes), dates)
+
+
+def _is_linked(script: Any) -> bool:
+    return (script.get("type") or "").strip().lower() == _TYPE
+
+
+def _json(text: str) -> Any:
+    """Parsed JSON, also what has control characters in its strings, as generated scripts do; None for anything else."""
+    if not text or len(text) > MAX_JSON:
+        return None
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _nodes(data: Any) -> Iterator[Node]:
+    """The objects, in page order, without those that are about other things; without recursion."""
+    stack, left = [data], MAX_NODES
+    while stack and left:
+        node, left = stack.pop(), left - 1
+        if isinstance(node, dict):
+            yield node
+            stack.extend(value for name, value in reversed(node.items()) if name not in _OTHERS)
+        elif isinstance(node, list):
+            stack.extend(reversed(node))
+
+
+def _types(node: Node) -> list[str]:
+    types = node.get("@type")
+    return [kind for kind in (types if isinstance(types, list) else [types]) if isinstance(kind, str)]
+
+
+def _is_other(node: Node) -> bool:
+    return any(kind in {"Review", "Comment", "Answer"} for kind in _types(node))
+
+
+def _authors(nodes: list[Node]) -> tuple[str, ...]:
+    """Of the first work that names any."""
+    known = {id_: node for node in nodes if isinstance(id_ := node.get("@id"), str) and node.get("name")}
+    for node in nodes:
+        if "author" in node and not _WORKS.isdisjoint(_types(node)):
+            stated = node["author"] if isinstance(node["author"], list) else [node["author"]]
+            names = dict.fromkeys(name for one in stated[:MAX_AUTHORS] if (name := _name(one, known)))
+            if names:
+                return tuple(names)
+    return ()
+
+
+def _name(author: Any, known: dict[str, Node]) -> str:
+    """The name of a person or an organisation: given as text, or as an object, or as a reference to one."""
+    if isinstance(author, dict) and not author.get("name"):
+        author = known.get(str(author.get("@id")), author)
+    if isinstance(author, dict):
+        author = author.get("name") or f"{author.get('givenName') or ''} {author.get('familyName') or ''}"
+    if isinstance(author, list):
+        author = next((one for one in author if isinstance(one, str)), "")
+    return flat(author) if isinstance(author, str) else ""

@@ -1,0 +1,122 @@
+"""The title is what the page calls itself, without the name of its site.
+
+A headline (`<h1>`) that the declared title confirms is the title; else the declared one (OpenGraph, `<title>`) without
+the part that names the site. Pages have headlines that are none: the name of the site above every page, the heading of
+a box.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from crawler.stages.extraction.metadata.head import Head, shown
+
+MAX_HEADLINES = 20
+LONGEST = 300
+"""Characters of a headline; what is longer is text."""
+CONFIRMED, CONFIRMED_OF_MANY = 0.3, 0.8
+"""Share of a headline's words that a declared title must have, where it is the only one and where it is one of several
+(of .25, .3 and .5, and of .5 to 1; chosen on one half of the sites of wcxb-dev)."""
+_DIVIDER = re.compile(r"\s+(?:[|–—·•»«›:~/\\-]|::|-{2,})\s+|\s*[|»›]\s*")
+_BAR = re.compile(r"\s*\|\s*")
+_WORD = re.compile(r"\w+")
+_NOT_WORD = re.compile(r"\W+")
+_SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+_SHORTEST_PART = 4
+"""Letters from which a part of the site's name, or one that has it in it, is recognised as it."""
+
+
+class Site:
+    """By what a page's site is called: its host, what the page declares, a headline that leads to the front page."""
+
+    def __init__(self, url: str, head: Head) -> None:
+        host = (urlsplit(url).hostname or "").removeprefix("www.")
+        self._host = _letters(host)
+        self._labels = [_letters(label) for label in host.split(".")[:-1] if len(label) > 2]
+        self._names = [name for one in _SITE_NAMES if (name := _letters(head.first(one)))]
+
+    def add(self, name: str) -> None:
+        """Another name of it."""
+        self._names.append(_letters(name))
+
+    def is_called(self, text: str) -> bool:
+        """True for a name of the site, or a part of one, and for no letters at all."""
+        letters = _letters(text)
+        if not letters or letters == self._host or letters in self._names or letters in self._labels:
+            return True
+        return len(letters) >= _SHORTEST_PART and any(letters in one for one in (*self._labels, *self._names))
+
+    def may_be_called(self, text: str) -> bool:
+        """True also for what has a name of the site in it: "Spoons Limited", but also "All of our spoons"."""
+        letters = _letters(text)
+        names = (one for one in (*self._labels, *self._names) if len(one) >= _SHORTEST_PART)
+        return self.is_called(text) or any(one in letters for one in names)
+
+
+def find_title(h1s: Iterable[Any], url: str, head: Head, headline: str = "") -> str | None:
+    """The title that the page shows or declares; None where there is none.
+
+    h1s: its `<h1>` elements; headline: that of its linked data.
+    """
+    site = Site(url, head)
+    shared = head.first("og:title")
+    declared = [text for text in (shared, headline, head.title, head.first("twitter:title")) if text]
+    headlines = [(one, text) for one in islice(h1s, MAX_HEADLINES) if (text := shown(one))]
+    for one, text in headlines:
+        if _is_name_of_site(one, text, head.title, url):
+            site.add(text)
+    texts = [text for _, text in headlines if len(text) <= LONGEST]
+    enough = CONFIRMED_OF_MANY if len(texts) > 1 else CONFIRMED
+    for text in texts:
+        if _share_declared(text, declared) >= enough and not site.is_called(text):
+            return _without_site(text, site, bar_is_enough=False) or text
+    for text in (shared, head.title):
+        if (own := _without_site(text, site)) and not site.is_called(own):
+            return own
+    own = _without_site(shared or head.title, site)
+    return next((text for text in (own, *texts, *declared) if text), None)
+
+
+def _share_declared(headline: str, declared: list[str]) -> float:
+    """The largest share of a headline's words that a declared title has, 0 to 1."""
+    own = set(_WORD.findall(headline.lower()))
+    shares = (len(own.intersection(_WORD.findall(text.lower()))) / len(own) for text in declared if own)
+    return max(shares, default=0.0)
+
+
+def _without_site(title: str, site: Site, *, bar_is_enough: bool = True) -> str:
+    """A title without the parts at its ends that are names of the site; what stands behind a bar is one in any case."""
+    parts = list(_DIVIDER.finditer(title))
+    if parts and site.is_called(title[: parts[0].start()]):
+        return title[parts[0].end() :]
+    named = False
+    while parts and site.may_be_called(title[parts[-1].end() :]):
+        title, named = title[: parts.pop().start()].rstrip(), True
+    if parts and not named and bar_is_enough and _BAR.fullmatch(parts[-1][0]):
+        title = title[: parts.pop().start()].rstrip()
+    return title
+
+
+def _is_name_of_site(element: Any, text: str, title: str, url: str) -> bool:
+    """True for a headline that is all a link to another page and ends the title of this one, behind a divider."""
+    rest = title.removesuffix(text)
+    return rest != title and _DIVIDER.search(rest[-3:] + " ") is not None and _leads_away(element, text, url)
+
+
+def _leads_away(headline: Any, text: str, url: str) -> bool:
+    link = headline.find(".//a[@href]")
+    if link is None or shown(link) != text:
+        return False
+    try:
+        target: str = urljoin(url, link.get("href").strip())
+    except ValueError:
+        return False
+    return target.partition("#")[0] != url.partition("#")[0]
+
+
+def _letters(text: str) -> str:
+    return _NOT_WORD.sub("", text.lower())

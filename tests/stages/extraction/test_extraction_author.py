@@ -1,0 +1,179 @@
+"""The author is whom the page's data or its by-line name, nobody of its comments and reviews."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.quality.eval_pages import labelled
+from crawler.stages.extraction.metadata import author as by_line
+from crawler.stages.extraction.metadata.author import find_author, name_in
+from crawler.stages.extraction.metadata.head import read_head
+from crawler.stages.extraction.metadata.licence import find_licence
+from crawler.stages.extraction.metadata.linked import MAX_NODES, read_linked
+from crawler.stages.extraction.metadata.read import read_metadata
+from crawler.stages.extraction.metadata.source import Source
+from crawler.stages.extraction.metadata.title import find_title
+from crawler.stages.parse.stage import parse_html
+from crawler.stages.text.charset import decode
+from tests.support.places import SHARED_DATA
+
+URL = "https://spoons.example/carving/birch.html"
+META = '<meta name="author" content="Tove Ek">'
+LABEL = '<meta name="twitter:label1" '
+BY_LINE = '<p class="byline">By Tove Ek</p>'
+ADA = {"@type": "Person", "name": "Ada Lovelace"}
+
+
+def author_of(head: str = "", body: str = "") -> str | None:
+    page = f"<html><head>{head}</head><body><h1>Birch</h1>{body}<p>Text.</p></body></html>"
+    return read_metadata(parse_html(page), URL, source=Source(page.encode())).author
+
+
+def linked(*said: Any) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(one)}</script>' for one in said)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "author"),
+    [
+        (META + linked({"@type": "Article", "author": ADA}), BY_LINE, "Ada Lovelace"),
+        (META, '<p class="author">Ada Lovelace</p>', "Tove Ek"),
+        (LABEL + 'content="Written by"><meta name="twitter:data1" content="Tove Ek">', "", "Tove Ek"),
+        (LABEL + 'content="Est. time"><meta name="twitter:data1" content="Ten minutes">', "", None),
+        ("", '<a href="/author/tove">Tove Ek</a><p class="byline">By Ada</p>', "Tove Ek"),
+        ("", '<p>By <a rel="author" href="/t">Tove Ek</a></p>', "Tove Ek"),
+        ("", BY_LINE, "Tove Ek"),
+        ("", '<div itemprop="author"><span itemprop="name">tove_7</span><b>19 badges</b></div>', None),
+        ("", '<div itemprop="author" class="username"><i itemprop="name">tove_7</i><b>19 badges</b></div>', "tove_7"),
+        ("", '<div class="author-box"><a href="/t">Tove Ek</a> writes about wood and has three cats.</div>', "Tove Ek"),
+        ("", '<div class="comments"><p class="author">Ada</p></div>', None),
+        ("", '<section id="reviews"><div><p class="author">Ada</p></div></section>' + BY_LINE, "Tove Ek"),
+        ("", '<p class="byline">20 March 2023 | Health</p>', None),
+        ("", '<p class="author">About the author</p><p class="author-name">Tove Ek</p>', "Tove Ek"),
+        ("", '<p class="authority">Certification of a long name that nobody bears</p>', None),
+        ('<meta name="citation_author" content="Lovelace, Ada"><meta name="citation_author" content="Ek, Tove">', "",
+         "Ada Lovelace; Tove Ek"),
+        ('<meta name="author" content="Ada Lovelace; Tove Ek; Ada Lovelace">', "", "Ada Lovelace; Tove Ek"),
+        ('<meta name="author" content="https://example.org/ada">', BY_LINE, "Tove Ek"),
+        ('<meta name="author" content="Spoons">', BY_LINE, "Tove Ek"),  # the site itself
+        ('<meta name="author" content="Spoons">', "", "Spoons"),  # who else
+        ("", "", None),
+    ],
+)  # fmt: skip
+def test_the_author_is_named_by_data_before_the_head_before_a_by_line(head, body, author):
+    assert author_of(head, body) == author
+
+
+@pytest.mark.parametrize(
+    ("said", "author"),
+    [
+        ({"@type": ["NewsArticle", "Thing"], "author": "Ada Lovelace"}, "Ada Lovelace"),
+        ({"@type": "Article", "author": [ADA, {"name": ["Tove Ek"]}, {"givenName": "Bo", "familyName": "Lind"}]},
+         "Ada Lovelace; Tove Ek; Bo Lind"),
+        ({"@graph": [{"@type": "Article", "author": {"@id": "#a"}}, {"@id": "#a", "name": "Ada"}]}, "Ada"),
+        ({"@type": "QAPage", "mainEntity": {"@type": "Question", "author": ADA}}, "Ada Lovelace"),
+        ({"@type": "Question", "acceptedAnswer": {"@type": "Article", "author": ADA}}, None),
+        ({"@type": "Product", "review": [{"@type": "Article", "author": ADA}], "author": ADA}, None),
+        ({"@type": "ItemList", "itemListElement": [{"@type": "Article", "author": ADA}]}, None),
+        ({"@type": "Article", "author": {"name": None, "givenName": None}}, None),
+        ({"@type": "Article", "author": [[["x"]], 7, None, {"@id": 5}]}, None),
+        ({"@type": "Article", "author": {"@id": ["#a"]}}, None),
+        ([[[{"@type": "Article", "author": ADA}]]], "Ada Lovelace"),
+        ("a string", None),
+    ],
+)  # fmt: skip
+def test_linked_data_name_the_authors_of_the_work_itself(said, author):
+    assert author_of(linked(said)) == author
+
+
+def test_linked_data_with_line_breaks_in_their_strings_are_read_and_broken_ones_are_none():
+    broken = '<script type="application/ld+json">{"@type": "Article", "author": "Ada"</script>'
+    wrapped = '<script type=" Application/LD+JSON ">{"@type": "Article", "author": "Ada\nLovelace"}</script>'
+    assert author_of(broken) is None and author_of(broken + wrapped) == "Ada Lovelace"
+    assert author_of('<script type="application/ld+json">' + "[" * 100_000 + "</script>") is None
+
+
+def test_linked_data_without_end_are_read_to_their_limit():
+    many = [{"@type": "Thing"}] * MAX_NODES + [{"@type": "Article", "author": "Ada"}]
+    tree = parse_html(f"<html><head>{linked(many)}</head><body>x</body></html>")
+    assert read_linked(tree.iter("script")).authors == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("By Ada Lovelace", "Ada Lovelace"),
+        ("Written by: Ada Lovelace |", "Ada Lovelace"),
+        ("This post was written by Ada", "Ada"),
+        ("Posted by By Ada", "Ada"),
+        ("von Ada", "Ada"),
+        ("Byron", "Byron"),  # no prefix
+        ("Vonnegut", "Vonnegut"),
+        ("Center for Drug Evaluation and Research", "Center for Drug Evaluation and Research"),
+        ("Ada Lovelace wrote the first program of all", ""),
+        ("A" * 61, ""),
+        ("ada@example.org", ""),
+        ("Admin", ""),
+        ("Name *", ""),
+        ("2024", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_is_a_few_words_without_the_word_by(text, name):
+    assert name_in(text) == name
+
+
+def test_a_page_whose_bytes_speak_of_no_author_is_not_searched(monkeypatch):
+    monkeypatch.setattr(by_line, "_PLACES", None)
+    head, data = read_head([]), read_linked([])
+    html = b"<html><head><link rel=author></head><body><p class='lead'>The author is > here. author</p></body></html>"
+    assert find_author(None, URL, head, data, Source(html)) is None
+    with pytest.raises(TypeError):
+        find_author(None, URL, head, data, Source(html.replace(b"lead", b"author")))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-le"])
+def test_a_page_that_names_one_is_searched_in_whatever_bytes_it_came(encoding):
+    page = f"<html><body><h1>Birch</h1>{BY_LINE}</body></html>"
+    assert read_metadata(parse_html(page), URL, source=Source(page.encode(encoding))).author == "Tove Ek"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(("@type", "@id", "@graph", "author", "name", "headline", "datePublished", "givenName")),
+                inner | st.sampled_from(("Article", "Person", "#a", "Review")),
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_linked_data_of_any_form_are_no_error(said):
+    tree = parse_html(f"<html><head>{linked(said).replace('</', '<!')}</head><body><h1>x</h1></body></html>")
+    for script in tree.iter("script"):
+        script.text = json.dumps(said)
+    found = read_linked(tree.iter("script"))
+    assert all(isinstance(text, str) for text in (found.headline, *found.authors, *found.published))
+
+
+@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
+def test_no_reader_fails_on_a_real_page():
+    """`read_metadata` would hide it: a reader that fails on every page says nothing of any."""
+    for page in islice(labelled(SHARED_DATA, None), 400):
+        tree = parse_html(decode(page.html, None)[0])
+        head = read_head(tree.iter("meta"), next(tree.iter("title"), None))
+        data = read_linked(tree.iter("script"))
+        find_title(tree.iter("h1"), page.url or "", head, data.headline)
+        find_author(tree, page.url or "", head, data)
+        find_licence(tree.iter("a"))
