@@ -24,6 +24,7 @@ LABELLED = "\n".join(
 REPEATED = "\n".join([*SENTENCES[:20], *SENTENCES[:3]])
 ROWS = [f"{s.split()[0]} {s.split()[1]} | {s.split()[2]}"[:30] for s in SENTENCES[10:30]]
 WITH_TABLE = "\n".join([*SENTENCES[:5], "Place and month | Weather", *ROWS])
+SPOKEN = "\n".join(f"“{sentence}”" for sentence in SENTENCES[:20])
 FRAGMENTS = "\n".join([*SENTENCES[:5], *(" ".join(s.split()[:3]) for s in SENTENCES[5:25])])
 
 
@@ -34,7 +35,9 @@ def verdict(text: str, profile: str) -> str:
 
 
 @pytest.mark.parametrize("profile", ["prose", "technical", "legal", "auto"])
-@pytest.mark.parametrize("text", [RELEASE_NOTES, LABELLED, WITH_TABLE], ids=["release notes", "labels", "table"])
+@pytest.mark.parametrize(
+    "text", [RELEASE_NOTES, LABELLED, WITH_TABLE, SPOKEN], ids=["release notes", "labels", "table", "speech"]
+)
 def test_a_page_that_a_person_would_keep_is_kept(text, profile):
     assert verdict(text, profile) == "kept"
 
@@ -45,8 +48,9 @@ def test_a_page_that_a_person_would_keep_is_kept(text, profile):
         (RELEASE_NOTES, DropReason.GOPHER_TOO_MANY_BULLETS),
         (LABELLED, DropReason.FINEWEB_CHAR_DUP_RATIO),
         (WITH_TABLE, DropReason.FINEWEB_SHORT_LINE_RATIO),
+        (SPOKEN, DropReason.FINEWEB_LINE_PUNCT_RATIO),
     ],
-    ids=["release notes", "labels", "table"],
+    ids=["release notes", "labels", "table", "speech"],
 )
 def test_the_thresholds_of_the_oracle_drop_the_same_page(text, reason):
     """With its alphabetic tokens at 0.7, as prose has them: our own prose is dense with marks."""
@@ -72,6 +76,7 @@ def test_what_the_rules_were_made_against_still_goes(text, reason):
 
 def test_every_option_changes_what_is_measured_and_is_off_for_the_oracle():
     assert GopherQuality().sentence_bullet_words is None and FineWeb().label_chars == 0 and FineWeb().count_rows
+    assert not FineWeb().quoted_ends
     assert rules_for("datatrove", ["fineweb", "gopher_quality"]) == {
         "fineweb": FineWeb(),
         "gopher_quality": GopherQuality(),
@@ -81,6 +86,7 @@ def test_every_option_changes_what_is_measured_and_is_off_for_the_oracle():
         (LABELLED, FineWeb(), {"label_chars": 40}, "fineweb_duplicate_line_chars"),
         (WITH_TABLE, FineWeb(), {"count_rows": False}, "fineweb_short_lines"),
         (WITH_TABLE, FineWeb(), {"count_rows": False}, "fineweb_punctuated_lines"),
+        (SPOKEN, FineWeb(), {"quoted_ends": True}, "fineweb_punctuated_lines"),
     ):
         plain, told = (r.judge(Page(text)).values[signal] for r in (rules, dataclasses.replace(rules, **options)))
         assert plain != told, signal
@@ -96,3 +102,12 @@ def test_a_bullet_is_a_sentence_by_its_words_and_its_end():
 def test_a_page_of_nothing_but_rows_is_judged_by_its_rows():
     table = "\n".join(f"{n} | {n * 7}" for n in range(30))
     assert FineWeb(count_rows=False).judge(Page(table)).values == FineWeb().judge(Page(table)).values
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [("He said: “So.”", 1), ("(So he said.)", 1), ("«So?»", 1), ("“So”", 0), ("So he said)", 0), ("”", 0), ("So.", 1)],
+)
+def test_a_closing_mark_ends_a_line_only_behind_the_end_of_a_sentence(line, ended):
+    assert FineWeb(quoted_ends=True).judge(Page(line)).values["fineweb_punctuated_lines"] == ended
+    assert FineWeb().judge(Page(line)).values["fineweb_punctuated_lines"] == (line == "So.")

@@ -15,7 +15,6 @@ from crawler.stages.extraction.metadata.head import shown
 _KINDS = r"by(?:-nc)?(?:-nd|-sa)?"
 _ADDRESS = re.compile(rf"/({_KINDS}|zero)/([1-9]\.[0-9])")
 _WORDS = re.compile(rf"(?:cc|creative commons) ({_KINDS}|zero) ?([1-9]\.[0-9])", re.IGNORECASE)
-_IN_ADDRESS, _IN_TEXT = ("/by", "/zero/"), ("CC ", "reative")
 _NEAR = 10
 """Elements above a link among which a footer is looked for."""
 
@@ -27,8 +26,8 @@ def find_licence(links: Iterable[Any]) -> str | None:
     """
     below = None
     for link in links:
-        address = link.get("href") or ""
-        if "license" in (link.get("rel") or "").lower().split():
+        address, rel = link.get("href") or "", link.get("rel")
+        if rel and "license" in rel.lower().split():
             if found := _spdx(address, shown(link)):
                 return found
         elif below is None and _may_name_one(address, link.text or "") and _is_in_footer(link):
@@ -37,7 +36,7 @@ def find_licence(links: Iterable[Any]) -> str | None:
 
 
 def _may_name_one(address: str, text: str) -> bool:
-    return any(part in address for part in _IN_ADDRESS) or any(part in text for part in _IN_TEXT)
+    return "/by" in address or "/zero/" in address or "CC " in text or "reative" in text
 
 
 def _spdx(address: str, text: str) -> str | None:

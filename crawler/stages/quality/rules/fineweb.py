@@ -12,6 +12,9 @@ from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplica
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
 
+_CLOSING = "\"'”’»›)]"
+"""Marks that close what was said or added behind the end of its sentence."""
+
 
 @dataclass(frozen=True, slots=True)
 class FineWeb:
@@ -39,6 +42,9 @@ class FineWeb:
     """A line of at most so many characters is no repetition: "Pros", "Further reading". The oracle counts all."""
     count_rows: bool = True
     """The oracle takes a row of a table for a line; else none is short, repeated, or lacks its full stop."""
+    quoted_ends: bool = False
+    """A line of direct speech ends in terminal punctuation though a closing mark follows it: “He said so.” The oracle
+    takes the mark for its end."""
     max_newlines_a_token: float | None = limit(
         0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
     )
@@ -58,10 +64,14 @@ class FineWeb:
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
-        ended = sum(line[-1] in ENDS for line in page.lines)
-        open_rows = sum(line[-1] not in ENDS for line in page.lines if TABLE_BAR in line)
+        open_lines = [line for line in page.lines if not self._is_ended(line)]
+        open_rows = sum(TABLE_BAR in line for line in open_lines)
+        ended = len(page.lines) - len(open_lines)
         lines = len(page.lines) - (open_rows if prose is not page.lines else 0)
         found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
+
+    def _is_ended(self, line: str) -> bool:
+        return line[-1] in ENDS or (self.quoted_ends and line[-1] in _CLOSING and line.rstrip(_CLOSING)[-1:] in ENDS)
 
     def _short_lines(self, page: Page, prose: list[str], found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:

@@ -3,7 +3,7 @@
 | profile | thresholds |
 |---|---|
 | datatrove | every default of datatrove 0.10.1, to compare with other corpora |
-| prose | datatrove's, but 0.70 alphabetic tokens, and bullets, labels and rows of tables told from bad lines |
+| prose | datatrove's, but 0.70 alphabetic tokens; bullets, labels, rows and direct speech told from bad lines |
 | technical | prose with more than twice the repetition, half the letters, no C4 rule against code |
 | legal | prose, with more repetition of set phrases |
 | law | those of legal; `score.py` says what a text has to be as well |
@@ -44,7 +44,8 @@ _PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words
 
 # Articles repeat labels ("Pros", "Best for:") and put figures into tables: lines up to 40 characters are no repetition,
 # and rows neither that nor short. Of what is left 0.03 may repeat: beyond it come shops rather than articles.
-_PROSE_LINES = FineWeb(max_duplicate_line_chars=0.03, label_chars=40, count_rows=False)
+# Interviews and novels end their lines with what was said.
+_PROSE_LINES = FineWeb(max_duplicate_line_chars=0.03, label_chars=40, count_rows=False, quoted_ends=True)
 
 # Reference pages repeat their own vocabulary (signatures, "Changed in version"), end fewer lines in a full stop, and
 # show code. FineWeb's paper gives 0.1 for repeated lines where its code has 0.01; Apache's module pages reach 0.14.
