@@ -78,6 +78,7 @@ bench: $(VENV)/dev.stamp
 eval: $(VENV)/dev.stamp
 	@for script in bench/quality/eval_*.py; do \
 	  module=bench.quality.$$(basename "$$script" .py); echo "$(PY) -m $$module"; $(PY) -m "$$module" || exit 1; done
+	$(PY) -m bench.extraction evaluate --folds 4
 
 spark: $(VENV)/spark.stamp
 
