@@ -99,11 +99,19 @@ def _remember(chunk: str) -> tuple[str, ...]:
     return parts
 
 
+_LETTERS_OR_DIGITS = r"(?:[a-zA-Z]++[0-9]*+|[0-9]++)"
+_JOINED = r"[.(\[]?_++|\.(?=[a-z0-9])|[(\[#@]|(?<=[a-zA-Z])-(?=[0-9])"
+_PERHAPS_PARTED = r"[-,:<>=/]|\.(?=[A-Z])"
 _ORDINARY = re.compile(
-    r"""([(\[{<"“„«‘*_#&]*+)([a-zA-Z]*[a-z]{2}(?:-[a-zA-Z]*[a-z]{2})*+)"""
-    r"""((?:[,:;!?)\]}"”’»'…]|(?<=[a-z"”’»')\]])\.(?!\.))*+)"""
+    r"""([(\[{<"“„«‘'`*_#&$%=]*+)"""
+    rf"((?![wW]{{3}}\.)(?:-{{1,3}}|[./@])?+{_LETTERS_OR_DIGITS}"
+    rf"(?:(?:{_JOINED}|({_PERHAPS_PARTED})){_LETTERS_OR_DIGITS})*+)"
+    r"""((?:[,:;!?()\[\]{}<>_*#&"'`”’»…]|(?:(?<=[0-9a-z"'`”’»)\]])|(?<=[A-Z][A-Z]))\.(?!\.))*+)"""
 )
-"""Marks, words of ASCII letters with hyphens between them, marks: what most chunks are."""
+"""Marks; a word, a name in code or a number of ASCII, no address and no quantity with its unit; marks. So are most chunks.
+
+What stands between the letters and digits, but for the last of `_PERHAPS_PARTED` there, is never a token of its own.
+"""
 
 
 def _split(chunk: str) -> list[str]:
@@ -111,15 +119,13 @@ def _split(chunk: str) -> list[str]:
     found = _ORDINARY.fullmatch(chunk)
     if found is None:
         return _split_by_marks(chunk)
-    before, word, after = found.groups()
-    if after[:1] == "." and f"{word}.".lower() in _WHOLE:
+    before, word, parted, after = found.groups()
+    if (after[:1] == "." and f"{word}.".lower() in _WHOLE) or (
+        before[-1:] == "'" and chunk[len(before) - 1 :].lower() in _WHOLE
+    ):
         return _split_by_marks(chunk)
-    if "-" in word:
-        return [*before, *_HYPHENS.split(word), *after]
-    return [*before, *(_inside(word) if word[-1] in "aet" else (word,)), *after]
-
-
-_HYPHENS = re.compile("(-)")
+    is_whole = not parted and (word[-1] not in "aetAET" or not word.isalpha())
+    return [*before, *((word,) if is_whole else _inside(word)), *after]
 
 
 def _split_by_marks(chunk: str) -> list[str]:
