@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from crawler.config import Config, DecontaminationConfig, LanguageConfig
+from crawler.config import Config, DecontaminationConfig, LanguageConfig, PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.tiers import judged_twice
 
@@ -31,6 +31,7 @@ _ONE_FILE = ("optout", "fingerprint")
 STAGE_MODULES: tuple[str, ...] = (
     *(f"crawler.stages.{name}" if name in _ONE_FILE else f"crawler.stages.{name}.stage" for name in STAGES),
     "crawler.stages.pii.recognise",
+    "scipy.integrate",  # what costs of datasketch, which itself brings Redis's client
 )
 """The stages and the heavy libraries behind them; see `modules`."""
 
@@ -112,10 +113,21 @@ class Chain:
 
 
 def modules(config: Config) -> list[str]:
-    """What a fork server loads once for all its processes: `STAGE_MODULES`, and the data of the named `LANGUAGES`."""
+    """What a fork server loads once for all its processes.
+
+    `STAGE_MODULES`, the models that the settings ask for as they are by default, and the data of the named `LANGUAGES`.
+    """
     from crawler.stages.quality.tokenizers import modules as of_languages
 
-    return [*STAGE_MODULES, *of_languages(config.language.languages)]
+    models = [module for is_asked, module in _MODELS if is_asked(config)]
+    return [*STAGE_MODULES, *models, *of_languages(config.language.languages)]
+
+
+_MODELS: tuple[tuple[Callable[[Config], bool], str], ...] = (
+    (lambda c: c.language.identifier == LanguageConfig().identifier, "crawler.stages.language.preload"),
+    (lambda c: c.pii.person != "off" and c.pii.models == PiiConfig().models, "crawler.stages.pii.preload"),
+)
+"""When models are loaded that can be known beforehand, and the module that loads them."""
 
 
 def problems(config: Config) -> list[str]:

@@ -52,6 +52,24 @@ def languages(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
+def models(doc: Document, names: tuple[str, ...]) -> Document:
+    import gc
+    import sys
+
+    from crawler.stages.language import identifiers, quick
+    from crawler.stages.pii.names import pipeline
+
+    loaded = {
+        "py3langid": quick._loaded.cache_info().currsize,
+        "langdetect": identifiers._langdetect.cache_info().currsize,
+        "names": pipeline.cache_info().currsize,
+        "scipy": "scipy" in sys.modules,
+        "frozen": gc.get_freeze_count() > 100_000,
+    }
+    doc.text = " ".join(name for name, is_there in loaded.items() if is_there)
+    return doc
+
+
 def nothing(config: object) -> None:
     """Starts a worker without any model."""
 

@@ -12,6 +12,7 @@ import pytest
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.pool.pool import GIVEN_UP, StagePool
+from crawler.stages.pii.names import installed_name
 from tests.pool import poison
 
 
@@ -126,6 +127,39 @@ def test_workers_do_not_load_the_framework():
 )
 def test_the_data_of_the_named_languages_are_loaded_once_for_all_workers(wanted, loaded):
     assert ask("languages", {"LANGUAGES": wanted}) == loaded
+
+
+@pytest.mark.parametrize(
+    ("settings", "loaded"),
+    [
+        ({}, "py3langid langdetect names scipy frozen"),
+        ({"PII_PERSON": "off"}, "py3langid langdetect scipy frozen"),
+        ({"PII_MODELS": "de:de_core_news_sm"}, "py3langid langdetect scipy frozen"),
+        ({"LANGUAGE_IDENTIFIER": "fasttext:lid.176.bin"}, "names scipy frozen"),
+    ],
+)
+def test_the_models_that_the_settings_ask_for_are_loaded_once_for_all_workers(settings, loaded):
+    if installed_name("en_core_web_sm") is None:
+        loaded = loaded.replace("names ", "")
+    assert ask("models", settings) == loaded
+
+
+def test_the_process_that_asks_the_workers_loads_no_model():
+    script = ASK.format(runner="modules", settings={}) + (
+        "import sys; print([name for name in ('scipy', 'spacy', 'py3langid', 'langdetect') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split("\n")[1] == "[]"
+
+
+@pytest.mark.parametrize("of", ["language", "pii"])
+def test_a_model_that_cannot_be_loaded_ends_no_fork_server(of):
+    script = (
+        "import spacy; from py3langid import langid;"
+        "langid.MODEL_FILE = 'nothing.npz.xz'; spacy.load = lambda *_, **__: 1 / 0;"
+        f"import crawler.stages.{of}.preload"
+    )
+    subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
 
 
 def test_a_process_that_dies_while_the_pool_starts_costs_a_second_start_only(tmp_path):

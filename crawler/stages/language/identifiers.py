@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -122,10 +123,7 @@ class Langdetect:
     name = "langdetect"
 
     def __init__(self) -> None:
-        files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
-        self._factory: Any = DetectorFactory()
-        self._factory.load_json_profile([p.read_text("utf-8") for p in files])
-        self._factory.set_seed(0)
+        self._factory = _langdetect()
         self.known = frozenset(map(normal_code, self._factory.get_lang_list()))
 
     def identify(self, text: str) -> Answer | None:
@@ -137,3 +135,12 @@ class Langdetect:
         except LangDetectException:
             return None
         return Answer(normal_code(found[0].lang), round(float(found[0].prob), 4)) if found else None
+
+
+@cache
+def _langdetect() -> Any:
+    files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
+    factory: Any = DetectorFactory()
+    factory.load_json_profile([p.read_text("utf-8") for p in files])
+    factory.set_seed(0)
+    return factory

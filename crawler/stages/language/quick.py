@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from itertools import accumulate
 from typing import Any
@@ -28,8 +29,12 @@ Floats = npt.NDArray[np.float32]
 
 
 def py3langid() -> Any:
-    """The identifier with the model inside the package and normalised probabilities."""
-    kind = QuickIdentifier if version("py3langid") == RELEASE else LanguageIdentifier
+    """The identifier with the model inside the package and normalised probabilities: one for all of a process."""
+    return _loaded(QuickIdentifier if version("py3langid") == RELEASE else LanguageIdentifier)
+
+
+@cache
+def _loaded(kind: Any) -> Any:
     return kind.from_model_file(MODEL_FILE, norm_probs=True)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from crawler.stages.pii.page import Hit
@@ -48,7 +49,6 @@ class NameFinder:
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self._pipeline: Any = None
 
     def find_all(self, text: str) -> Iterator[Hit]:
         """Every name the model sees."""
@@ -71,21 +71,19 @@ class NameFinder:
         """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        for (start, _), read in zip(spans, self._model().pipe([text[a:b] for a, b in spans]), strict=True):
+        for (start, _), read in zip(spans, pipeline(self.model).pipe([text[a:b] for a, b in spans]), strict=True):
             yield list(_hits(read, start))
 
-    def _model(self) -> Any:
-        if self._pipeline is None:
-            self._pipeline = self._load()
-        return self._pipeline
 
-    def _load(self) -> Any:
-        import spacy
+@cache
+def pipeline(model: str) -> Any:
+    """A spaCy model without what finds no names, one for all of a process. Raises: RuntimeError where it is missing."""
+    import spacy
 
-        name = installed_name(self.model)
-        if name is None:
-            raise RuntimeError(f"spaCy model {self.model} is missing: {install_command(self.model)}")
-        return spacy.load(name, exclude=_NEEDLESS)
+    name = installed_name(model)
+    if name is None:
+        raise RuntimeError(f"spaCy model {model} is missing: {install_command(model)}")
+    return spacy.load(name, exclude=_NEEDLESS)
 
 
 def _hits(read: Any, offset: int) -> Iterator[Hit]:

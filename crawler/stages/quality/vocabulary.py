@@ -7,7 +7,7 @@ once, too, where the tokenizer says that it decides alone (`Tokenizer.split`). N
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ MOST_CHARS = 4_000_000
 """Their characters: pages without white space must not stay in memory."""
 
 
+_SIZE = np.dtype(np.int64).itemsize
 _Kind = TypeVar("_Kind", np.int64, np.bool_)
 
 
@@ -31,7 +32,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._tokens, self._lowers = _Numbers(), _Numbers()
-        self._chunks: dict[Tokenizer, dict[str, tuple[int, ...]]] = {}
+        self._chunks: dict[Tokenizer, dict[str, bytes]] = {}
         self._entries = self._chars = self._known = 0
         self._loses = False  # a tokenizer left characters out: the tokens are then joined one by one
         self.lengths: Ints = np.zeros(1024, np.int64)
@@ -56,7 +57,7 @@ class Vocabulary:
         chunks, known = text.split(), self._chunks.setdefault(tokenizer, {})
         if unknown := set(chunks).difference(known):
             self._split(tokenizer.split, unknown, known)
-        numbers = np.fromiter(chain.from_iterable(map(known.__getitem__, chunks)), dtype=np.int64)
+        numbers = np.frombuffer(b"".join(map(known.__getitem__, chunks)), dtype=np.int64)
         return numbers, "".join(self.strings(numbers) if self._loses else chunks)
 
     def numbers(self, tokens: Iterable[str]) -> Ints:
@@ -82,11 +83,14 @@ class Vocabulary:
         known = [number for word in words if (number := self._tokens.get(word)) is not None]
         return int(np.count_nonzero(present[known])) if known else 0
 
-    def _split(self, split: Split, chunks: set[str], known: dict[str, tuple[int, ...]]) -> None:
-        number = self._tokens.__getitem__
-        for chunk, tokens in zip(chunks, split(chunks), strict=True):
-            known[chunk] = tuple(map(number, tokens))
-            self._loses = self._loses or "".join(tokens) != chunk
+    def _split(self, split: Split, chunks: set[str], known: dict[str, bytes]) -> None:
+        """Remember the numbers of the tokens of each chunk, as they stand in memory: such rows are joined at once."""
+        parts = list(split(chunks))
+        tokens = list(chain.from_iterable(parts))
+        self._loses = self._loses or "".join(tokens) != "".join(chunks)
+        row = np.fromiter(map(self._tokens.__getitem__, tokens), dtype=np.int64).tobytes()
+        ends = [_SIZE * end for end in accumulate(map(len, parts), initial=0)]
+        known.update(zip(chunks, map(row.__getitem__, map(slice, ends, ends[1:])), strict=True))
         self._entries += len(chunks)
         self._chars += sum(map(len, chunks))
         self._learn()

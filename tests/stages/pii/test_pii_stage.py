@@ -199,11 +199,12 @@ def test_names_stay_when_persons_are_off():
 
 @needs_model
 def test_the_model_is_loaded_only_when_a_passage_calls_for_it():
-    names = PiiStage(from_mapping({}).pii)
-    names(Document(url="u", language="en", text=FILLER))
-    assert names._finders["en"]._pipeline is None
-    names(Document(url="u", language="en", text=NAMED + FILLER))
-    assert names._finders["en"]._pipeline is not None
+    names.pipeline.cache_clear()
+    stage = PiiStage(from_mapping({}).pii)
+    stage(Document(url="u", language="en", text=FILLER))
+    assert names.pipeline.cache_info().currsize == 0
+    stage(Document(url="u", language="en", text=NAMED + FILLER))
+    assert names.pipeline.cache_info().currsize == 1
 
 
 def test_a_missing_model_is_a_problem_that_names_the_setting_and_the_command():
