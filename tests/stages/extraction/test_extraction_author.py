@@ -61,6 +61,8 @@ def linked(*said: Any) -> str:
          "Ada Lovelace; Tove Ek"),
         ('<meta name="author" content="Ada Lovelace; Tove Ek; Ada Lovelace">', "", "Ada Lovelace; Tove Ek"),
         ('<meta name="author" content="https://example.org/ada">', BY_LINE, "Tove Ek"),
+        ('<meta itemprop="author" content="Tove Ek">', "", "Tove Ek"),
+        ("", '<div><b>9 of 10</b><meta itemprop="author" content="Ada"></div>', None),  # of a review
         ('<meta name="author" content="Spoons">', BY_LINE, "Tove Ek"),  # the site itself
         ('<meta name="author" content="Spoons">', "", "Spoons"),  # who else
         ("", "", None),
@@ -132,15 +134,18 @@ def test_a_name_is_a_few_words_without_the_word_by(text, name):
 def test_a_page_whose_bytes_speak_of_no_author_is_not_searched(monkeypatch):
     monkeypatch.setattr(by_line, "_PLACES", None)
     head, data = read_head([]), read_linked([])
-    html = b"<html><head><link rel=author></head><body><p class='lead'>The author is > here. author</p></body></html>"
+    html = b"<html><head><link rel=author></head><body><p class='lead'>The author is > here. an='x' author</p></body>"
     assert find_author(None, URL, head, data, Source(html)) is None
     with pytest.raises(TypeError):
         find_author(None, URL, head, data, Source(html.replace(b"lead", b"author")))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-le"])
-def test_a_page_that_names_one_is_searched_in_whatever_bytes_it_came(encoding):
-    page = f"<html><body><h1>Birch</h1>{BY_LINE}</body></html>"
+@pytest.mark.parametrize(
+    "place", ['<p class="byline">', "<p class = byline>", """<p @click='() => "<b>"' class='a byline'>"""]
+)
+def test_a_page_that_names_one_is_searched_in_whatever_bytes_it_came(encoding, place):
+    page = f"<html><body><h1>Birch</h1>{place}By Tove Ek</p></body></html>"
     assert read_metadata(parse_html(page), URL, source=Source(page.encode(encoding))).author == "Tove Ek"
 
 

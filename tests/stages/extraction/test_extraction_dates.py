@@ -82,6 +82,7 @@ def linked(**said: object) -> str:
         (linked(datePublished="soon") + PUBLISHED, "", URL, "2024-03-06"),
         ('<meta name="citation_date" content="2024/03/05">', "", URL, "2024-03-05"),
         ("", "", "https://example.org/2024/13/05/title", None),
+        ("", '<meta itemprop="datePublished" content="2024-03-05">', URL, "2024-03-05"),
     ],
 )
 def test_of_several_dates_the_one_that_is_meant_best_counts(head, body, url, day):

@@ -71,6 +71,7 @@ def test_any_other_headline_is_the_title(declared, body, title):
         ("<title>vector&lt;int&gt; explained</title>", "<h1>vector&lt;int&gt; explained</h1>", "vector<int> explained"),
         ("<meta property=og:title content='Carving &lt;b&gt;birch&lt;/b&gt;'>", "", "Carving birch"),
         ("<title>Carving birch</title>", "<h1>" + "Words. " * 60 + "</h1>", "Carving birch"),
+        ("<title>如何雕刻桦木_木工频道</title>", "<h1>如何雕刻桦木</h1>", "如何雕刻桦木"),
         ("", "", None),
     ],
 )

@@ -110,7 +110,7 @@ def _in_order(name: str) -> str:
 
 def _places(tree: Any, source: Source | None) -> list[Any]:
     """Elements of the body that speak of authors, in page order, but those that speak of other people."""
-    if source is not None and not source.may_have_in_tags(*_CUES):
+    if source is not None and not source.may_have_in_attributes(*_CUES):
         return []
     return [place for place in islice(_PLACES(tree), MAX_PLACES) if not _is_elsewhere(place)]
 

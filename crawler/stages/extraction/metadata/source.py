@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _WIDE = b"\0"
+_REACH = 300
+"""Bytes before some letters in which the value that they stand in begins."""
+_IN_A_VALUE = re.compile(rb"""=\s*(?:"[^"]*|'[^']*|[^\s"'<>=`]*)\Z""")
+"""What stands before letters in a value that is not closed; in a script, too."""
 _BODY = re.compile(rb"<body\b", re.IGNORECASE)
 
 
@@ -25,18 +29,18 @@ class Source:
         """False for character sets in which ASCII characters are not single bytes (UTF-16, UTF-32)."""
         return bool(self.html) and _WIDE not in self.html
 
-    def may_have_in_tags(self, *parts: bytes) -> bool:
-        """False where none of these ASCII letters stand in a tag of the body."""
+    def may_have_in_attributes(self, *parts: bytes) -> bool:
+        """False where none of these ASCII letters stand in the value of an attribute in the body."""
         if not self.is_plain:
             return True
         body = _BODY.search(self.html)
         begin = body.end() if body else 0
-        return any(self._is_in_a_tag(part, begin) for part in parts)
+        return any(self._is_in_a_value(part, begin) for part in parts)
 
-    def _is_in_a_tag(self, part: bytes, begin: int) -> bool:
+    def _is_in_a_value(self, part: bytes, begin: int) -> bool:
         at = self.html.find(part, begin)
         while at >= 0:
-            if self.html.rfind(b"<", begin, at) > self.html.rfind(b">", begin, at):
+            if _IN_A_VALUE.search(self.html, max(begin, at - _REACH), at):
                 return True
             at = self.html.find(part, at + len(part))
         return False

@@ -24,7 +24,7 @@ CONFIRMED, CONFIRMED_OF_MANY = 0.3, 0.8
 _DIVIDER = re.compile(r"\s+(?:[|–—·•»«›:~/\\-]|::|-{2,})\s+|\s*[|»›]\s*")
 _BAR = re.compile(r"\s*\|\s*")
 _WORD = re.compile(r"\w+")
-_NOT_WORD = re.compile(r"\W+")
+_NOT_LETTER = re.compile(r"[\W_]+")
 _SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _SHORTEST_PART = 4
 """Letters from which a part of the site's name, or one that has it in it, is recognised as it."""
@@ -82,7 +82,10 @@ def find_title(h1s: Iterable[Any], url: str, head: Head, headline: str = "") -> 
 
 
 def _share_declared(headline: str, declared: list[str]) -> float:
-    """The largest share of a headline's words that a declared title has, 0 to 1."""
+    """The largest share of a headline's words that a declared title has, 0 to 1; 1 where it has the whole."""
+    letters = _letters(headline)
+    if len(letters) >= _SHORTEST_PART and any(letters in _letters(text) for text in declared):
+        return 1.0
     own = set(_WORD.findall(headline.lower()))
     shares = (len(own.intersection(_WORD.findall(text.lower()))) / len(own) for text in declared if own)
     return max(shares, default=0.0)
@@ -119,4 +122,4 @@ def _leads_away(headline: Any, text: str, url: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return _NOT_WORD.sub("", text.lower())
+    return _NOT_LETTER.sub("", text.lower())
