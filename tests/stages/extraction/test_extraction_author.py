@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml.html import Element
 
 from bench.quality.eval_pages import labelled
 from crawler.stages.extraction.metadata import author as by_line
 from crawler.stages.extraction.metadata.author import find_author, name_in
 from crawler.stages.extraction.metadata.head import read_head
 from crawler.stages.extraction.metadata.licence import find_licence
-from crawler.stages.extraction.metadata.linked import MAX_NODES, read_linked
+from crawler.stages.extraction.metadata.linked import MAX_JSON, MAX_NODES, read_linked
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
@@ -62,6 +63,10 @@ def linked(*said: Any) -> str:
         ('<meta name="author" content="Ada Lovelace; Tove Ek; Ada Lovelace">', "", "Ada Lovelace; Tove Ek"),
         ('<meta name="author" content="https://example.org/ada">', BY_LINE, "Tove Ek"),
         ('<meta itemprop="author" content="Tove Ek">', "", "Tove Ek"),
+        ('<meta name=" Author" content="Tove Ek">', "", "Tove Ek"),
+        ('<meta name="author" content="spoons">' + linked({"@type": "Article", "author": "Spoons"}), "", "Spoons"),
+        ("", '<p class="author">Ada of the old white mill</p>', None),
+        ("", '<img src="/authors/ada.png" alt="">' * 30 + BY_LINE, "Tove Ek"),
         ("", '<div><b>9 of 10</b><meta itemprop="author" content="Ada"></div>', None),  # of a review
         ('<meta name="author" content="Spoons">', BY_LINE, "Tove Ek"),  # the site itself
         ('<meta name="author" content="Spoons">', "", "Spoons"),  # who else
@@ -87,6 +92,7 @@ def test_the_author_is_named_by_data_before_the_head_before_a_by_line(head, body
         ({"@type": "Article", "author": [[["x"]], 7, None, {"@id": 5}]}, None),
         ({"@type": "Article", "author": {"@id": ["#a"]}}, None),
         ([[[{"@type": "Article", "author": ADA}]]], "Ada Lovelace"),
+        ({"a": {"@type": "Article", "author": "Ada"}, "b": {"@type": "Article", "author": "Tove"}}, "Ada"),
         ("a string", None),
     ],
 )  # fmt: skip
@@ -99,6 +105,13 @@ def test_linked_data_with_line_breaks_in_their_strings_are_read_and_broken_ones_
     wrapped = '<script type=" Application/LD+JSON ">{"@type": "Article", "author": "Ada\nLovelace"}</script>'
     assert author_of(broken) is None and author_of(broken + wrapped) == "Ada Lovelace"
     assert author_of('<script type="application/ld+json">' + "[" * 100_000 + "</script>") is None
+
+
+def test_linked_data_that_are_too_large_are_not_parsed():
+    for size, authors in ((MAX_JSON - 100, ("Ada",)), (MAX_JSON, ())):
+        script = Element("script", type="application/ld+json")
+        script.text = json.dumps({"@type": "Article", "author": "Ada", "text": "a" * size})
+        assert read_linked([script]).authors == authors
 
 
 def test_linked_data_without_end_are_read_to_their_limit():

@@ -60,7 +60,8 @@ def test_a_date_after_the_fetch_is_a_mistake():
 PUBLISHED = '<meta property="article:published_time" content="2024-03-06T10:00:00Z">'
 
 
-def linked(**said: object) -> str:
+def linked(things: object = None, **said: object) -> str:
+    said = things or said
     return f'<script type="application/ld+json">{json.dumps(said)}</script>'
 
 
@@ -82,7 +83,18 @@ def linked(**said: object) -> str:
         (linked(datePublished="soon") + PUBLISHED, "", URL, "2024-03-06"),
         ('<meta name="citation_date" content="2024/03/05">', "", URL, "2024-03-05"),
         ("", "", "https://example.org/2024/13/05/title", None),
-        ("", '<meta itemprop="datePublished" content="2024-03-05">', URL, "2024-03-05"),
+        (
+            "",
+            '<time datetime="2024-03-06"></time><meta itemprop="datePublished" content="2024-03-05">',
+            URL,
+            "2024-03-05",
+        ),
+        (
+            linked([{"@type": "Review", "datePublished": "2024-03-06"}, {"datePublished": "2024-03-05"}]),
+            "",
+            URL,
+            "2024-03-05",
+        ),
     ],
 )
 def test_of_several_dates_the_one_that_is_meant_best_counts(head, body, url, day):

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from lxml import html as lxml_html
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
@@ -51,6 +52,13 @@ ARTICLE = f"""<article><h1>The title of the page</h1><p>One. {PROSE}</p><h2>A se
 def strange(html: str) -> str:
     """The same page in words that no table knows."""
     return re.sub(r"\b[A-Za-z]{2,}\b(?![^<]*>)", lambda word: word[0][::-1] + "x", html)
+
+
+def test_what_is_no_text_ends_nothing_around_it():
+    markup = "<body><div><p>One<script>x</script></p>two<ul><li>three<svg></svg></li></ul></div>four</body>"
+    found = walk(lxml_html.fromstring(f"<html>{markup}</html>"))
+    assert found.texts == ["One", "two", "three", "four"]
+    assert [found.tags[holder] for holder in found.holders] == ["p", "div", "li", "body"]
 
 
 def test_an_article_keeps_its_text_and_loses_menu_and_footer():

@@ -70,14 +70,18 @@ def test_any_other_headline_is_the_title(declared, body, title):
         ("", "<h1>How to carve<br>birch <em>well</em></h1>", "How to carve birch well"),
         ("<title>vector&lt;int&gt; explained</title>", "<h1>vector&lt;int&gt; explained</h1>", "vector<int> explained"),
         ("<meta property=og:title content='Carving &lt;b&gt;birch&lt;/b&gt;'>", "", "Carving birch"),
-        ("<title>Carving birch</title>", "<h1>" + "Words. " * 60 + "</h1>", "Carving birch"),
+        ("<title>Carving birch</title>", "<h1>" + "Carving birch. " * 30 + "</h1>", "Carving birch"),
+        ("<title>Birch | Carving | Spoons</title>", "<h1>Birch | Carving</h1>", "Birch | Carving"),
+        ("<title>Carving birch - Spoons</title><meta property=og:title content=Spoons>", "", "Carving birch"),
+        ("<title>Carving birch - spoons.example</title>", "", "Carving birch"),
+        ("<title>Woodwork — Carving birch</title>", "<h1>Carving birch</h1>", "Carving birch"),
         ("<title>如何雕刻桦木_木工频道</title>", "<h1>如何雕刻桦木</h1>", "如何雕刻桦木"),
         ("", "", None),
     ],
 )
 def test_a_confirmed_headline_is_the_title_or_else_the_declared_one_without_the_name_of_the_site(head, body, title):
     tree = parse_html(f"<html><head>{head}</head><body>{body}<p>Text.</p></body></html>")
-    assert read_metadata(tree, URL).title == title
+    assert read_metadata(tree, URL).title == read_metadata(tree, URL.replace("//", "//www.")).title == title
 
 
 def test_a_headline_that_linked_data_confirm_is_the_title():

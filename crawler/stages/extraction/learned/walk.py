@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
-from lxml.etree import Comment, Entity, ProcessingInstruction, iterwalk
+from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
 
@@ -71,10 +71,10 @@ _INLINE = _set(
     "small span strike strong sub sup time tt u var wbr data output meta link"
 )
 _IN_LINE, _BREAK, _SKIP = range(3)
-_ROLE_OF: dict[Any, int] = {
+_ROLE_OF: dict[str, int] = {
     **dict.fromkeys(_INLINE, _IN_LINE),
     **dict.fromkeys(("br", "hr"), _BREAK),
-    **dict.fromkeys(_SKIPPED | {Comment, ProcessingInstruction, Entity}, _SKIP),
+    **dict.fromkeys(_SKIPPED, _SKIP),
 }
 """By tag: what stands in a line, what ends one, and what holds no text; every other element has lines of its own."""
 _KINDS = {

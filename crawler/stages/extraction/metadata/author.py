@@ -75,7 +75,7 @@ def name_in(text: str) -> str:
     name = text.strip(_MARKS)
     while (prefix := _PREFIX.match(name)) is not None:
         name = name[prefix.end() :].strip(_MARKS)
-    if len(name) > LONGEST or len(name.split()) > MOST_WORDS or any(sign in name for sign in "@/") or "http" in name:
+    if len(name) > LONGEST or len(name.split()) > MOST_WORDS or any(sign in name for sign in "@/"):
         return ""
     return "" if _NO_NAME.fullmatch(name) or not _LETTER.search(name) else name
 

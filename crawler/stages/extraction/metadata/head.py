@@ -31,8 +31,8 @@ class Head:
         return next((self.said[name][0] for name in names if name in self.said), "")
 
     def all(self, *names: str) -> list[str]:
-        """Everything said under the first of these names that says anything, without repetition."""
-        return next((list(dict.fromkeys(self.said[name])) for name in names if name in self.said), [])
+        """Everything said under the first of these names that says anything."""
+        return next((self.said[name] for name in names if name in self.said), [])
 
 
 def read_head(metas: Iterable[Any], title: Any = None) -> Head:
