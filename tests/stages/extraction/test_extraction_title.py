@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.stages.extraction.metadata.head import Head
 from crawler.stages.extraction.metadata.read import read_metadata
+from crawler.stages.extraction.metadata.title import Site
 from crawler.stages.parse.stage import parse_html
 
 URL = "https://spoons.example/carving/birch.html"
@@ -88,3 +90,9 @@ def test_a_headline_that_linked_data_confirm_is_the_title():
     data = '<script type="application/ld+json">{"@type": "Article", "headline": "Carving birch by hand"}</script>'
     tree = parse_html(f"<html><head><title>Blog</title>{data}</head><body><h1>Carving birch</h1></body></html>")
     assert read_metadata(tree, URL).title == "Carving birch"
+
+
+@pytest.mark.parametrize("name", ["AB.cd", "ab cd", "Ab — Cd"])
+def test_a_site_is_called_by_its_host(name):
+    assert Site("https://www.ab.cd/x", Head("", {})).is_called(name)
+    assert not Site("https://www.ab.cd/x", Head("", {})).is_called("www.ab.cd and more")
