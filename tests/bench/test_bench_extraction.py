@@ -60,7 +60,8 @@ def test_a_site_is_in_one_fold():
 def test_a_page_is_measured_beside_the_chain_whose_text_is_the_second_opinion(capsys):
     strange = " ".join(word[::-1] for word in LONG.split())  # so that the second opinion is asked
     body = "".join(f"<p>{strange}, sa hpargarap {n} fo siht elcitra syas, dna seog no.</p>" for n in range(9))
-    html = f"<html><body><nav><a href=/>Home</a></nav><article><h1>A long day</h1>{body}</article></body></html>"
+    body += f"<div class=box><ul>{''.join(f'<li><a href=/{n}>yrots redlo {n} fo eht keew</a></li>' for n in range(12))}"
+    html = f"<html><body><nav><a href=/>Home</a></nav><article><h1>A long day</h1>{body}</ul></div></article>"
     one = example(Page("x", "labelled", "article", "http://x.test/", html.encode(), f"A long day {LONG}"), "x.test")
     assert one is not None
     model = the_model()

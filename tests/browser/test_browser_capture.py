@@ -16,6 +16,7 @@ from tests.support.loopback_web import Answer, PolicyWeb
 
 TEASER = " ".join(prose("potter").split()[:20])
 APP = """fetch('/api%s').then(a => a.json()).then(d => {
+    document.title = d.title;
     document.getElementById('root').innerHTML = '<main><h1>' + d.title + '</h1><p>' + d.teaser + '</p></main>'; })"""
 
 
