@@ -9,8 +9,9 @@ is a leak.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from crawler.stages.pii import checks, phone_forms, phone_words
 from crawler.stages.pii.context_words import just_before, near
@@ -112,7 +113,7 @@ def _longest_reading(page: Page, start: int, end: int, evidence: _Evidence) -> H
         return hit
     if not evidence.named and phone_forms.is_listing(page.text[start:end]):
         return None
-    strict = checks.phone(page.text[start:end], page.regions) is not None
+    strict = cache(lambda: checks.phone(page.text[start:end], page.regions) is not None)
     for gap in reversed(list(_GAP.finditer(page.text, start, end))):
         hit = _phone_hit(page, start, gap.start(), evidence, strict=strict)
         if hit:
@@ -120,10 +121,13 @@ def _longest_reading(page: Page, start: int, end: int, evidence: _Evidence) -> H
     return None
 
 
-def _phone_hit(page: Page, start: int, end: int, evidence: _Evidence, *, strict: bool = False) -> Hit | None:
+def _phone_hit(
+    page: Page, start: int, end: int, evidence: _Evidence, *, strict: Callable[[], bool] = lambda: False
+) -> Hit | None:
     """International form and valid; or local with a telephone word near and valid; or labelled and possible.
 
-    strict: only in the country's own grouping, because more digits follow that would make a number, too.
+    strict: only in the country's own grouping, because more digits follow that would make a number, too; asked last,
+    as libphonenumber is slow.
     """
     raw = page.text[start:end]
     if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end, evidence):
@@ -138,9 +142,9 @@ def _phone_hit(page: Page, start: int, end: int, evidence: _Evidence, *, strict:
         return None
     number, valid = found
     if valid:
-        sure = international or (evidence.context and not strict) or phone_forms.same_grouping(raw, number)
+        sure = international or (evidence.context and not strict()) or phone_forms.same_grouping(raw, number)
     else:
-        sure = not strict and (_is_told(raw, evidence) or _is_dialled(raw, evidence.context))
+        sure = (_is_told(raw, evidence) or _is_dialled(raw, evidence.context)) and not strict()
     return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}") if sure else None
 
 

@@ -19,16 +19,20 @@ _INVISIBLE = re.compile(
 )
 """Soft hyphens, zero-width spaces, byte order marks, direction overrides, controls. Joiners stay: scripts need them."""
 _ODD_BREAKS = re.compile("\r\n?|[\u0085\u2028\u2029\u000c]")
+_ODD = re.compile(f"[\r\u0085\u2028\u2029\u000c{_INVISIBLE.pattern[1:]}")
+"""Any of both: one search of a plain set of characters, as nearly no text has one."""
 
 
 def normalise(text: str) -> str:
     """The text in its kept form. Idempotent on its own output except where mojibake is nested deeper than ftfy goes."""
-    if text.isascii() and text.isprintable():
+    is_ascii = text.isascii()
+    if is_ascii and text.replace("\n", "").isprintable():
         return text
-    text = _ODD_BREAKS.sub("\n", text)
-    if not text.isascii():
+    if _ODD.search(text):
+        text = _ODD_BREAKS.sub("\n", text)
+    if not is_ascii:
         text = repair(text)
-    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text) if _ODD.search(text) else text)
 
 
 def repair(text: str) -> str:

@@ -38,32 +38,41 @@ def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[st
 def _lines(page: Walked, kept: list[bool]) -> list[Line]:
     found: list[Line] = []
     before: tuple[int, int] = (-1, -1)  # the row and the item that the last line stands in
+    rows, items = _nearest(page, "tr"), _nearest(page, "li")
     for i, text in enumerate(page.texts):
         if not kept[i]:
             continue
         holder, kind = page.holders[i], Kind(page.kinds[i])
-        row, item = _around(page, holder, "tr"), _around(page, holder, "li")
+        row, item = rows[holder], items[holder]
         if kind is not Kind.CODE and row >= 0 and found and before[0] == row and found[-1].kind is Kind.CELL:
             found[-1].text += " | " + text
         elif row >= 0 and kind is not Kind.CODE and _is_simple(page, row):
             found.append(Line(Kind.CELL, text, table=_around(page, row, "table")))
         else:
-            found.append(_line(page, holder, kind, text, is_first=item != before[1]))
+            found.append(_line(page, holder, kind, text, item if item != before[1] else -1))
         before = row, item
     return found
 
 
-def _line(page: Walked, holder: int, kind: Kind, text: str, is_first: bool) -> Line:
+def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
+    """`item`: the list item that the block is the first of; −1 for none."""
     quoted = bool(page.marks[holder] & Mark.QUOTE)
     if kind is Kind.CODE:
         return Line(kind, text, language=_language(page, holder), quoted=quoted)
     if kind is Kind.HEADING:
         tag = page.tags[holder]
         return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6, quoted=quoted)
-    item = _around(page, holder, "li")
-    if item >= 0 and is_first:
+    if item >= 0:
         return Line(Kind.ITEM, text, level=_list_depth(page, item), quoted=quoted)
     return Line(Kind.PARAGRAPH, text, quoted=quoted)
+
+
+def _nearest(page: Walked, tag: str) -> list[int]:
+    """Of every element: the nearest of a tag from it upwards, as `_around` finds it."""
+    found: list[int] = []
+    for index, (own, up) in enumerate(zip(page.tags, page.parents, strict=True)):
+        found.append(index if own == tag else found[up] if up >= 0 else -1)
+    return found
 
 
 def _around(page: Walked, holder: int, tag: str) -> int:
