@@ -45,7 +45,7 @@ _INFIX = re.compile(
     rf"|(?<=[{_LOWER}{re.escape(_QUOTES)}]\.)(?=[{_UPPER}{re.escape(_QUOTES)}])|(?<=[^\W\d_],)(?=[^\W\d_])"
     r"|(?<=[^\W_]-)-{0,2}(?=[^\W\d_])|(?<=[^\W_][–—~:<>=/])(?=[^\W\d_])))"
 )
-"""It begins with a plain set of characters: such an expression is searched six times faster."""
+"""It begins with a plain set of characters: such an expression is searched three to eight times faster."""
 _URL = re.compile(r"(?:https?|ftp)://[^\s/.]+\.[a-z]|www\.", re.IGNORECASE)
 _CONTRACTION = re.compile(
     r"(?i:(do|does|did|is|are|was|were|has|have|had|ca|could|wo|would|sha|should|must|might|may|need|dare|ai)(n['’]?t)"
