@@ -16,11 +16,13 @@ import hashlib
 import logging
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,8 @@ class Read:
     expected: tuple[str, ...]
     ours: tuple[str, ...]
     theirs: tuple[str, ...]
+    seconds: tuple[float, float] = (0.0, 0.0)
+    """Of the processor, ours and theirs, for this page."""
 
 
 def is_held(domain: str) -> bool:
@@ -99,8 +103,11 @@ def measure(pages: Iterable[tuple[dict[str, Any], tuple[Any, ...]]]) -> Iterator
         trees = [parse_html(decoded[0]) for _ in range(2)] if decoded else []
         if any(tree is None or isinstance(tree, str) for tree in trees) or not trees:
             continue
+        started = time.process_time()
         ours = read_metadata(trees[0], page["url"] or "", source=Source(html))
+        between = time.process_time()
         theirs = extract_metadata(trees[1], default_url=page["url"] or None, extensive=True)
+        seconds = between - started, time.process_time() - between
         yield Read(
             page["id"],
             page["page_type"],
@@ -109,6 +116,7 @@ def measure(pages: Iterable[tuple[dict[str, Any], tuple[Any, ...]]]) -> Iterator
             _plain(expected),
             _plain((ours.title, ours.author, ours.pub_date)),
             _plain((theirs.title, theirs.author, theirs.date)),
+            seconds,
         )
 
 
@@ -150,6 +158,8 @@ def table(name: str, reads: Sequence[Read]) -> dict[str, float]:
             shares = f"{right / max(said, 1):.3f} {right / wanted:.3f} {f1(rows.sum(0)):.3f}"
             line += f"  {who} {shares}"
         print(f"{line}  {found[label] - f1(theirs.sum(0)):+.3f} ({low:+.3f} to {high:+.3f})")
+    own, other = (1000 * fmean(read.seconds[who] for read in reads) for who in range(2)) if reads else (0.0, 0.0)
+    print(f"{name:12}ms a page: ours {own:.1f}, trafilatura {other:.1f}")
     return found
 
 

@@ -6,6 +6,7 @@ import json
 from itertools import islice
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +108,20 @@ def test_linked_data_with_line_breaks_in_their_strings_are_read_and_broken_ones_
     assert author_of('<script type="application/ld+json">' + "[" * 100_000 + "</script>") is None
 
 
+def test_what_no_file_can_hold_is_left_out_of_a_name():
+    data = r'<script type="application/ld+json">{"@type": "Article", "author": "Ada\ud800 Love\u0000lace"}</script>'
+    author = author_of(data)
+    assert author == "Ada? Lovelace" and orjson.dumps(author)
+
+
+def test_a_page_full_of_names_that_are_none_costs_no_more_than_its_length(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(by_line, "name_in", lambda text: asked.append(text) or "")
+    body = "<div class=author>" * 25 + "<i itemprop=name>1</i>" * 1_000 + "</div>" * 25
+    assert author_of("", body) is None
+    assert len(asked) <= by_line.MAX_PLACES * 5
+
+
 def test_linked_data_that_are_too_large_are_not_parsed():
     for size, authors in ((MAX_JSON - 100, ("Ada",)), (MAX_JSON, ())):
         script = Element("script", type="application/ld+json")
@@ -133,6 +148,7 @@ def test_linked_data_without_end_are_read_to_their_limit():
         ("Center for Drug Evaluation and Research", "Center for Drug Evaluation and Research"),
         ("Ada Lovelace wrote the first program of all", ""),
         ("A" * 61, ""),
+        ("by " * 100 + "Ada", ""),
         ("ada@example.org", ""),
         ("Admin", ""),
         ("Name *", ""),
@@ -190,7 +206,7 @@ def test_no_reader_fails_on_a_real_page():
     """`read_metadata` would hide it: a reader that fails on every page says nothing of any."""
     for page in islice(labelled(SHARED_DATA, None), 400):
         tree = parse_html(decode(page.html, None)[0])
-        head = read_head(tree.iter("meta"), next(tree.iter("title"), None))
+        head = read_head(tree.iter("meta"), tree.iter("title"))
         data = read_linked(tree.iter("script"))
         find_title(tree.iter("h1"), page.url or "", head, data.headline)
         find_author(tree, page.url or "", head, data)

@@ -83,6 +83,8 @@ def linked(things: object = None, **said: object) -> str:
         (linked(datePublished="soon") + PUBLISHED, "", URL, "2024-03-06"),
         ('<meta name="citation_date" content="2024/03/05">', "", URL, "2024-03-05"),
         ("", "", "https://example.org/2024/13/05/title", None),
+        ("", "", "https://example.org/2024/02/31/title", None),
+        (linked(datePublished="2024-02-30") + PUBLISHED, "", URL, "2024-03-06"),
         (
             "",
             '<time datetime="2024-03-06"></time><meta itemprop="datePublished" content="2024-03-05">',

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from itertools import islice
 
+import pytest
+from trafilatura.metadata import extract_license
+
+from bench.quality.eval_pages import labelled
+from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.parse.stage import parse_html
+from crawler.stages.text.charset import decode
+from tests.support.places import SHARED_DATA
 
 BY_SA = "https://creativecommons.org/licenses/by-sa/4.0/"
 
@@ -49,3 +57,15 @@ def test_a_licence_of_the_page_is_named_by_its_spdx_identifier(body, licence):
 )
 def test_what_names_no_licence_of_the_page_gives_none(body):
     assert licence_of(body) is None
+
+
+@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
+def test_licences_of_real_pages_are_those_that_trafilatura_finds():
+    named = 0
+    for page in islice(labelled(SHARED_DATA, None), 600):
+        tree = parse_html(decode(page.html, None)[0])
+        theirs = re.fullmatch(r"CC (BY(?:-NC)?(?:-ND|-SA)?) ([1-9]\.[0-9])", extract_license(tree) or "", re.IGNORECASE)
+        expected = f"CC-{theirs[1].upper()}-{theirs[2]}" if theirs else None
+        assert find_licence(tree.iter("a")) == expected, page.url
+        named += expected is not None
+    assert named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.stages.extraction.metadata.head import Head
+from crawler.stages.extraction.metadata.head import MAX_CHARS, Head, read_head
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.title import Site
 from crawler.stages.parse.stage import parse_html
@@ -77,6 +77,9 @@ def test_any_other_headline_is_the_title(declared, body, title):
         ("<title>Carving birch - Spoons</title><meta property=og:title content=Spoons>", "", "Carving birch"),
         ("<title>Carving birch - spoons.example</title>", "", "Carving birch"),
         ("<title>Woodwork — Carving birch</title>", "<h1>Carving birch</h1>", "Carving birch"),
+        ("", "<svg><title>Menu</title></svg><h1>Carving birch</h1>", "Carving birch"),
+        ("", "<svg><title>Menu</title></svg>", None),
+        ("<title>" + "a | " * 9_000 + "</title>", "<h1>Carving birch</h1>", ("a | " * 250).strip()),
         ("<title>如何雕刻桦木_木工频道</title>", "<h1>如何雕刻桦木</h1>", "如何雕刻桦木"),
         ("", "", None),
     ],
@@ -96,3 +99,8 @@ def test_a_headline_that_linked_data_confirm_is_the_title():
 def test_a_site_is_called_by_its_host(name):
     assert Site("https://www.ab.cd/x", Head("", {})).is_called(name)
     assert not Site("https://www.ab.cd/x", Head("", {})).is_called("www.ab.cd and more")
+
+
+def test_no_more_of_a_declared_title_is_read_than_of_any_statement():
+    tree = parse_html("<html><head><title>" + "a - " * 9_000 + "</title></head><body>x</body></html>")
+    assert len(read_head([], tree.iter("title")).title) <= MAX_CHARS

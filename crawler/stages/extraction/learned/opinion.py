@@ -21,7 +21,8 @@ FULL = 0.5
 LEAST = 0.1
 """Probability of an article under which nobody is asked."""
 SURE, STRANGE_MARGIN = 0.96, 0.03
-"""Expected F1 from which nobody is asked; a wholly strange page would have to promise the sum of both, and is asked."""
+"""Expected F1 from which nobody is asked; a wholly strange page has to promise the sum of both (of .96 to
+1.01 for it; docs/extraction-model.md)."""
 FAMILIAR, STRANGE = 0.8, 0.5
 """Share of known words from which a page is not strange at all, and up to which it is wholly strange. Nine in ten pages
 of the training have .8 and more; German pages have .25 to .5."""

@@ -161,7 +161,6 @@ class Walked:
     ends: list[int] = field(default_factory=list)
     languages: dict[int, str] = field(default_factory=dict)
     """Of elements of code: the language that a class names."""
-    head: dict[str, str] = field(default_factory=dict)
 
 
 def walk(tree: Any) -> Walked:
@@ -195,7 +194,7 @@ class _Walk:
             tag = element.tag
             role = role_of(tag)
             if event == "start":
-                is_skipped = role is _SKIP or (tag == "a" and leads_to_itself(element))
+                is_skipped = role == _SKIP or (tag == "a" and leads_to_itself(element))
                 if is_skipped:
                     walker.skip_subtree()
                     continue  # the next event is its end
@@ -219,11 +218,11 @@ class _Walk:
                 self.linked += len(text.strip())
 
     def _start(self, element: Any, tag: str, role: int | None) -> None:
-        if role is _IN_LINE:
+        if role == _IN_LINE:
             if tag == "a" and element.get("href"):
                 self.anchors += 1
                 self.links += 1
-        elif role is _BREAK:
+        elif role == _BREAK:
             self._break()
         else:
             self._end_block(self.open[-1], self.codes > 0)
@@ -231,12 +230,12 @@ class _Walk:
             self.codes += tag == "pre"
 
     def _end(self, element: Any, tag: str, role: int | None) -> None:
-        if role is _IN_LINE:
+        if role == _IN_LINE:
             if tag == "a":
                 self.anchors -= bool(element.get("href"))
             elif tag == "code" and self.codes and "class" in element.attrib:
                 self.page.languages.setdefault(self.open[-1], element.get("class"))
-        elif role is not _BREAK:
+        elif role != _BREAK:
             self._end_block(self.open[-1], self.codes > 0)
             self.page.ends[self.open.pop()] = len(self.page.texts)
             self.codes -= tag == "pre"

@@ -22,6 +22,8 @@ MAX_PLACES = 25
 """Elements that speak of authors which are looked at."""
 LONGEST, MOST_WORDS = 60, 6
 """Characters and words of a name, organisations among them."""
+_LONGEST_TEXT = 200
+"""Characters of a name with all that stands before it."""
 MOST_SHOWN_WORDS = 5
 """Words of a name in a by-line: what is longer says more than the name."""
 _STATED = (
@@ -72,6 +74,8 @@ def find_author(tree: Any, url: str, head: Head, linked: Linked, source: Source 
 
 def name_in(text: str) -> str:
     """The name in a few words that should be one, without "by" before it; "" where there is none."""
+    if len(text) > _LONGEST_TEXT:
+        return ""
     name = text.strip(_MARKS)
     while (prefix := _PREFIX.match(name)) is not None:
         name = name[prefix.end() :].strip(_MARKS)
@@ -133,7 +137,7 @@ def _shown_name(place: Any) -> str:
     names = f"{place.get('class') or ''} {place.get('itemprop') or ''}"
     if not _SPEAKS.search(names):
         return ""
-    for one in (*place.iterfind(".//*[@itemprop='name']"), *islice(place.iter("a"), 2), place):
+    for one in (*islice(place.iterfind(".//*[@itemprop='name']"), 2), *islice(place.iter("a"), 2), place):
         name = name_in(shown(one))
         if name and len(name.split()) <= MOST_SHOWN_WORDS and ("username" in names or not any(map(str.isdigit, name))):
             return name

@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from datetime import date
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -49,7 +50,7 @@ def read_date(tree: Any, url: str, stated: Iterable[str], max_date: str | None =
     broken markup makes htmldate raise.
     """
     latest = max_date or "9999"
-    day = next((day for day in _days(url, stated) if _EARLIEST <= day <= latest), None)
+    day = next((day for day in _days(url, stated) if _EARLIEST <= day <= latest and _is_in_the_calendar(day)), None)
     return day or _by_htmldate(tree, url, max_date)
 
 
@@ -59,6 +60,14 @@ def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[s
     published = (time for time in times if "pubdate" in time.attrib or "datePublished" in (time.get("itemprop") or ""))
     shown = (time.get("datetime") or "" for time in (*published, *times))
     yield from (*linked.published, *said, *shown)
+
+
+def _is_in_the_calendar(day: str) -> bool:
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return False
+    return True
 
 
 def _days(url: str, stated: Iterable[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ MAX_STATEMENTS = 500
 """`<meta>` elements that are read."""
 MAX_CHARS = 5_000
 """Characters of one of them."""
+_PARTS_OF_A_PAGE = frozenset({"html", "head", "body"})
 _OF_BODY = frozenset({"datePublished", "dateCreated"})
 _TAG = re.compile(r"</?(?:a|b|br|div|em|i|p|span|strong|u)\b[^<>]{0,500}>", re.IGNORECASE)
 """Of markup that was meant to be rendered; `vector<int>` is none."""
@@ -35,21 +36,30 @@ class Head:
         return next((self.said[name] for name in names if name in self.said), [])
 
 
-def read_head(metas: Iterable[Any], title: Any = None) -> Head:
-    """What these `<meta>` elements and the `<title>` say, white space collapsed, empty ones left out."""
+def read_head(metas: Iterable[Any], titles: Iterable[Any] = ()) -> Head:
+    """What these `<meta>` elements and the first `<title>` say, white space collapsed, empty ones left out.
+
+    The titles of drawings are none of the page.
+    """
     said: dict[str, list[str]] = {}
     for meta in islice(metas, MAX_STATEMENTS):
         name = meta.get("property") or meta.get("name") or _property(meta)
         content = meta.get("content")
         if name and content and (text := flat(content[:MAX_CHARS])):
             said.setdefault(name.strip().lower(), []).append(text)
-    return Head(flat(title.text_content()) if title is not None else "", said)
+    title = next((one.text_content() for one in titles if _tag_around(one) in _PARTS_OF_A_PAGE), "")
+    return Head(flat(title[:MAX_CHARS]), said)
 
 
 def _property(meta: Any) -> str | None:
     """Of microdata; in the body only a date: authors and descriptions there are a review's or a product's as well."""
-    name, parent = meta.get("itemprop"), meta.getparent()
-    return name if (parent is not None and parent.tag == "head") or name in _OF_BODY else None
+    name = meta.get("itemprop")
+    return name if _tag_around(meta) == "head" or name in _OF_BODY else None
+
+
+def _tag_around(element: Any) -> Any:
+    parent = element.getparent()
+    return None if parent is None else parent.tag
 
 
 def flat(text: str) -> str:

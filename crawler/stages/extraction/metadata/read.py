@@ -12,6 +12,7 @@ from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import Linked, read_linked
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
+from crawler.stages.text.normal import normalise
 
 _NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
 """Signs that documentation generators hang on headings as links to themselves."""
@@ -43,7 +44,7 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, source: S
     found: dict[str, list[Any]] = {tag: [] for tag in ("title", "meta", "script", "h1", "time", "a")}
     for element in tree.iter(*found):
         found[element.tag].append(element)
-    head = _attempt(read_head, found["meta"], next(iter(found["title"]), None)) or Head("", {})
+    head = _attempt(read_head, found["meta"], found["title"]) or Head("", {})
     linked = _attempt(read_linked, found["script"]) or Linked()
     return Metadata(
         title=_short(_attempt(find_title, found["h1"], url, head, linked.headline)),
@@ -63,4 +64,8 @@ def _attempt(function: Any, *args: Any) -> Any:
 
 
 def _short(value: str | None, limit: int = _MAX_CHARS) -> str | None:
-    return " ".join(value.translate(_NO_ANCHORS).split())[:limit] or None if value else None
+    """In the form in which text is kept: JSON can hold controls, and halves of characters that no file can."""
+    if not value:
+        return None
+    kept = normalise(value.encode("utf-8", "replace").decode("utf-8"))
+    return " ".join(kept.translate(_NO_ANCHORS).split())[:limit].rstrip() or None
