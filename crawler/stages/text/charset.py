@@ -1,8 +1,8 @@
 """Bytes to characters for the parse and extraction stages: which character set is it really?
 
 The order is that of the WHATWG encoding sniffing algorithm (HTML standard, section 13.2.3): byte order mark, HTTP
-header, declaration in the page, then detection. Two corrections come from real pages: a declaration that cannot read
-the bytes is not believed, and bytes that are valid UTF-8 beyond ASCII are UTF-8 whatever a single-byte label says.
+header, declaration in the page, then detection. Two corrections come from real pages: a declaration that breaks more
+than it reads is not believed, and bytes that are valid UTF-8 beyond ASCII are UTF-8 whatever a single-byte label says.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from w3lib.encoding import (
 
 MAX_REPLACED = 0.05
 """Share of U+FFFD above which the bytes count as unreadable."""
+MIN_BROKEN = 8
+"""Broken characters from which a declaration may be wrong: fewer bytes are not enough to detect another one."""
 _DETECT_BYTES = 131_072
 
 
@@ -37,7 +39,7 @@ def decode(body: bytes, charset: str | None = None) -> tuple[str, str] | None:
             return _checked(body.decode(encoding), encoding)
         except (UnicodeDecodeError, LookupError):
             continue
-    for fallback in filter(None, (declared, _detected(body))):
+    for fallback in _fallbacks(body, declared):
         if checked := _checked(to_unicode(body, fallback), fallback):
             return checked
     return None
@@ -49,6 +51,23 @@ def _candidates(body: bytes, declared: str | None) -> list[str]:
         first = ["utf-8"] if declared is None or not body.isascii() else []
         return [*first, *filter(None, (declared, None if declared else _detected(body)))]
     return [declared, "utf-8"]
+
+
+def _fallbacks(body: bytes, declared: str | None) -> list[str]:
+    """Encodings to try with U+FFFD for what they cannot read, best first."""
+    encodings = [encoding for encoding in (declared, _detected(body)) if encoding]
+    if declared and _is_wrong(to_unicode(body, declared)):
+        encodings.reverse()
+    return encodings
+
+
+def _is_wrong(text: str) -> bool:
+    """True where so much beyond ASCII is broken, and less is read, that another character set wrote these bytes.
+
+    A UTF-8 page with a few broken bytes in it stays UTF-8; a Latin-1 page does not lose each umlaut to a wrong label.
+    """
+    broken = text.count("\ufffd")
+    return broken >= MIN_BROKEN and 2 * broken > len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _header_encoding(charset: str | None) -> str | None:

@@ -87,7 +87,10 @@ def test_statements_in_the_body_count_too():
         (b'<meta charset="windows-1251">' + "привет мир".encode("cp1251"), None, "cp1251"),
         ("日本語のテキスト".encode("shift_jis"), "Shift_JIS", "cp932"),
         (("Die Größe der Häuser überrascht. " * 9).encode("cp1252"), "utf-8", "cp1252"),
+        (("Die Häuser am See sind alt, aber gut gebaut und hell. " * 9).encode("cp1252"), "utf-8", "cp1252"),
         (("Die Häuser am See sind alt, aber gut gebaut. " * 9).encode() + b"\xff", None, "utf-8"),
+        (("Die Häuser am See sind alt, aber gut gebaut. " * 9).encode() + b"\xff" * 8, "utf-8", "utf-8"),
+        (("The houses are old. " * 90).encode() + b"\xff", "utf-8", "utf-8"),
         ("größe".encode(), "no-such-charset", "utf-8"),
     ],
 )
