@@ -18,6 +18,9 @@ Getter = Callable[[str], Any]
 
 T = TypeVar("T")
 
+_LARGEST: dict[type, float] = {int: 2**53, float: 1e9}
+"""What every clock and server can count up to, as seconds or bytes: above it the crawl would fail in the middle."""
+
 
 class ConfigError(Exception):
     """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person.
@@ -83,6 +86,8 @@ def _takes_empty(kind: Any) -> bool:
 
 def _checked(value: Any, meta: Mapping[str, Any]) -> Any:
     low, high, choices, check = meta["minimum"], meta["maximum"], meta["choices"], meta["check"]
+    if high is None:
+        high = _LARGEST.get(type(value))
     if low is not None and value < low:
         raise ValueError(f"expected at least {low:g}")
     if high is not None and value > high:

@@ -92,8 +92,9 @@ class FrontierConfig:
                                          "change", minimum=0.0, digest=False)  # fmt: skip
     recrawl_decay_yield: float = setting("RECRAWL_DECAY_YIELD", 0.25, "a page that was kept is rejected as decayed when its text is less "
                                          "than half as long as it was, and its extraction yield below this share of what "
-                                         "it was; 0 = off")  # fmt: skip
+                                         "it was; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
     recrawl_decay_quality: float = setting("RECRAWL_DECAY_QUALITY", 0.5, "a page that was kept is rejected as decayed when its quality_score "
-                                           "is below this share of what it was; 0 = off")  # fmt: skip
+                                           "is below this share of what it was; 0 = off", minimum=0.0,
+                                           maximum=1.0)  # fmt: skip
     recrawl_remember: bool = setting("RECRAWL_REMEMBER", True, "keep the validators of every page (docs/recrawl.md says "
                                      "what that costs), so that a later RECRAWL is possible", digest=False)  # fmt: skip

@@ -18,7 +18,10 @@ def _check_networks(value: tuple[str, ...]) -> str | None:
 
 
 def _check_ports(value: tuple[int, ...]) -> str | None:
-    return None if value else "expected at least one port, such as 443"
+    if not value:
+        return "expected at least one port, such as 443"
+    wrong = [str(port) for port in value if not 0 < port < 65_536]
+    return f"expected ports from 1 to 65535, not {', '.join(wrong)}" if wrong else None
 
 
 def _check_noted(value: tuple[str, ...]) -> str | None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import re
 
 import pytest
 
@@ -84,6 +85,22 @@ def test_an_empty_list_is_a_list_and_not_the_default():
 def test_an_empty_list_with_which_nothing_would_work_is_refused(name, words):
     with pytest.raises(ConfigError, match=words):
         from_mapping({name: ""})
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "words"),
+    [
+        ("COMMIT_SECONDS", "1e20", "at most 1e+09"),
+        ("DOWNLOAD_DELAY", "9" * 20, "at most 1e+09"),
+        ("CONCURRENT_REQUESTS", "9" * 20, "at most 9.0072e+15"),
+        ("NETWORK_PORTS", "80,0,-1,65536", "ports from 1 to 65535, not 0, -1, 65536"),
+        ("RECRAWL_DECAY_YIELD", "-1", "at least 0"),
+        ("RECRAWL_DECAY_QUALITY", "1.5", "at most 1"),
+    ],
+)
+def test_a_number_with_which_the_crawl_would_fail_in_the_middle_is_refused(name, raw, words):
+    with pytest.raises(ConfigError, match=re.escape(f"{name}={raw!r}: expected {words}")):
+        from_mapping({name: raw})
 
 
 def test_what_is_usable_is_read_although_something_else_is_not():
