@@ -321,7 +321,7 @@ def log_lines(place: Place) -> Iterator[WishLine | PageLine]:
         with place.open(WITHDRAWALS) as file:
             for number, line in enumerate(file, start=1):
                 yield _parsed(place, line, number)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a file in the place of CORPUS_DIR is told by whoever claims it
         return
     except OSError as error:
         raise StorageError(f"{place.path_of(WITHDRAWALS)}: cannot be read ({error})") from error

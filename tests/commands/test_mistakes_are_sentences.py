@@ -36,6 +36,13 @@ def test_a_crawl_that_is_given_nothing_leaves_no_folder_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_the_place_of_the_corpus_is_named_with_the_remedy(tmp_path):
+    (tmp_path / "corpus").write_text("a file")
+    done = scrapy_process(tmp_path, "crawl", "corpus", "-a", "url=http://127.0.0.1/")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: CORPUS_DIR='corpus' is a file; give a folder that is empty or new\n"
+
+
 @pytest.mark.parametrize("words", [["crawl", "corpus", "-a", "url=http://127.0.0.1/"], ["fetch", "http://127.0.0.1/"]])
 def test_a_broken_list_of_withdrawals_stops_whatever_would_ask(corpus, tmp_path, words):
     (corpus.path / "withdrawals.jsonl").write_text("nonsense\n")
