@@ -180,10 +180,10 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     """
     if bootstrap_failed:
         return "the crawl did not start; what is above says why"
-    if "finish_reason" not in stats:
-        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
     if error := stats.get(FATAL):
         return str(error)
+    if "finish_reason" not in stats:
+        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
     if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     return _nothing_brought(stats)

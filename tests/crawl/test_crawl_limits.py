@@ -39,3 +39,7 @@ def test_limits_that_were_asked_for_are_no_failures(limit):
 @pytest.mark.parametrize("limit", ["errorcount", "timeout_no_item", "pagecount_no_item"])
 def test_limits_that_watch_for_trouble_are(limit):
     assert "ended early" in str(failure_of({"finish_reason": f"closespider_{limit}"}, bootstrap_failed=False))
+
+
+def test_a_crawl_that_could_not_begin_says_why_and_not_that_it_goes_on():
+    assert failure_of({"outcome/fatal": "a ledger is broken"}, bootstrap_failed=False) == "a ledger is broken"
