@@ -21,7 +21,7 @@ from crawler.storage.corpus.recovery import local_names, lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import ARCHIVE, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, LEDGERS, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records, write_sealed
 from crawler.storage.types import Entry
@@ -68,6 +68,7 @@ def verify(place: Place) -> Findings:
     claims: dict[bytes, _Claim] = {}
     manifest = listed(place) if place.remote else place.manifest()
     findings.expired = expired_sources(manifest)
+    findings.damage += [] if place.remote else _broken_ledgers(place)  # of a store `listed` has read them
     for entry in manifest["files"]:
         findings.files += 1
         try:
@@ -119,6 +120,19 @@ def finish_dead_writers(place: Place) -> int:
         return finish_remote(place)
     tidy(place)
     return len(recover(place))
+
+
+def _broken_ledgers(place: Place) -> list[str]:
+    """What to say of each ledger that cannot be read: the next crawl would refuse to begin, however whole the rest."""
+    broken = []
+    for name in sorted(place.listing(LEDGERS)):
+        if not name.endswith(".json") or name.startswith("."):
+            continue
+        try:
+            place.load_json(f"{LEDGERS}/{name}")
+        except StorageError as error:
+            broken.append(str(error).removeprefix(place.path_of("")))
+    return broken
 
 
 def _check_bytes(place: Place, entry: Entry) -> None:

@@ -57,6 +57,27 @@ def test_a_folder_without_a_manifest_is_no_corpus(tmp_path):
         verify(Place(str(tmp_path)))
 
 
+def test_a_corpus_that_lost_its_manifest_is_told_of_repair(folder, kept):
+    write(folder, "w1", kept=[kept(1)])
+    (folder.path / "manifest.json").unlink()
+    with pytest.raises(StorageError, match=r"no manifest\.json; `scrapy dataset repair .*` writes it again"):
+        verify(Place(str(folder.path)))
+
+
+def test_a_file_is_no_corpus(tmp_path):
+    (tmp_path / "corpus").write_text("a file")
+    with pytest.raises(StorageError, match="expected the CORPUS_DIR"):
+        verify(Place(str(tmp_path / "corpus")))
+
+
+def test_a_ledger_that_is_cut_short_is_damage(folder, kept):
+    write(folder, "w1", kept=[kept(1)])
+    [ledger] = (folder.path / "manifest.d").glob("*.json")
+    ledger.write_bytes(ledger.read_bytes()[:100])
+    [damage] = check(folder).damage
+    assert damage.startswith(f"manifest.d/{ledger.name}: not JSON") and "scrapy dataset repair" in damage
+
+
 def test_a_page_delivered_twice_is_there_once_after_fix(folder, kept):
     write(folder, "w1", kept=[kept(1), kept(2)])
     write(folder, "w2", kept=[kept(2), kept(3)])

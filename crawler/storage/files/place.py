@@ -103,7 +103,9 @@ class Place:
         """
         content = self.load_json(MANIFEST)
         if content is None:
-            raise StorageError(f"{self.url}: no {MANIFEST}; expected the CORPUS_DIR of a crawl")
+            lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
+            way = self._way(MANIFEST) if lost else "expected the CORPUS_DIR of a crawl"
+            raise StorageError(f"{self.url}: no {MANIFEST}; {way}")
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             found = content.get("format") if isinstance(content, dict) else None
             raise StorageError(
@@ -160,7 +162,7 @@ class Place:
         """
         try:
             return orjson.loads(self.content(relative))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except orjson.JSONDecodeError as error:
             raise StorageError(f"{self.path_of(relative)}: not JSON ({error}); {self._way(relative)}") from None
