@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from crawler.urls.canonicalize import canonicalize, printable
 MAX_LINE = 10_000
 """Characters of a line that are read: no URL is longer."""
 
+_UTF_16 = tuple(mark.decode(errors="surrogateescape") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _PRIORITY = re.compile(r"[ \t]+priority=(\S*)$")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
@@ -40,6 +42,8 @@ def seed_lines(path: Path) -> Iterator[SeedLine]:
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
             for number, line in enumerate(iter(lambda: _whole_line(file), ""), 1):
+                if number == 1 and line.startswith(_UTF_16):
+                    raise SeedError([f"{path}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"])
                 text = _COMMENT.split(line, maxsplit=1)[0].strip()
                 if text:
                     yield _seed_line(number, text)

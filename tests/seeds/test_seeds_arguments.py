@@ -193,6 +193,13 @@ def test_discovery_without_anything_to_apply_it_to_is_refused(tmp_path: Path) ->
     assert problems(discovery="links") == [expected]
 
 
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_a_seed_file_in_utf_16_is_one_problem_with_a_remedy(order: str, tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_bytes("\ufeffhttps://a.org/\n".encode(f"utf-16-{order}"))
+    assert problems(seeds=str(seeds)) == [f"{seeds}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"]
+
+
 def test_many_bad_lines_are_listed_up_to_a_limit_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "nonsense\n" * 1000)
     found = problems(seeds=path)
