@@ -133,6 +133,20 @@ def _mds(target: IO[bytes], _: str) -> Iterator[Add]:
         shutil.copyfileobj(samples, target)
 
 
+def read_mds(shard: IO[bytes]) -> Iterator[Record]:
+    """The records of a shard that an export wrote, from a file that stands at its beginning.
+
+    Raises: ValueError, struct.error where it is damaged.
+    """
+    (number,) = struct.unpack("<I", shard.read(4))
+    first, *_ = struct.unpack(f"<{number + 1}I", shard.read(4 * (number + 1)))
+    shard.seek(first)
+    for _ in range(number):
+        lengths = struct.unpack("<3I", shard.read(12))
+        doc_id, rest, text = (shard.read(length) for length in lengths)
+        yield {**orjson.loads(rest), "doc_id": doc_id.decode(), "text": text.decode()}
+
+
 def _mds_index(files: list[dict[str, Any]]) -> bytes:
     """`index.json` of an MDS dataset: a line of facts for each shard."""
     shards = [

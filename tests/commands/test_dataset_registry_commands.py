@@ -143,3 +143,21 @@ def test_an_operation_that_changes_a_corpus_notes_the_version_it_made(three_doma
     done = scrapy("dataset", name, *CALLS[name])
     assert done.code == 0, done.err
     assert noted(tmp_path / "corpus", before)["operation"].startswith(f"dataset {name}")
+
+
+@pytest.mark.parametrize("to", ["jsonl.gz", "dolma", "webdataset", "mds"])
+def test_what_was_withdrawn_is_found_in_an_export_of_any_format(three_domains, tmp_path, scrapy, to):
+    export(three_domains.place, tmp_path / "release", to, max_bytes=10**6, now=1.8e9)
+    withdraw(three_domains.place, WISH, now=1.83e9)
+    done = scrapy("dataset", "lineage", "corpus", "--withdrawn", "--json")
+    assert done.code == 1 and "release: still holds" in done.err
+    assert sum(text_in(h) for h in orjson.loads(done.out)["holdings"]) == 4  # each kept page of the domain
+
+
+@pytest.mark.parametrize("to", ["jsonl.gz", "webdataset", "mds"])
+def test_a_damaged_export_is_named_by_what_looks_into_it(three_domains, tmp_path, scrapy, to):
+    export(three_domains.place, tmp_path / "release", to, max_bytes=10**6, now=1.8e9)
+    [shard] = (tmp_path / "release" / "data").glob("part-*")
+    shard.write_bytes(shard.read_bytes()[:200])
+    done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example")
+    assert done.code == 1 and f"release/data/{shard.name}: " in done.err

@@ -7,6 +7,7 @@ folder are followed where its registry knows of them; one that is not there any 
 
 from __future__ import annotations
 
+import struct
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import orjson
 
 from crawler.dataset.exclude import covers
 from crawler.dataset.export import withdrawn
+from crawler.dataset.export_formats import read_mds
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.errors import StorageError
@@ -197,13 +199,26 @@ def _held(place: Place, path: str, wanted: Wanted, is_withdrawn: Callable[[Recor
 
 def _records(place: Place, path: str) -> Iterator[Record]:
     """The records of a file of a corpus or of a derived folder, whatever its format."""
-    if path.endswith(".tar"):
-        yield from _members(place, path)
+    if path.endswith((".tar", ".mds")):
+        yield from _members(place, path) if path.endswith(".tar") else _samples(place, path)
         return
-    for record in read_records(place, path):
-        if isinstance(record, dict):
-            dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
-            yield {**record, **dolma} if isinstance(dolma, dict) else record
+    try:
+        for record in read_records(place, path):
+            if isinstance(record, dict):
+                dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
+                yield {**record, **dolma} if isinstance(dolma, dict) else record
+    except StorageError as error:
+        said = str(error).removeprefix(f"{place.path_of(path)}: ")
+        raise StorageError(f"{place.path_of(path)}: {said}") from error
+
+
+def _samples(place: Place, path: str) -> Iterator[Record]:
+    """Of a shard of MDS. Raises: StorageError where it is damaged."""
+    try:
+        with place.open_listed(path) as file:
+            yield from read_mds(file)
+    except (struct.error, ValueError, OSError) as error:
+        raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
 
 
 def _members(place: Place, path: str) -> Iterator[Record]:
