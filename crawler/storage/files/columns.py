@@ -94,7 +94,9 @@ def arrow() -> Any:
     return pa
 
 
-MISSING = "Parquet needs pyarrow, which is not installed: pip install -r requirements-datasets.txt"
+MISSING = (
+    "Parquet and the index of records need pyarrow, which is not installed: pip install -r requirements-datasets.txt"
+)
 
 
 def row_of(record: Record, names: Iterable[str]) -> Record:
