@@ -57,8 +57,8 @@ class Overview:
     nothing else computes it. `rate` is URLs finished
     a second over the last minute, by all workers. `oldest_ready` is how long the scope that waits longest has been
     ready, None where none is. `parked` URLs were fetched and wait for their next visit; none of them is due before
-    `next_visit_in` seconds from now (0 = due, None = none waits). `reasons` are the latest reasons of the first dead
-    letters, most frequent first.
+    `next_visit_in` seconds from now (0 = due, or not known before the first run with RECRAWL; None = none waits).
+    `reasons` are the latest reasons of the first dead letters, most frequent first.
     """
 
     crawl: str

@@ -61,7 +61,7 @@ def _totals(view: Overview) -> list[str]:
 def _first_visit(seconds: float | None) -> str:
     if seconds is None:
         return "all of them taken up"
-    due = "some of them due for a run with RECRAWL"
+    due = "some of them may be due for a run with RECRAWL"  # 0: or nobody has looked yet
     return f"the first in {humane(seconds)} at the earliest" if seconds >= 1 else due
 
 
