@@ -19,6 +19,8 @@ from crawler.browser import find
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.exclude import refused_domains
+from crawler.dedup.index import DedupError
+from crawler.dedup.make import make_index
 from crawler.document import DropReason
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -150,10 +152,20 @@ async def _knock(config: Config, url: str, scope: Scope) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
+        if config.dedup.redis_url is not None:
+            await _knock_at_index(config)  # before a wrong address becomes one of the rules of the crawl
         await join_rules(frontier, config)
         await rebuild_if_lost(frontier, config, url, scope)
     finally:
         await frontier.close()
+
+
+async def _knock_at_index(config: Config) -> None:
+    index = make_index(config)
+    try:
+        await index.open()
+    finally:
+        await index.close()
 
 
 def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
@@ -161,7 +173,7 @@ def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
         return step()
     except (ConfigError, SeedError, LaunchError) as error:
         problems.extend(error.problems)
-    except (StorageError, FrontierError) as error:
+    except (StorageError, FrontierError, DedupError) as error:
         problems.append(str(error))
     return None
 

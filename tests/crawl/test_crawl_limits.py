@@ -31,6 +31,15 @@ def test_scrapys_page_count_is_a_limit_and_no_failure(crawl, make_site):
     assert crawl.accounted() == sorted(site.urls())
 
 
+def test_a_wrong_address_of_the_duplicate_index_can_be_corrected(crawl, make_site):
+    site = make_site(pages=1)
+    wrong = crawl.run(arguments(site), NETWORK_PORTS=site.port, DEDUP_REDIS_URL="redis://127.0.0.1:1/0")
+    assert wrong.returncode == 1 and "error: the duplicate index does not answer" in wrong.stderr
+    assert "the stage pool broke" not in wrong.stderr
+    right = crawl.run(arguments(site), NETWORK_PORTS=site.port)
+    assert right.returncode == 0, right.stderr
+
+
 @pytest.mark.parametrize("limit", ["pagecount", "itemcount", "timeout"])
 def test_limits_that_were_asked_for_are_no_failures(limit):
     assert failure_of({"finish_reason": f"closespider_{limit}"}, bootstrap_failed=False) is None
