@@ -18,9 +18,9 @@ CODES = sorted({code for code in SPACY.values() if code != "en"})
 MOST_KEYS = 1_500
 FRAMES = ("{}", "({})", "{},", "«{}»", "{}.", "x{}", "{}-x", "/{}")
 PIECES = (  # noqa: SIM905  # a list of these would be three screens
-    "a A b S s t l d x Foo BAR foo été Straße слово ΛΑΜΔΑ λάμδα 人 e m ki nya A\u0301 0 1 42 3.14 1ère km mm MB hPa °C °F "
-    "² µm etc www http:// :// // .. ... … … -- --- - – — 's ’S n't ' ’ '' “ ” „ « » \" ` ( ) [ ] { } < > , . : ; ! ? ¿ ¡ "
-    "_ # * & $ € £ % ‰ = + / @ ~ ^ | \\ § ° © → ™ · ، ؟ । 。 ، ـ .org .de de. Mr. z.B. -e -ACEASTA -AI -nya"
+    "a A b S s t l d x Foo BAR foo été Straße слово ΛΑΜΔΑ λάμδα 人 e m ki nya A\u0301 0 1 42 3.14 1ère km mm MB hPa "
+    "°C °F ² µm etc www http:// :// // .. ... … … -- --- - – — 's ’S n't ' ’ '' “ ” „ « » \" ` ( ) [ ] { } < > , . : ; "
+    "! ? ¿ ¡ _ # * & $ € £ % ‰ = + / @ ~ ^ | \\ § ° © → ™ · ، ؟ । 。 ، ـ .org .de de. Mr. z.B. -e -ACEASTA -AI -nya"
 ).split()
 
 
