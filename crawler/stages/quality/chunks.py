@@ -66,10 +66,10 @@ class ChunkSplitter:
             head = _length(spacy.prefix_search(text))
             rest = text[head:]
             tail = _length(spacy.suffix_search(rest))
-            if text in rules or rest in rules or text[: size - tail] in rules:
-                return ()
             before.append(text[:head])
             after.append(rest[len(rest) - tail :])
+            if not rules.isdisjoint((text, rest, text[: size - tail], before[-1], after[-1])):
+                return ()
             text = rest[: len(rest) - tail]
         inside = (text,) if is_whole or spacy.url_match(text) else self._parted(text)
         tokens = tuple(filter(None, (*before, *inside, *reversed(after))))
