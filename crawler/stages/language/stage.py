@@ -7,7 +7,6 @@ one of a family that identifiers confuse. The HTML `lang` attribute is recorded 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,7 +108,8 @@ class LanguageStage:
         return doc
 
     def _verdict(self, text: str, signals: dict[str, Any]) -> Answer | None:
-        first = self._first.identify(text)
+        samples = self._samples(text)
+        first, *answers = identify_all(self._first, [text, *samples])
         _record(signals, self._first, first)
         answer = first
         if self._second is not None and self._needs_confirmation(text, first):
@@ -118,7 +118,7 @@ class LanguageStage:
             answer = merge(first, second, self._second.known)
         if answer is None:
             return None
-        share, main = self._main_share(text, answer.language)
+        share, main = self._main_share(samples, answers, answer.language)
         signals["main_share"] = share
         return answer if main == answer.language else Answer(main, share)
 
@@ -130,12 +130,8 @@ class LanguageStage:
             or first.language in CONFUSED
         )
 
-    def _main_share(self, text: str, language: str) -> tuple[float, str]:
+    def _main_share(self, parts: list[str], answers: list[Answer | None], language: str) -> tuple[float, str]:
         """Share of the samples in the main language, and that language: `language` unless most samples differ."""
-        if len(text) < self._limits.sampled_chars:
-            return 1.0, language
-        parts = list(self._samples(text))
-        answers = identify_all(self._first, parts)
         votes = Counter([language, *(vote for answer in answers if (vote := self._vote(answer, language)))])
         main, count = votes.most_common(1)[0]
         if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
@@ -158,12 +154,14 @@ class LanguageStage:
             return second is not None and second.language == main
         return second is None or second.language != language
 
-    def _samples(self, text: str) -> Iterator[str]:
-        """Parts of the text in equal distances; the last is its end, the beginning is left out."""
+    def _samples(self, text: str) -> list[str]:
+        """Parts of the text in equal distances; the last is its end, the beginning is left out. None of a short one."""
         limits = self._limits
+        if len(text) < limits.sampled_chars:
+            return []
         width = min(limits.longest_sample_chars, max(limits.shortest_sample_chars, len(text) // 10))
         step = (len(text) - width) / (limits.samples - 1)
-        return (text[round(i * step) : round(i * step) + width] for i in range(1, limits.samples))
+        return [text[round(i * step) : round(i * step) + width] for i in range(1, limits.samples)]
 
 
 def _letters(text: str, enough: int) -> int:

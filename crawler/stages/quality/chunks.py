@@ -6,8 +6,10 @@ only a chunk that holds it, so that here each is added when the first such chunk
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import accumulate
 from typing import Any
 
 from crawler.stages.quality.tokens import tokenize
@@ -35,7 +37,7 @@ class ChunkSplitter:
 
     def __call__(self, chunks: Collection[str]) -> list[tuple[str, ...]]:
         """The tokens of each chunk; a chunk holds a character, and no white space."""
-        found = {chunk: self._without_spacy(chunk) for chunk in chunks}
+        found = {chunk: self._without_spacy(chunk) or self._by_expressions(chunk) for chunk in chunks}
         left = [chunk for chunk, tokens in found.items() if not tokens]
         for chunk in left:
             self._add(self._cases.within(chunk))  # before the memory zone: what is made there ends with it
@@ -51,6 +53,37 @@ class ChunkSplitter:
         if word.isalpha() and self._rules.isdisjoint((word, chunk)):
             return (chunk,) if word == chunk else (word, chunk[-1])
         return ()
+
+    def _by_expressions(self, chunk: str) -> tuple[str, ...]:
+        """spaCy's way with a chunk, by its expressions, in a third of its time; () where a special case has a part.
+
+        Marks come off both ends as long as there are any; what is left is whole, or parted at its infixes.
+        """
+        spacy, rules, text = self._tokenizer, self._rules, chunk
+        before, after, size, is_whole = [], [], 0, False
+        while text and len(text) != size and not (is_whole := bool(spacy.token_match(text))):
+            size = len(text)
+            head = _length(spacy.prefix_search(text))
+            rest = text[head:]
+            tail = _length(spacy.suffix_search(rest))
+            before.append(text[:head])
+            after.append(rest[len(rest) - tail :])
+            if not rules.isdisjoint((text, rest, text[: size - tail], before[-1], after[-1])):
+                return ()
+            text = rest[: len(rest) - tail]
+        inside = (text,) if is_whole or spacy.url_match(text) else self._parted(text)
+        tokens = tuple(filter(None, (*before, *inside, *reversed(after))))
+        return () if text in rules or self._cases.may_match(tokens) else tokens
+
+    def _parted(self, text: str) -> Iterator[str]:
+        """The infixes and what is between them; spaCy takes none that begins the text."""
+        start = 0
+        for infix in self._tokenizer.infix_finditer(text):
+            if infix.start():
+                yield text[start : infix.start()]
+                yield infix[0]
+                start = infix.end()
+        yield text[start:]
 
     def _by_spacy(self, chunk: str) -> tuple[str, ...]:
         return tuple(stripped for token in self._tokenizer(chunk) if (stripped := token.text.strip()))
@@ -76,6 +109,17 @@ class SpecialCases:
             if text := "".join(key.split()):
                 self._waiting.setdefault(text, []).append(key)
                 self._sizes.setdefault(text[:2], set()).add(len(text))
+        self._texts = frozenset(self._waiting)
+
+    def may_match(self, tokens: Sequence[str]) -> bool:
+        """True where a case, given out or not, is one of the tokens or begins with one of them."""
+        text = "".join(tokens)
+        begins = accumulate(map(len, tokens[:-1]), initial=0)
+        return not self._texts.isdisjoint(tokens) or any(
+            text[begin : begin + size] in self._texts
+            for begin in begins
+            for size in self._sizes.get(text[begin : begin + 2], ())
+        )
 
     def of_one_character(self) -> Iterator[tuple[str, Any]]:
         """The cases of one character: to be taken first, `within` looks for two."""
@@ -103,11 +147,49 @@ def _built(code: str) -> tuple[Any, dict[str, Any]]:
     data: Any = get_lang_class(code).Defaults
     tokenizer = Tokenizer(
         Vocab(),
-        prefix_search=compile_prefix_regex(data.prefixes).search if data.prefixes else None,
-        suffix_search=compile_suffix_regex(data.suffixes).search if data.suffixes else None,
-        infix_finditer=compile_infix_regex(data.infixes).finditer if data.infixes else None,
-        token_match=data.token_match,
-        url_match=data.url_match,
+        prefix_search=_unless_letters(compile_prefix_regex(data.prefixes).match),
+        suffix_search=_unless_letters(compile_suffix_regex(_merged(data.suffixes)).search),
+        infix_finditer=_unless_letters(compile_infix_regex(data.infixes).finditer, ()),
+        token_match=_unless_letters(data.token_match or _no_match),
+        url_match=_if_dotted(data.url_match),
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases
     )
     return tokenizer, data.tokenizer_exceptions
+
+
+def _length(found: re.Match[str] | None) -> int:
+    return found.end() - found.start() if found else 0
+
+
+def _unless_letters(search: Callable[[str], Any], nothing: Any = None) -> Callable[[str], Any]:
+    """A search that is spared where there are letters alone: whatever it finds there, they stay whole."""
+    return lambda text: nothing if text.isalpha() else search(text)
+
+
+def _no_match(text: str) -> None:
+    """For languages without words of that kind."""
+
+
+def _if_dotted(match: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A search for an address, which has a dot."""
+    return lambda text: match(text) if "." in text else None
+
+
+def _merged(suffixes: Iterable[str]) -> list[str]:
+    """The same suffixes with all single marks in one set, which is looked up at once.
+
+    A suffix reaches to the end, so that the one that begins first is found, whichever stands first in the expression.
+    """
+    single = [suffix for suffix in suffixes if _is_mark(suffix)]
+    one_of_them = re.escape("".join(suffix[-1] for suffix in single))
+    return [f"[{one_of_them}]"] * bool(single) + [suffix for suffix in suffixes if not _is_mark(suffix)]
+
+
+def _is_mark(suffix: str) -> bool:
+    """True for an expression that is one mark as it stands, or behind a backslash."""
+    mark = suffix[-1:]
+    return suffix in {mark, f"\\{mark}"} and mark not in "|" and not mark.isalnum() and _matches_only(suffix, mark)
+
+
+def _matches_only(suffix: str, mark: str) -> bool:
+    return re.fullmatch(suffix, mark) is not None and re.fullmatch(suffix, "x") is None

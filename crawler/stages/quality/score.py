@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from crawler.stages.quality.characters import Characters
 from crawler.stages.quality.code_lines import is_code
+from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
 
@@ -236,12 +239,18 @@ def _word_signals(page: Page) -> dict[str, float]:
     head = words[:1000]
     signals = {
         "mean_word_length": int(known.lower_lengths[words].sum()) / total,
-        "unique_words": len(set(known.lowers[head].tolist())) / max(len(head), 1),
+        "unique_words": _different(known.lowers[head]) / max(len(head), 1),
     }
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is not None:
         signals["stop_words"] = known.times(words, stop_words) / total
     return signals
+
+
+def _different(numbers: Ints) -> int:
+    """How many different numbers there are: sorted, a new one begins where two neighbours differ."""
+    ordered = np.sort(numbers)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
 
 _ENDS = ".!?:;…。！？؟।»”\"')"

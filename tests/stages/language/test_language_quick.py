@@ -76,3 +76,15 @@ def test_half_precision_is_converted_exactly():
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
     finite = every[np.isfinite(every)]
     assert np.array_equal(quick.single(finite), finite.astype(np.float32))
+
+
+def test_the_byte_between_two_texts_forgets_the_one_before(fast):
+    assert not fast._next[fast._base + quick._APART[0]].any()
+    assert fast._feature[0] < 0
+
+
+@EXAMPLES
+@given(st.lists(TEXTS, min_size=1, max_size=5))
+def test_a_long_text_among_samples_is_answered_as_alone(texts):
+    identifier = Py3Langid()
+    assert identify_all(identifier, texts) == [identifier.identify(text) for text in texts]

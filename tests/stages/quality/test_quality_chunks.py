@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import pytest
 import spacy
-from spacy.util import get_lang_class
+from spacy.util import compile_prefix_regex, get_lang_class
 
+from crawler.stages.quality import chunks as chunks_module
 from crawler.stages.quality.chunks import ChunkSplitter, SpecialCases, module_of
 from crawler.stages.quality.tokenizers import SPACY
 from tests.stages.quality.test_quality_tokens import SENTENCES
@@ -16,6 +17,11 @@ from tests.stages.quality.test_quality_tokens import SENTENCES
 CODES = sorted({code for code in SPACY.values() if code != "en"})
 MOST_KEYS = 1_500
 FRAMES = ("{}", "({})", "{},", "«{}»", "{}.", "x{}", "{}-x", "/{}")
+PIECES = (  # noqa: SIM905  # a list of these would be three screens
+    "a A b S s t l d x Foo BAR foo été Straße слово ΛΑΜΔΑ λάμδα 人 e m ki nya A\u0301 0 1 42 3.14 1ère km mm MB hPa "
+    "°C °F ² µm etc www http:// :// // .. ... … … -- --- - – — 's ’S n't ' ’ '' “ ” „ « » \" ` ( ) [ ] { } < > , . : ; "
+    "! ? ¿ ¡ _ # * & $ € £ % ‰ = + / @ ~ ^ | \\ § ° © → ™ · ، ؟ । 。 ، ـ .org .de de. Mr. z.B. -e -ACEASTA -AI -nya"
+).split()
 
 
 def keys(code):
@@ -32,6 +38,7 @@ def chunks(code):
     made += [f"{a}{glue}{b}" for a, b in pairwise(found) for glue in ("-", "", "/")]
     made += [change(key) for key in found for change in (str.upper, str.lower, str.title)]
     made += " ".join(SENTENCES).split()
+    made += ["".join(random.Random(f"{code} {n}").choices(PIECES, k=1 + n % 7)) for n in range(1_000)]
     unique = list(dict.fromkeys(chunk for chunk in made if chunk.strip() and len(chunk) <= 64))
     random.Random(code).shuffle(unique)
     return unique
@@ -94,3 +101,27 @@ def test_special_cases_of_one_character_are_given_out_first():
 
 def test_french_is_imported_by_a_module_of_our_own():
     assert [module_of(code) for code in ("fr", "nl")] == ["crawler.stages.quality.french", "spacy.lang.nl"]
+
+
+def test_single_marks_become_one_set_and_other_expressions_stay():
+    assert chunks_module._merged(["…", r"\.", "'s", ".", "^", "x", r"\d", r"\.\.+", "]"]) == [
+        r"[…\.\]]",
+        "'s",
+        ".",
+        "^",
+        "x",
+        r"\d",
+        r"\.\.+",
+    ]
+    assert chunks_module._merged(["'s"]) == ["'s"]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_prefix_is_one_at_the_beginning_alone(code):
+    data = get_lang_class(code).Defaults
+    found = compile_prefix_regex(data.prefixes)
+    assert {match.start() for chunk in chunks(code) if (match := found.search(f"人{chunk}"))} <= {0}
+
+
+def test_a_name_that_is_one_of_spacys_own_is_split_like_any_other():
+    assert ChunkSplitter("de")(["IS_ALPHA,", "(x,IS_ALPHA)"]) == [("IS_ALPHA", ","), ("(", "x", ",", "IS_ALPHA", ")")]

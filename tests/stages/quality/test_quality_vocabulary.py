@@ -14,7 +14,7 @@ from crawler.stages.quality.code_lines import is_code
 from crawler.stages.quality.ngrams import WINDOW, Runs, most_frequent
 from crawler.stages.quality.punctuation import PUNCTUATION
 from crawler.stages.quality.rules.base import Page
-from crawler.stages.quality.score import _CITATION, _CITATION_OF_TEN_DIGITS, _URL, _URL_PARTS
+from crawler.stages.quality.score import _CITATION, _CITATION_OF_TEN_DIGITS, _URL, _URL_PARTS, _different
 from crawler.stages.quality.tokenizers import FAST, PIECES, Tokenizer, Tokenizers
 from crawler.stages.quality.vocabulary import Vocabulary
 
@@ -124,6 +124,12 @@ def test_marks_and_digits_are_counted_as_one_by_one(text):
     characters = Characters(text)
     assert characters.marks() == sum(c in marks for c in text)
     assert characters.digits() == sum(c in "0123456789" for c in text)
+
+
+@EXAMPLES
+@given(st.lists(st.integers(0, 5)))
+def test_different_numbers_are_those_of_a_set(numbers):
+    assert _different(np.array(numbers, dtype=np.int64)) == len(set(numbers))
 
 
 def test_no_digit_of_another_script_is_overlooked():
