@@ -45,6 +45,7 @@ PACKAGE_PAGES = 150
 EXTRACTORS = ("trafilatura", "resiliparse", "learned")
 """Values of EXTRACTOR. The learned one was trained on the labelled pages: `bench.extraction evaluate` measures it."""
 _WORD = re.compile(r"\w+")
+_DECLARED = re.compile(rb"charset\s*=", re.IGNORECASE)
 _BODIES = (
     './/*[@role="main"]',
     './/div[@class="yui-g"]',
@@ -54,10 +55,12 @@ _BODIES = (
 )
 """Where generators of documentation put the text; the first that is there."""
 _CHROME = (
-    "//script|//style|//noscript|//nav|//form|//*[@role='navigation']|//*[contains(@class, 'navheader')]"
+    "//script|//style|//noscript|//nav|//form|//button|//*[@role='navigation']|//*[contains(@class, 'navheader')]"
     "|//*[contains(@class, 'navfooter')]|//*[contains(@class, 'docnav')]|//*[@id='banner']|//*[@id='footer']"
-    "|//div[@class='toc']|//a[@class='headerlink']"
+    "|//div[@class='toc']|//a[@class='headerlink']|//div[@class='nosearch']|//div[@class='toplang']"
+    "|//div[@class='bottomlang']|//div[@class='related']|//div[@class='sphinxsidebar']"
 )
+"""What generators put there around it: menus (`nosearch` is SQLite's head), lists of languages, buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,9 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _body_text(body: bytes) -> str:
-    tree = lxml_html.document_fromstring(body, parser=lxml_html.HTMLParser(encoding="utf-8", remove_comments=True))
+    """In the charset that the page declares, as a browser reads it: UTF-8 where it says nothing."""
+    encoding = None if _DECLARED.search(body, 0, 1024) else "utf-8"
+    tree = lxml_html.document_fromstring(body, parser=lxml_html.HTMLParser(encoding=encoding, remove_comments=True))
     for chrome in tree.xpath(_CHROME):
         chrome.drop_tree()
     return _text_of(next(found for path in _BODIES if (found := tree.find(path)) is not None))

@@ -11,7 +11,7 @@ from typing import Any
 
 from crawler.stages.extraction.learned.coverage import RUN, WORD, coverage
 from crawler.stages.extraction.learned.lines import write
-from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.extraction.learned.walk import Kind, Walked, walk
 
 LEAST = 0.5
 """Share of a block's words that stand in the text, from which it is part of it (as training labels blocks)."""
@@ -46,12 +46,21 @@ def _kept(page: Walked, text: str) -> list[bool]:
         if kept[i] and block.count(" ") >= RUN:
             left[block] = left[block] - 1 if block in left else max(1, whole.count(block)) - 1
             kept[i] = left[block] >= 0
+        if kept[i] and lines[block] <= 0 and _is_menu(page, i):
+            kept[i] = False  # its word stands in the text, but in somebody else's line
         lines[block] -= kept[i]
     for i, block in enumerate(blocks):  # a short line between blocks of the text, whose place coverage did not find
         if not kept[i] and block and lines[block] > 0 and any(kept[max(0, i - NEAR) : i + NEAR + 1]):
             kept[i] = True
             lines[block] -= 1
     return kept
+
+
+def _is_menu(page: Walked, block: int) -> bool:
+    """True for a short block that is nothing but a link, outside tables and running text."""
+    text = page.texts[block]
+    is_short = text.count(" ") + 1 < RUN
+    return is_short and page.kinds[block] in (Kind.ITEM, Kind.TEXT) and page.linked[block] >= len(text)
 
 
 def _flat(text: str) -> str:

@@ -8,7 +8,7 @@ from crawler.stages.extraction.learned import tables
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.copies import SHORTEST, copies, without_copies
 from crawler.stages.extraction.learned.extract import extract, judge
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE, probability
+from crawler.stages.extraction.learned.forest import IMPOSSIBLE
 from crawler.stages.extraction.learned.model import KINDS, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -50,7 +50,7 @@ def test_siblings_code_cells_and_short_lines_are_no_copies():
 
 def test_what_is_impossible_is_not_chosen():
     sums = np.array([9_000, IMPOSSIBLE, 9_000], np.int64)
-    kept, expected = choose(probability(sums), sums, np.array([5.0, 500.0, 5.0]))
+    kept, expected = choose(sums, np.array([5.0, 500.0, 5.0]))
     assert kept.tolist() == [True, False, True] and 0.8 < expected <= 1.0
 
 

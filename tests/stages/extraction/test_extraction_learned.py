@@ -15,12 +15,14 @@ from lxml import html as lxml_html
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
-from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned import choice
+from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, Forest, probability
 from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved, strangeness
+from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage, parse_html
@@ -30,6 +32,7 @@ PROSE = " ".join(
     f"The {word} paragraph of this page explains at some length, with commas and full stops, what the reader came for."
     for word in ("first", "second", "third", "fourth")
 )
+VALUES = (("Height", "34 cm"), ("Weight", "2 kg"), ("Material", "Clay, painted by hand"))
 NAV = "<nav><ul>" + "".join(f"<li><a href=/{n}>Menu {n}</a></li>" for n in range(12)) + "</ul></nav>"
 FOOTER = "<footer><p>© 2025 A Company. All rights reserved.</p><a href=/privacy>Privacy policy</a></footer>"
 
@@ -65,6 +68,22 @@ def test_an_article_keeps_its_text_and_loses_menu_and_footer():
     text = text_of(ARTICLE)
     assert "The title of the page" in text and text.count("fourth paragraph") >= 5
     assert "Menu 3" not in text and "Privacy policy" not in text
+
+
+def test_a_row_keeps_its_value_with_its_name():
+    rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in VALUES)
+    text = text_of(f"<h1>A garden gnome of clay</h1><p>19.90</p><p>{PROSE}</p><table>{rows}</table><p>{PROSE} Two.</p>")
+    assert [line for line in text.split("\n") if " | " in line] == [f"{name} | {value}" for name, value in VALUES]
+
+
+def test_the_cells_of_a_row_are_one_decision_and_no_others_are():
+    found = walk(lxml_html.fromstring("<table><tr><td>a<td>b c d</tr><tr><td>e</tr></table><p>f</p>"))
+    mixed = with_whole_rows(found, np.array([8, 0, -4, 2], np.int64), np.array([1.0, 3.0, 1.0, 1.0]))
+    assert mixed.tolist() == [2, 2, -4, 2]
+    nested = walk(
+        lxml_html.fromstring("<table><tr><td>a<table><tr><td>b<td>c</tr></table></td><td>d</td></tr></table>")
+    )
+    assert with_whole_rows(nested, np.array([8, 4, 0, 0], np.int64), np.ones(4)).tolist() == [4, 2, 2, 4]
 
 
 def test_posts_of_a_forum_are_text_although_they_are_called_comments():
@@ -228,10 +247,31 @@ def test_probabilities_grow_with_the_odds_and_stay_in_their_range():
 
 
 def test_the_choice_takes_what_promises_the_best_f1():
-    kept, expected = choose(np.array([4096, 0, 4096]), np.array([9, -9, 9]), np.array([10.0, 10.0, 5.0]))
-    assert kept.tolist() == [True, False, True] and expected == 1.0
-    doubtful, _ = choose(np.array([1600] * 4), np.array([-1] * 4), np.array([10.0] * 4))
+    kept, expected = choose(odds(9, -9, 9), np.array([10.0, 10.0, 5.0]))
+    assert kept.tolist() == [True, False, True] and expected > 0.99
+    doubtful, _ = choose(odds(-0.4, -0.4, -0.4, -0.4), np.array([10.0] * 4))
     assert doubtful.all()  # a threshold of one half would take nothing
+
+
+def test_what_may_all_be_misjudged_alike_promises_less_than_what_is_independent():
+    sums, words = odds(3, 3, 1, 1, -1, -1), np.array([10.0] * 6)
+    assert choose(sums, words)[1] < hoped(sums, words) < 1.0
+
+
+def test_a_grid_whose_cards_err_together_is_kept_where_independent_ones_would_be_dropped(monkeypatch):
+    sums, words = odds(3, *[-1] * 30), np.array([30.0, *[5.0] * 30])
+    assert choose(sums, words)[0].all()
+    monkeypatch.setattr(choice, "LIKELY", tuple(int(shift == 0) for shift in choice.SHIFTS))
+    assert choose(sums, words)[0].tolist() == [True, *[False] * 30]
+
+
+def test_nothing_is_chosen_of_nothing():
+    kept, expected = choose(odds(), np.zeros(0))
+    assert (kept.tolist(), expected, hoped(odds(), np.zeros(0))) == ([], 0.0, 0.0)
+
+
+def odds(*units: float) -> np.ndarray:
+    return np.array([unit * SCALE for unit in units], np.int64)
 
 
 def test_the_second_opinion_moves_the_odds_by_what_it_took_of_each_block():
@@ -298,8 +338,8 @@ def test_a_shelf_of_a_shop_is_not_shown_to_the_second_opinion():
 
 
 def test_ties_go_to_what_stands_first():
-    kept, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
-    again, _ = choose(np.array([4096, 2000, 2000]), np.array([5, 1, 1]), np.array([1.0, 1.0, 1.0]))
+    kept, _ = choose(odds(5, 1, 1), np.array([1.0, 1.0, 1.0]))
+    again, _ = choose(odds(5, 1, 1), np.array([1.0, 1.0, 1.0]))
     assert kept.tolist() == again.tolist() and kept[0] and kept[1] >= kept[2]
 
 

@@ -111,3 +111,16 @@ def test_a_class_names_the_language_of_code(markup: str, language: str) -> None:
 def test_characters_of_code_are_counted_once() -> None:
     tree = parse_html("<body><pre>ab<code>cd</code><kbd>ef</kbd></pre><p><code>gh</code> ij <tt>kl</tt></p></body>")
     assert code_chars(tree) == 10
+
+
+@pytest.mark.parametrize(
+    "menu", ["<ul><li><a href=/>Home</a></li><li><a href=/a>About</a></li></ul>", "<a href=/>About</a>"]
+)
+def test_a_menu_whose_word_stands_in_a_sentence_is_no_part_of_the_text(menu: str) -> None:
+    text = "The gnome\nThis page is about a gnome of clay, who stands at home in every weather and minds no snow."
+    heading, sentence = text.split("\n")
+    page = (
+        f"<body><nav>{menu}</nav><main><h1>{heading}</h1><p>{sentence}</p><ul><li><a href=/s>Snow</a></li></ul></main>"
+    )
+    assert as_markdown(blocks_of(parse_html(page)), text) == f"# {heading}\n\n{sentence}"
+    assert as_markdown(blocks_of(parse_html(page)), f"{text}\n- Snow").endswith("snow.\n\n- Snow")

@@ -3,32 +3,55 @@
 On a page where every block is doubtful a fixed threshold takes all or nothing; the expected F1 weighs what a block adds
 against what it may spoil (after Dembczyński et al., "An exact algorithm for F-measure maximization", 2011, with the
 ratio of expectations in place of the expectation of the ratio).
+
+Blocks are not independent: a whole grid of cards is main text or none of it is, and where one card was judged wrongly
+all were. So what a choice promises is asked seven times, as if all log odds of the page were too high or too low by as
+much (a random effect of the page), and the mean counts.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.forest import CERTAIN
+from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, probability
+
+SHIFTS = (-3, -2, -1, 0, 1, 2, 3)
+"""Log odds by which all blocks of a page may be misjudged alike."""
+LIKELY = (21, 39, 57, 65, 57, 39, 21)
+"""How likely each shift is, in proportion: a normal distribution with a deviation of 2 (docs/extraction-model.md)."""
 
 
-def choose(
-    chances: NDArray[np.int64], order: NDArray[np.int64], words: NDArray[np.float64]
-) -> tuple[NDArray[np.bool_], float]:
-    """Which blocks to keep, and the F1 that is expected of them, 0 to 1.
+def choose(sums: NDArray[np.int64], words: NDArray[np.float64]) -> tuple[NDArray[np.bool_], float]:
+    """Which blocks to keep, and the F1 that is expected of the page, 0 to 1.
 
-    chances: probability of each block in units of 1 / CERTAIN; order: what ranks them (ties by place on the page);
-    words: how many each has.
+    sums: log odds of the blocks in units of 1 / SCALE (ties go to what stands first on the page); words: how many each
+    has.
     """
-    kept = np.zeros(len(chances), np.bool_)
-    if not len(chances):
+    kept = np.zeros(len(sums), np.bool_)
+    if not len(sums):
         return kept, 0.0
-    weight = (words * 2).astype(np.int64)
-    ranked = np.argsort(-order, kind="stable")
-    hits = np.cumsum((chances * weight)[ranked])
-    taken = np.cumsum(weight[ranked]) * CERTAIN
-    expected = 2.0 * hits / (taken + hits[-1])
-    best = int(np.argmax(expected))
-    kept[ranked[: best + 1]] = True
-    return kept, float(expected[best])
+    order, weight = _ranked(sums, words)
+    rows = [_expected(sums + shift * SCALE, order, weight) for shift in SHIFTS]
+    mean = reduce(np.add, [row * likely for row, likely in zip(rows, LIKELY, strict=True)])
+    best = int(np.argmax(mean))
+    kept[order[: best + 1]] = True
+    return kept, float(mean[best]) / sum(LIKELY)
+
+
+def hoped(sums: NDArray[np.int64], words: NDArray[np.float64]) -> float:
+    """The F1 that the best choice would have if blocks were independent, 0 to 1."""
+    return float(_expected(sums, *_ranked(sums, words)).max()) if len(sums) else 0.0
+
+
+def _ranked(sums: NDArray[np.int64], words: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.argsort(-sums, kind="stable"), (words * 2).astype(np.int64)
+
+
+def _expected(sums: NDArray[np.int64], order: NDArray[np.int64], weight: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The F1 that is expected if the first block is kept, the first two and so on, in this order."""
+    hits = np.cumsum((probability(sums) * weight)[order])
+    taken = np.cumsum(weight[order]) * CERTAIN
+    return np.asarray(2.0 * hits / (taken + hits[-1]))

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.copies import without_copies
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.forest import SCALE, probability
+from crawler.stages.extraction.learned.forest import SCALE
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import Numbers, features
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
+from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.walk import Walked, walk
 
 REPEATING = frozenset({"documentation"})
@@ -79,10 +80,11 @@ def judge(
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())
         sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
+    sums = with_whole_rows(page, sums, numbers.words)
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
         sums = without_copies(page, sums)
-    kept, expected = choose(probability(sums), sums, numbers.words)
+    kept, expected = choose(sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
     text, languages = write(page, kept.tolist(), text_format)
@@ -90,8 +92,7 @@ def judge(
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:
-    _, expected = choose(probability(sums), sums, numbers.words)
-    return is_asked(article, numbers.size, expected, strangeness(numbers.known))
+    return is_asked(article, numbers.size, hoped(sums, numbers.words), strangeness(numbers.known))
 
 
 def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -67,5 +67,5 @@ def _short(value: str | None, limit: int = _MAX_CHARS) -> str | None:
     """In the form in which text is kept: JSON can hold controls, and halves of characters that no file can."""
     if not value:
         return None
-    kept = normalise(value.encode("utf-8", "replace").decode("utf-8"))
+    kept = normalise(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     return " ".join(kept.translate(_NO_ANCHORS).split())[:limit].rstrip() or None
