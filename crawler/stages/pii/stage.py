@@ -54,7 +54,8 @@ class PiiStage:
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
         doc.pii_flag = bool(doc.pii_entity_types)
-        recount(doc)
+        if doc.pii_spans or not _is_counted(doc):
+            recount(doc)
         doc.language_signals["pii_coverage"] = self._coverage(doc.language)
         if removed > self._config.max_density * before:
             share = removed / before
@@ -93,6 +94,11 @@ class PiiStage:
         """ "full": recogniser set and, where names are wanted, a model. "structured": the structured set only."""
         names = self._config.person == "off" or language in self._finders
         return "full" if language in COVERED and names else "structured"
+
+
+def _is_counted(doc: Document) -> bool:
+    """Extraction counted this text, as every stage does that changes one: what nobody changed needs no second count."""
+    return "extraction" in doc.done and doc.char_count == len(doc.text)
 
 
 def model_table(config: PiiConfig) -> dict[str, str]:
