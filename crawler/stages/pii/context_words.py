@@ -118,3 +118,12 @@ def near(pattern: re.Pattern[str], lower: str, start: int, end: int, *, before: 
 def just_before(pattern: re.Pattern[str], lower: str, start: int, reach: int = 40) -> bool:
     """True where the text right before `start` ends with the pattern (which ends in `\\Z`)."""
     return bool(pattern.search(lower[max(0, start - reach) : start]))
+
+
+def word_before(text: str, start: int) -> bool:
+    """True where a letter, a digit or the sign of "n°" stands before `start`, spaces and the marks of a label between.
+
+    No label and no noun ends in anything else, so this spares most numbers the search for one.
+    """
+    last = text[max(0, start - 10) : start].rstrip(" \u00a0.,:：=#")[-1:]
+    return last.isalnum() or last == "°"
