@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+
+from crawler.stages.pii.scan import lower_keeping_offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +19,19 @@ class Hit:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """The text under examination, with what the rules need to know about it."""
 
     text: str
-    lower: str
     regions: tuple[str, ...]
     language: str | None
+    known_lower: str | None = None
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case, every character at its place; made when a rule first reads the words around."""
+        return lower_keeping_offsets(self.text) if self.known_lower is None else self.known_lower
 
     def hit(self, start: int, end: int, entity: str, value: str | None = None) -> Hit:
         """A hit whose canonical value is, unless given, the lower-cased text without white space and separators."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.private_words import PRIVATE_WORDS, PrivateWords
 
 _WEAK_WORDS = 2  # different weak words in a sentence that are as good as a strong expression
@@ -30,17 +31,33 @@ def private_sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
     Nothing in a language without words (`PRIVATE_WORDS`).
     """
     words = PRIVATE_WORDS.get(language)
-    if words is None or words.tokens.isdisjoint(tokens := text.split()):
+    if words is None:
         return
-    found = words.tokens.intersection(tokens)
-    anchors = {token.rstrip(",.;:)!?").removesuffix("'s").removesuffix("’s") for token in found}
     done = 0
-    for at in sorted(place for anchor in anchors for place in _places(text, anchor)):
+    for at in sorted(place for anchor in _anchors(text, words) for place in _places(text, anchor)):
         if at < done:
             continue
         start, done = _sentence(text, at, done)
         if _is_private(text[start:done], words):
             yield start, done
+
+
+def _anchors(text: str, words: PrivateWords) -> list[str]:
+    """The anchor words that the text has; most texts have none, and their outline says so."""
+    return [word for word in words.anchors.possible(Outline(text).words) if _stands_alone(text, word)]
+
+
+_TOKEN_END = re.compile(r"(?:[,.;:)!?]|['’]s)?(?!\S)")
+
+
+def _stands_alone(text: str, word: str) -> bool:
+    """The word stands somewhere between white space, with one mark behind it at most."""
+    at = text.find(word)
+    while at >= 0:
+        if not text[max(0, at - 1) : at].strip() and _TOKEN_END.match(text, at + len(word)):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _places(text: str, word: str) -> Iterator[int]:

@@ -17,9 +17,19 @@ from presidio_analyzer import predefined_recognizers as ready_made
 from crawler.stages.pii import checks, context_words
 from crawler.stages.pii.id_rule import IdRule
 from crawler.stages.pii.ids import TRIGGERS, recogniser_of
+from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Hit, Page
 from crawler.stages.pii.phone import judge_phone
-from crawler.stages.pii.scan import DOT_WORDS, Candidate, lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii.scan import (
+    DOT_WORDS,
+    TRIGGER_IS_WORD,
+    TRIGGER_STARTS_WORD,
+    Candidate,
+    around,
+    plain_marks,
+    shapes,
+    triggers_near_digits,
+)
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
 
@@ -57,26 +67,32 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     where the language has none) and whether national numbers that prove themselves count without a label.
     """
     text = plain_marks(text)
-    lower = lower_keeping_offsets(text)
     regions = context_words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
-    hits = found = _read(Page(text, lower, regions, language))
+    page = Page(text, regions, language)
+    hits = found = _read(page)
     for _ in range(_PASSES - 1):
         if not found:
             break
-        text, lower = _masked(text, found), _masked(lower, found)
-        found = _read(Page(text, lower, regions, language))
+        page = Page(_masked(page.text, found), regions, language, _masked(page.lower, found))
+        found = _read(page)
         hits = hits | found
     return list(hits)
 
 
 def _read(page: Page) -> set[Hit]:
+    outline = Outline(page.text)
     hits: set[Hit] = set()
-    for candidate in scan(page.text, page.lower, TRIGGERS):
-        judge = _judge_id if candidate.kind.startswith("id:") else _JUDGES[candidate.kind]
-        hits.update(judge(page, candidate))
+    for candidate in shapes(page.text, outline):
+        hits.update(_JUDGES[candidate.kind](page, candidate))
+    for trigger in triggers_near_digits(page.text, outline, _TRIGGER_WORDS):
+        for candidate in around(trigger, page.text, page.lower):
+            hits.update(_judge_id(page, candidate))
     return hits
+
+
+_TRIGGER_WORDS = tuple(TRIGGERS)
 
 
 def _masked(text: str, hits: set[Hit]) -> str:
@@ -156,6 +172,8 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
+    if at.kind == "ipv4" and not checks.is_public_address(page.text[at.start : at.end]):
+        return  # most are private, and four numbers are read as a whole: Presidio would find nothing else in them
     if context_words.just_before(context_words.VERSION, page.lower, at.start):
         return
     stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
@@ -222,13 +240,13 @@ def _judge_id(page: Page, at: Candidate) -> Iterator[Hit]:
 
 def _is_word(lower: str, trigger: str, at: Candidate) -> bool:
     """The trigger starts a word ("nie" does not count inside "genie"), unless it is long; compounds may go on."""
-    if len(trigger) > 8:
+    if len(trigger) > TRIGGER_STARTS_WORD:
         return True
     place = lower.find(trigger, at.start, at.end)
     while place >= 0:
         behind = lower[place + len(trigger) : place + len(trigger) + 1]
         if (place == 0 or not (lower[place - 1].isalnum() or lower[place - 1] == "_")) and (
-            len(trigger) > 4 or not behind.isalpha()
+            len(trigger) > TRIGGER_IS_WORD or not behind.isalpha()
         ):
             return True
         place = lower.find(trigger, place + 1, at.end)
