@@ -65,14 +65,15 @@ def _skeleton_table() -> bytes:
     return bytes(table)
 
 
-_WORDS = bytes(code if bytes([code]).isalnum() else b" "[0] for code in _FOLDED)
+_WORDS = bytes(code if bytes([code]).isalnum() else b" "[0] for code in range(256))
 _SKELETON = _skeleton_table()
 
 
 class Outline:
-    """The image of a text, and what is made of it when it is asked for."""
+    """A text with its image, and what is made of that when it is asked for."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.image = image(text)
 
     @cached_property
@@ -82,7 +83,7 @@ class Outline:
 
     @cached_property
     def words(self) -> bytes:
-        """Small letters and digits; everything else, and what is before and behind the text, is a space."""
+        """Letters and digits; everything else, and what is before and behind the text, is a space."""
         return b" " + self.image.translate(_WORDS) + b" "
 
     @cached_property

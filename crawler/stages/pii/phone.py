@@ -51,7 +51,7 @@ _HOUR = re.compile(r":\d|[ \u00a0]?(?:uhr|h|hrs|hours|am|pm|a\.m|p\.m)(?!\w)")
 
 def _own_end(page: Page, start: int, end: int) -> int:
     """The end without a last group that is an hour or a quantity: "… 8-12 Uhr", "… 25 Euro"; `start` where all is."""
-    if not (counted := _is_counted(page, end)) and not _HOUR.match(page.lower, end):
+    if not (counted := _is_counted(page, end)) and not _HOUR.match(page.lowered(end, end + 10)):
         return end
     last = _LAST_GROUP.search(page.text[start:end])
     if last is None or (counted and phone_forms.is_listing(page.text[start:end], least=3)):
@@ -109,7 +109,7 @@ class _Evidence:
 
     def follows(self, words: re.Pattern[str], reach: int = 40) -> bool:
         """One of these expressions, which all end in a word, stands right before the number."""
-        return self._word_before and just_before(words, self._row.page.lower, self._start, reach)
+        return self._word_before and just_before(words, self._row.page, self._start, reach)
 
     @cached_property
     def _word_before(self) -> bool:
@@ -124,9 +124,9 @@ def _in_context(page: Page, start: int, end: int) -> bool:
     if (heading := column_heading(page, start)) and phone_words.PHONE.search(heading):
         return True
     if not phone_forms.THOUSANDS.match(page.text[start:end]):
-        return near(phone_words.PHONE, page.lower, start, end)
+        return near(phone_words.PHONE, page, start, end)
     apart = page.text[end : end + 2].strip()[:1] in {"(", ",", "|", ";"}
-    return near(phone_words.PHONE, page.lower, start, end, after=25 if apart else 0)
+    return near(phone_words.PHONE, page, start, end, after=25 if apart else 0)
 
 
 def _labelled_above(page: Page, start: int) -> bool:
@@ -191,7 +191,7 @@ def _is_other_number(raw: str, evidence: _Evidence) -> bool:
 
 def _is_counted(page: Page, end: int) -> bool:
     """A unit, or what is counted, stands right behind."""
-    return bool(phone_words.QUANTITY.match(page.lower, end, end + 20))
+    return bool(phone_words.QUANTITY.match(page.lowered(end, end + 20)))
 
 
 def _written_as_number(raw: str, evidence: _Evidence) -> bool:

@@ -25,16 +25,17 @@ _END = re.compile(r"[.!?][\"'”’)\]]* +(?=[\"'“‘(]?[A-ZÀ-Þ0-9])|\n")
 _ABBREVIATION = re.compile(r"(?<!\w)(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|Sr|Jr|vs|Inc|Ltd|Mme|Mlle|Me|approx|ca)\.\Z")
 
 
-def private_sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+def private_sentences(text: str, language: str, outline: Outline | None = None) -> Iterator[tuple[int, int]]:
     """Start and end of sentences that hold a name's shape and words about a private life, in order, each once.
 
-    Nothing in a language without words (`PRIVATE_WORDS`).
+    Nothing in a language without words (`PRIVATE_WORDS`). outline: that of the text, its marks plain or not.
     """
     words = PRIVATE_WORDS.get(language)
     if words is None:
         return
+    anchors = _anchors(text, words, outline or Outline(text))
     done = 0
-    for at in sorted(place for anchor in _anchors(text, words) for place in _places(text, anchor)):
+    for at in sorted(place for anchor in anchors for place in _places(text, anchor)):
         if at < done:
             continue
         start, done = _sentence(text, at, done)
@@ -42,9 +43,9 @@ def private_sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield start, done
 
 
-def _anchors(text: str, words: PrivateWords) -> list[str]:
+def _anchors(text: str, words: PrivateWords, outline: Outline) -> list[str]:
     """The anchor words that the text has; most texts have none, and their outline says so."""
-    return [word for word in words.anchors.possible(Outline(text).words) if _stands_alone(text, word)]
+    return [word for word in words.anchors.possible(outline.words) if _stands_alone(text, word)]
 
 
 _TOKEN_END = re.compile(r"(?:[,.;:)!?]|['’]s)?(?!\S)")

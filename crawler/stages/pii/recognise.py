@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from presidio_analyzer import predefined_recognizers as ready_made
@@ -66,23 +67,31 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     language: ISO 639-1 or None; it chooses the regions local telephone numbers are read in (`default_region` first
     where the language has none) and whether national numbers that prove themselves count without a label.
     """
-    text = plain_marks(text)
+    return find_in(outline_of(text), language, default_region)
+
+
+def outline_of(text: str) -> Outline:
+    """The outline in which `find_in` looks: that of the text with plain marks."""
+    return Outline(plain_marks(text))
+
+
+def find_in(outline: Outline, language: str | None, default_region: str) -> list[Hit]:
+    """`find` for a text whose outline is known."""
     regions = context_words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
-    page = Page(text, regions, language)
-    hits = found = _read(page)
+    page = Page(outline.text, regions, language)
+    hits = found = _read(page, outline)
     for _ in range(_PASSES - 1):
         if not found:
             break
-        page = Page(_masked(page.text, found), regions, language, _masked(page.lower, found))
-        found = _read(page)
+        page = Page(_masked(page.text, found), regions, language, partial(_masked_lower, page, found))
+        found = _read(page, Outline(page.text))
         hits = hits | found
     return list(hits)
 
 
-def _read(page: Page) -> set[Hit]:
-    outline = Outline(page.text)
+def _read(page: Page, outline: Outline) -> set[Hit]:
     hits: set[Hit] = set()
     for candidate in shapes(page.text, outline):
         hits.update(_JUDGES[candidate.kind](page, candidate))
@@ -93,6 +102,10 @@ def _read(page: Page) -> set[Hit]:
 
 
 _TRIGGER_WORDS = tuple(TRIGGERS)
+
+
+def _masked_lower(page: Page, hits: set[Hit]) -> str:
+    return _masked(page.lower, hits)
 
 
 def _masked(text: str, hits: set[Hit]) -> str:
@@ -147,13 +160,13 @@ def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
     Behind a label ("card number:") Luhn is enough: networks are founded and issuers get new ranges.
     """
     raw = page.text[at.start : at.end]
-    labelled = context_words.just_before(context_words.CARD_LABEL, page.lower, at.start)
+    labelled = context_words.just_before(context_words.CARD_LABEL, page, at.start)
     for end in (len(raw), *(gap.start() for gap in reversed(list(re.finditer(r"\s", raw))))):
         if not (checks.is_card(raw[:end]) or (labelled and checks.is_card_shaped(raw[:end]))):
             continue
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
         plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
-        near = context_words.near(context_words.CARD, page.lower, at.start, at.start + end)
+        near = context_words.near(context_words.CARD, page, at.start, at.start + end)
         if labelled or plain or near or groups in _PRINTED:
             yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
             return
@@ -174,7 +187,7 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
     if at.kind == "ipv4" and not checks.is_public_address(page.text[at.start : at.end]):
         return  # most are private, and four numbers are read as a whole: Presidio would find nothing else in them
-    if context_words.just_before(context_words.VERSION, page.lower, at.start):
+    if context_words.just_before(context_words.VERSION, page, at.start):
         return
     stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
@@ -195,15 +208,15 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
     octets = page.text[start:end].partition("/")[0].split(".")
     if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
         return False
-    networked = context_words.near(context_words.NETWORK, page.lower, start, end)
-    if not networked and context_words.near(context_words.RELEASED, page.lower, start, start, after=0):
+    networked = context_words.near(context_words.NETWORK, page, start, end)
+    if not networked and context_words.near(context_words.RELEASED, page, start, start, after=0):
         return True
     first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
     if first_of_line and _LIST_DOT.match(page.text, end):
         return True
     heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
     small = max(map(int, octets)) < 32 or octets.count("0") > 1
-    if small and (context_words.just_before(context_words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
+    if small and (context_words.just_before(context_words.SEE, page, start) or _TITLE.match(page.text, end)):
         return True
     return bool(small or heading) and not networked
 
@@ -215,7 +228,7 @@ def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_ether(page: Page, at: Candidate) -> Iterator[Hit]:
-    if context_words.near(context_words.WALLET, page.lower, at.start, at.end):
+    if context_words.near(context_words.WALLET, page, at.start, at.end):
         yield page.hit(at.start, at.end, "CRYPTO")
 
 

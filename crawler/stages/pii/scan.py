@@ -14,7 +14,8 @@ from functools import cache
 
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
-from crawler.stages.pii.skeleton import SHAPED, possible_kinds
+from crawler.stages.pii.page import lower_keeping_offsets as lower_keeping_offsets  # noqa: PLC0414  # known from here
+from crawler.stages.pii.skeleton import earliest, possible_kinds
 
 MAX_CANDIDATE = 400
 """Longest candidate in characters; keeps every later expression bounded, whatever the page does."""
@@ -89,14 +90,6 @@ def plain_marks(text: str) -> str:
     return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
 
 
-def lower_keeping_offsets(text: str) -> str:
-    """Lower case with every character at its place (`"İ".lower()` would grow by one and shift all offsets)."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
-
-
 def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     """Yield candidates of all kinds. `lower` is `lower_keeping_offsets(text)`.
 
@@ -116,10 +109,9 @@ def shapes(text: str, outline: Outline) -> Iterator[Candidate]:
     yield from _masked_emails(text, outline.folded)
     if not _DIGIT.search(text):
         return
-    impossible = SHAPED - possible_kinds(outline)
-    for kind, pattern in ((kind, pattern) for kind, pattern in NUMERIC.items() if kind not in impossible):
+    for kind in possible_kinds(outline):
         position = 0
-        while match := pattern.search(text, position):
+        while (start := earliest(kind, outline, position)) is not None and (match := NUMERIC[kind].search(text, start)):
             end = position = match.end()
             if kind == "phone":
                 end = _digits_end(text, match.start(), end)

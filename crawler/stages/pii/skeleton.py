@@ -14,19 +14,21 @@ import numpy.typing as npt
 from crawler.stages.pii.outline import Outline
 
 _SHAPES = {
-    kind: re.compile(shape)
-    for kind, shape in {
-        "phone": rb"0(?:[^0\n]{0,4}0){4}",
-        "card": rb"00{3}(?:-0{2,7}-00|0{8})",
-        "ipv4": rb"0(?:\.0{1,3}){3}",
-        "ipv6": rb"0[0Aa]{3}:[0Aa:]{4}",
-        "iban": rb"0(?<=[Aa]{2}0)(?<![Aa]{3}0)0[0Aa-]{10}",
-        "nif": rb"00{6}-?A",
-        "hetu": rb"00{5}[-A ]0{3}[0A]",
-    }.items()
+    kind: (re.compile(shape), reach)
+    for kind, shape, reach in (
+        ("phone", rb"0(?:[^0\n]{0,4}0){4}", 5),
+        ("card", rb"00{3}(?:-0{2,7}-00|0{8})", 0),
+        ("ipv4", rb"0(?:\.0{1,3}){3}", 2),
+        ("ipv6", rb"0[0Aa]{3}:[0Aa:]{4}", 0),
+        ("iban", rb"0(?<=[Aa]{2}0)(?<![Aa]{3}0)0[0Aa-]{10}", 0),
+        ("nif", rb"00{6}-?A", 1),
+        ("hetu", rb"00{5}[-A ]0{3}[0A]", 0),
+    )
 }
-"""What is in the skeleton of every number of a kind. Each begins with one "0" and a repetition: such an expression is
-searched from digit to digit, ten times as fast as any other."""
+"""What is in the skeleton of every number of a kind, and behind how many of its characters at most.
+
+Each begins with one "0" and a repetition: such an expression is searched from digit to digit, ten times as fast as any
+other."""
 _RUNS = {"bitcoin": 26, "ether": 42}
 """Digits and letters that stand together in every number of a kind."""
 _CAPITAL_RUNS = {"fiscal": 16}
@@ -34,13 +36,22 @@ _CAPITAL_RUNS = {"fiscal": 16}
 _SHORTEST = min(*_RUNS.values(), *_CAPITAL_RUNS.values())
 
 SHAPED = frozenset((*_SHAPES, *_RUNS, *_CAPITAL_RUNS))
-"""The kinds that have a shape."""
+"""The kinds that are known here."""
 
 
-def possible_kinds(outline: Outline) -> frozenset[str]:
-    """Kinds of numbers that the text may have, out of those with a shape; the others are always possible."""
-    shaped = [kind for kind, shape in _SHAPES.items() if shape.search(outline.skeleton)]
-    return frozenset((*shaped, *_kinds_with_runs(outline.skeleton)))
+def possible_kinds(outline: Outline) -> list[str]:
+    """Kinds of numbers that the text may have, each once."""
+    shaped = [kind for kind, (shape, _) in _SHAPES.items() if shape.search(outline.skeleton)]
+    return shaped + _kinds_with_runs(outline.skeleton)
+
+
+def earliest(kind: str, outline: Outline, position: int) -> int | None:
+    """Where a number of a possible kind may begin from `position` on; None where none does any more."""
+    if kind not in _SHAPES:
+        return position
+    shape, reach = _SHAPES[kind]
+    found = shape.search(outline.skeleton, position)
+    return max(position, found.start() - reach) if found else None
 
 
 def _kinds_with_runs(skeleton: bytes) -> list[str]:

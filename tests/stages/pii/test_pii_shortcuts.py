@@ -15,8 +15,9 @@ from crawler.stages.pii.context_words import just_before, word_before
 from crawler.stages.pii.ids import TRIGGERS
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
+from crawler.stages.pii.page import Page
 from crawler.stages.pii.private_words import PRIVATE_WORDS
-from crawler.stages.pii.scan import Candidate, lower_keeping_offsets
+from crawler.stages.pii.scan import Candidate, lower_keeping_offsets, plain_marks
 from crawler.stages.pii.stage import PiiStage
 from crawler.stages.text.words import counts, recount
 
@@ -90,15 +91,14 @@ def test_a_label_that_an_expression_finds_is_a_word_before_the_number(word):
     for before in ("", "call ", "my ", "x "):
         for mark in MARKS:
             lower = f"{before}{word}{mark}"
-            if any(just_before(label, lower, len(lower), 60) for label in LABELS):
+            if any(just_before(label, Page(lower, (), None), len(lower), 60) for label in LABELS):
                 assert word_before(lower, len(lower)), lower
 
 
 @settings(max_examples=3000, deadline=None, derandomize=True)
 @given(st.lists(st.one_of(st.sampled_from([*LABEL_WORDS, *MARKS]), st.text(max_size=3)), max_size=5).map("".join))
 def test_no_label_is_found_where_no_word_stands_before_the_number(text):
-    lower = lower_keeping_offsets(text)
-    if any(just_before(label, lower, len(lower), 60) for label in LABELS):
+    if any(just_before(label, Page(text, (), None), len(text), 60) for label in LABELS):
         assert word_before(text, len(text))
 
 
@@ -112,10 +112,12 @@ PRIVATE = sorted({word for words in PRIVATE_WORDS.values() for word in words.anc
 
 
 @settings(max_examples=1500, deadline=None, derandomize=True)
-@given(text_of(*PRIVATE, *",.;:)!?", "'s", "’s", "\t", "\u3000", "\x1f"))
+@given(text_of(*PRIVATE, *",.;:)!?", "'s", "’s", "\t", "\u3000", "\x1f", "\uff11"))
 def test_the_anchor_words_are_those_of_the_text_split_at_white_space(text):
     for words in PRIVATE_WORDS.values():
-        assert set(private_life._anchors(text, words)) == anchors_by_splitting(text, words)
+        expected = anchors_by_splitting(text, words)
+        assert set(private_life._anchors(text, words, Outline(text))) == expected
+        assert set(private_life._anchors(text, words, Outline(plain_marks(text)))) == expected
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
