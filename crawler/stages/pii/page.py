@@ -13,7 +13,12 @@ def lower_keeping_offsets(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
+    if "Σ" not in text:  # the one letter whose small form depends on its neighbours
+        return _GROWING.join(part.lower() for part in text.split(_GROWING))
     return "".join(low if len(low := c.lower()) == 1 else c for c in text)
+
+
+_GROWING = "İ"  # the one character with a longer small form
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,13 @@ from crawler.stages.pii.context_words import just_before, near, word_before
 from crawler.stages.pii.page import Hit, Page, column_heading, line_above
 from crawler.stages.pii.scan import Candidate
 
+_LEAST_DIGITS, _MOST_DIGITS = 6, 16  # of a telephone number
+
 
 def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
     """One number, or the numbers in a row of digits, each with everything that touches it."""
+    if len(checks.digits(page.text[at.start : at.end])) < _LEAST_DIGITS:
+        return
     end = _own_end(page, at.start, at.end)
     hits = list(_numbers(page, at.start + _open_bracket(page.text[at.start : at.end]), end))
     limits = [*(hit.start for hit in hits), end][1:]
@@ -159,7 +163,7 @@ def _phone_hit(
     as libphonenumber is slow.
     """
     raw = page.text[start:end]
-    if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(raw, evidence):
+    if not _LEAST_DIGITS <= len(checks.digits(raw)) <= _MOST_DIGITS or _is_other_number(raw, evidence):
         return None
     international = raw.startswith("+")
     if raw.startswith("00") and (evidence.context or re.search(r"[ .\-/]", raw[:6])):

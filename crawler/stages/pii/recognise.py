@@ -185,14 +185,23 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
-    if at.kind == "ipv4" and not checks.is_public_address(page.text[at.start : at.end]):
-        return  # most are private, and four numbers are read as a whole: Presidio would find nothing else in them
-    if context_words.just_before(context_words.VERSION, page, at.start):
+    for start, end in _addresses(page, at):
+        if (
+            checks.is_public_address(page.text[start:end])
+            and not context_words.just_before(context_words.VERSION, page, at.start)
+            and not _is_numbering(page, start, end)
+        ):
+            yield page.hit(start, end, "IP_ADDRESS", page.lowered(start, end))
+
+
+def _addresses(page: Page, at: Candidate) -> Iterator[tuple[int, int]]:
+    """What Presidio reads in the candidate. Of four public numbers it takes all, so it need not be asked about them."""
+    if at.kind == "ipv4":
+        yield at.start, at.end
         return
-    stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
+    stripped = page.text[at.start : at.end].rstrip(":")
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
-        if checks.is_public_address(page.text[start:end]) and not _is_numbering(page, start, end):
-            yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
+        yield start, end
 
 
 _TITLE = re.compile(r",? (?:[\u2013-] )?[\u201c\u201e\u00ab\u300c\u2018]")

@@ -109,18 +109,26 @@ def shapes(text: str, outline: Outline) -> Iterator[Candidate]:
     yield from _masked_emails(text, outline.folded)
     if not _DIGIT.search(text):
         return
-    for kind in possible_kinds(outline):
-        position = 0
-        while (start := earliest(kind, outline, position)) is not None and (match := NUMERIC[kind].search(text, start)):
-            end = position = match.end()
-            if kind == "phone":
-                end = _digits_end(text, match.start(), end)
-                if end <= match.start():
-                    continue  # a row without a space, or nothing of it: read on behind it, never at its start again
-                end = position = _first_of_two(text, match.start(), end)
-            elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
-                position = gap.end()  # the number may start at a later group
-            yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
+    for kind, first in possible_kinds(outline).items():
+        start: int | None = first
+        while start is not None and (match := NUMERIC[kind].search(text, start)):
+            end, behind = _ends(kind, text, *match.span())
+            if end > match.start():
+                yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
+            start = earliest(kind, outline, behind)
+
+
+def _ends(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the candidate in `[start:end]` ends (at its start where it is none), and where the text is read on."""
+    if kind == "phone":
+        shorter = _digits_end(text, start, end)
+        if shorter <= start:
+            return start, end  # a row without a space, or nothing of it: never read at its start again
+        shorter = _first_of_two(text, start, shorter)
+        return shorter, shorter
+    if kind == "card" and (gap := _WHITE.search(text, start, end)):
+        return end, gap.end()  # the number may start at a later group
+    return end, end
 
 
 def _emails(text: str) -> Iterator[Candidate]:

@@ -39,10 +39,10 @@ SHAPED = frozenset((*_SHAPES, *_RUNS, *_CAPITAL_RUNS))
 """The kinds that are known here."""
 
 
-def possible_kinds(outline: Outline) -> list[str]:
-    """Kinds of numbers that the text may have, each once."""
-    shaped = [kind for kind, (shape, _) in _SHAPES.items() if shape.search(outline.skeleton)]
-    return shaped + _kinds_with_runs(outline.skeleton)
+def possible_kinds(outline: Outline) -> dict[str, int]:
+    """Kinds of numbers that the text may have, and where the first of each may begin at the earliest."""
+    places = ((kind, earliest(kind, outline, 0)) for kind in _SHAPES)
+    return {kind: place for kind, place in places if place is not None} | _kinds_with_runs(outline.skeleton)
 
 
 def earliest(kind: str, outline: Outline, position: int) -> int | None:
@@ -54,15 +54,16 @@ def earliest(kind: str, outline: Outline, position: int) -> int | None:
     return max(position, found.start() - reach) if found else None
 
 
-def _kinds_with_runs(skeleton: bytes) -> list[str]:
+def _kinds_with_runs(skeleton: bytes) -> dict[str, int]:
     classes = np.frombuffer(skeleton, dtype=np.uint8)
     inside = (classes >= ord("0")) & (classes != ord(":"))
     runs = _runs(inside, _SHORTEST)
     if not np.count_nonzero(runs):
-        return []
-    kinds = [kind for kind, length in _RUNS.items() if np.count_nonzero(_runs(runs, length, _SHORTEST))]
+        return {}
+    places = {kind: _runs(runs, length, _SHORTEST) for kind, length in _RUNS.items()}
     capitals = inside & (classes != ord("a"))
-    return kinds + [kind for kind, length in _CAPITAL_RUNS.items() if np.count_nonzero(_runs(capitals, length))]
+    places |= {kind: _runs(capitals, length) for kind, length in _CAPITAL_RUNS.items()}
+    return {kind: int(place.argmax()) for kind, place in places.items() if np.count_nonzero(place)}
 
 
 def _runs(inside: npt.NDArray[np.bool_], length: int, known: int = 1) -> npt.NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from crawler.stages.pii.scan import NUMERIC
 from crawler.stages.pii.skeleton import SHAPED, earliest, possible_kinds
 
 NUMBERS = {
-    "phone": ["+12345", "(030) 90 18 20", "0 1\u20112 3 4 5", "5\u0663 6 7 8 9 0"],
+    "phone": ["+12345", "(030) 90 18 20", "0 1\u20112 3 4 5", "5\u0663 6 7 8 9 0", "+ -- 123456"],
     "card": ["4111 1111 1111 1111", "4111111111111111", "3782\u2011822463\u201110005"],
     "ipv4": ["8.8.4.4", "192.168.100.1", "1٣.1.2.3"],
     "ipv6": ["2001:db8::1", "2a00:1450:4001::"],
@@ -38,8 +38,8 @@ def test_every_kind_has_a_shape_and_examples_that_its_expression_finds():
 
 def test_a_page_of_prose_has_no_kind_of_number():
     prose = "In 2024 some 1,500 people came, at 10:30. It cost 3.50 “a day”. See 2.4.1. Interoperabilities."
-    assert possible_kinds(Outline(prose)) == []
-    assert possible_kinds(Outline("")) == []
+    assert possible_kinds(Outline(prose)) == {}
+    assert possible_kinds(Outline("")) == {}
 
 
 def assert_nothing_is_missed(text):
@@ -49,18 +49,19 @@ def assert_nothing_is_missed(text):
         for position in range(0, len(text), 7):
             if found := pattern.search(text, position):
                 assert kind in possible
+                assert position or possible[kind] <= found.start()
                 start = earliest(kind, outline, position)
                 assert start is not None and position <= start <= found.start()
 
 
-@settings(max_examples=2000, deadline=None, derandomize=True)
+@settings(max_examples=1000, deadline=None, derandomize=True)
 @given(TEXTS)
 def test_what_an_expression_finds_is_possible_and_begins_no_earlier_than_told(text):
     assert_nothing_is_missed(text)
     assert_nothing_is_missed(text[1:-1])
 
 
-@settings(max_examples=3000, deadline=None, derandomize=True)
+@settings(max_examples=1500, deadline=None, derandomize=True)
 @given(st.text("00123459ABFXYZabcx.:-+/( \n\u0663\u2011\u00e9", min_size=5, max_size=40))
 def test_what_an_expression_finds_in_digits_and_marks_is_possible(text):
     assert_nothing_is_missed(text)
