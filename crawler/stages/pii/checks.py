@@ -43,9 +43,12 @@ _ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
 )
 
 
+_NO_DIGITS = re.compile(r"[^0-9]+")
+
+
 def digits(value: str) -> str:
     """The ASCII digits of a value, everything else removed."""
-    return "".join(c for c in value if "0" <= c <= "9")
+    return _NO_DIGITS.sub("", value)
 
 
 def is_card(value: str) -> bool:

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+
+
+def lower_keeping_offsets(text: str) -> str:
+    """Lower case with every character at its place (`"İ".lower()` would grow by one and shift all offsets)."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    if "Σ" not in text:  # the one letter whose small form depends on its neighbours
+        return _GROWING.join(part.lower() for part in text.split(_GROWING))
+    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
+
+
+_GROWING = "İ"  # the one character with a longer small form
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +31,23 @@ class Hit:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """The text under examination, with what the rules need to know about it."""
 
     text: str
-    lower: str
     regions: tuple[str, ...]
     language: str | None
+    known_lower: Callable[[], str] | None = None
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case, every character at its place; made when a rule first asks for all of it."""
+        return self.known_lower() if self.known_lower else lower_keeping_offsets(self.text)
+
+    def lowered(self, start: int, end: int) -> str:
+        """A short passage in lower case, without making the whole of it: most pages need no more."""
+        return lower_keeping_offsets(self.text[max(0, start) : end])
 
     def hit(self, start: int, end: int, entity: str, value: str | None = None) -> Hit:
         """A hit whose canonical value is, unless given, the lower-cased text without white space and separators."""
@@ -40,19 +64,19 @@ def line_above(page: Page, at: int) -> str:
 
     One empty line between them, and lines of other numbers, are passed over: a label can head several.
     """
-    start = page.lower.rfind("\n", 0, at) + 1
-    if not start or any(map(str.isalpha, page.lower[start:at])):
+    start = page.text.rfind("\n", 0, at) + 1
+    if not start or any(map(str.isalpha, page.text[start:at])):
         return ""
     empty = 0
     for _ in range(_LINES_ABOVE):
         end = start - 1
-        start = max(page.lower.rfind("\n", 0, end) + 1, 0)
-        line = page.lower[start:end].strip()
+        start = max(page.text.rfind("\n", 0, end) + 1, 0)
+        line = page.text[start:end].strip()
         empty += not line
         if end < 0 or empty > 1 or len(line) > _LABEL_WIDTH:
             return ""
         if any(map(str.isalpha, line)):
-            return line
+            return lower_keeping_offsets(line)
     return ""
 
 
@@ -65,16 +89,16 @@ def column_heading(page: Page, at: int) -> str:
 
     Rows are lines with as many separators (tab, bar, semicolon) as the line of the cell.
     """
-    start = page.lower.rfind("\n", max(0, at - _TABLE_REACH), at) + 1
-    line = page.lower[start : start + _TABLE_REACH].split("\n", 1)[0]
+    start = page.text.rfind("\n", max(0, at - _TABLE_REACH), at) + 1
+    line = page.text[start : start + _TABLE_REACH].split("\n", 1)[0]
     separator = next((mark for mark in _SEPARATORS if mark in line), None)
     if not start or separator is None:
         return ""
     heading = ""
-    for row in reversed(page.lower[max(0, start - _TABLE_REACH) : start - 1].split("\n")):
+    for row in reversed(page.text[max(0, start - _TABLE_REACH) : start - 1].split("\n")):
         if row.count(separator) != line.count(separator):
             break
         heading = row
     cells = heading.split(separator)
     column = line.count(separator, 0, at - start)
-    return cells[column] if column < len(cells) else ""
+    return lower_keeping_offsets(cells[column]) if column < len(cells) else ""

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from functools import cache, cached_property
 
 from crawler.stages.pii import checks, phone_forms, phone_words
-from crawler.stages.pii.context_words import just_before, near
+from crawler.stages.pii.context_words import just_before, near, word_before
 from crawler.stages.pii.page import Hit, Page, column_heading, line_above
 from crawler.stages.pii.scan import Candidate
+
+_LEAST_DIGITS, _MOST_DIGITS = 6, 16  # of a telephone number
 
 
 def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
     """One number, or the numbers in a row of digits, each with everything that touches it."""
+    if len(checks.digits(page.text[at.start : at.end])) < _LEAST_DIGITS:
+        return
     end = _own_end(page, at.start, at.end)
     hits = list(_numbers(page, at.start + _open_bracket(page.text[at.start : at.end]), end))
     limits = [*(hit.start for hit in hits), end][1:]
@@ -30,11 +34,9 @@ def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
 
 def _numbers(page: Page, start: int, end: int) -> Iterator[Hit]:
     """The longest reading from the left wins, then the rest is read."""
-    above = _labelled_above(page, start)
-    context = above or _in_context(page, start, end)
+    row = _Row(page, start, end)
     while start < end:
-        evidence = _evidence(page, start, context, above)
-        hit = _longest_reading(page, start, end, evidence)
+        hit = _longest_reading(page, start, end, _Evidence(row, start))
         if hit:
             yield hit
         opening = (_NEXT_NUMBER if hit else _FRESH_NUMBER).search(page.text, hit.end if hit else start + 1, end)
@@ -53,7 +55,7 @@ _HOUR = re.compile(r":\d|[ \u00a0]?(?:uhr|h|hrs|hours|am|pm|a\.m|p\.m)(?!\w)")
 
 def _own_end(page: Page, start: int, end: int) -> int:
     """The end without a last group that is an hour or a quantity: "… 8-12 Uhr", "… 25 Euro"; `start` where all is."""
-    if not (counted := _is_counted(page, end)) and not _HOUR.match(page.lower, end):
+    if not (counted := _is_counted(page, end)) and not _HOUR.match(page.lowered(end, end + 10)):
         return end
     last = _LAST_GROUP.search(page.text[start:end])
     if last is None or (counted and phone_forms.is_listing(page.text[start:end], least=3)):
@@ -66,25 +68,56 @@ def _open_bracket(raw: str) -> int:
     return int(raw.startswith("(") and ")" not in raw.split("(")[1])
 
 
-@dataclass(frozen=True, slots=True)
+class _Row:
+    """The words around a row of digits, read when they are asked for: most rows are no number by their form alone."""
+
+    def __init__(self, page: Page, start: int, end: int) -> None:
+        self.page, self._start, self._end = page, start, end
+
+    @cached_property
+    def above(self) -> bool:
+        """A label stands on the line above."""
+        return _labelled_above(self.page, self._start)
+
+    @cached_property
+    def context(self) -> bool:
+        """A word about telephones is near."""
+        return self.above or _in_context(self.page, self._start, self._end)
+
+
 class _Evidence:
-    """What the words around a number say, from the weakest to the strongest.
+    """What the words around a number of a row say, from the strongest to the weakest, read when they are asked for."""
 
-    context: a word about telephones is near. cued: a verb of calling or the name of a desk stands before the number.
-    told: "call", "reach me at". named: a label, "Tel.", before the number or on the line above it.
-    """
+    def __init__(self, row: _Row, start: int) -> None:
+        self._row, self._start = row, start
 
-    context: bool
-    cued: bool
-    told: bool
-    named: bool
+    @cached_property
+    def named(self) -> bool:
+        """A label, "Tel.", stands before the number or on the line above its row."""
+        return self._row.above or self.follows(phone_words.PHONE_LABEL)
 
+    @cached_property
+    def told(self) -> bool:
+        """ "Call" or "reach me at" does, or a label."""
+        return self.named or self.follows(phone_words.CALL_LABEL)
 
-def _evidence(page: Page, start: int, context: bool, above: bool) -> _Evidence:
-    named = above or just_before(phone_words.PHONE_LABEL, page.lower, start)
-    told = named or just_before(phone_words.CALL_LABEL, page.lower, start)
-    cued = told or just_before(phone_words.PHONE_CUE, page.lower, start, 60)
-    return _Evidence(context or cued, cued, told, named)
+    @cached_property
+    def cued(self) -> bool:
+        """A verb of calling or the name of a desk stands before the number, or one of the above."""
+        return self.told or self.follows(phone_words.PHONE_CUE, 60)
+
+    @cached_property
+    def context(self) -> bool:
+        """A word about telephones is near, or one of the above."""
+        return self.cued or self._row.context
+
+    def follows(self, words: re.Pattern[str], reach: int = 40) -> bool:
+        """One of these expressions, which all end in a word, stands right before the number."""
+        return self._word_before and just_before(words, self._row.page, self._start, reach)
+
+    @cached_property
+    def _word_before(self) -> bool:
+        return word_before(self._row.page.text, self._start)
 
 
 def _in_context(page: Page, start: int, end: int) -> bool:
@@ -95,9 +128,9 @@ def _in_context(page: Page, start: int, end: int) -> bool:
     if (heading := column_heading(page, start)) and phone_words.PHONE.search(heading):
         return True
     if not phone_forms.THOUSANDS.match(page.text[start:end]):
-        return near(phone_words.PHONE, page.lower, start, end)
+        return near(phone_words.PHONE, page, start, end)
     apart = page.text[end : end + 2].strip()[:1] in {"(", ",", "|", ";"}
-    return near(phone_words.PHONE, page.lower, start, end, after=25 if apart else 0)
+    return near(phone_words.PHONE, page, start, end, after=25 if apart else 0)
 
 
 def _labelled_above(page: Page, start: int) -> bool:
@@ -111,7 +144,7 @@ def _longest_reading(page: Page, start: int, end: int, evidence: _Evidence) -> H
     hit = _phone_hit(page, start, end, evidence)
     if hit:
         return hit
-    if not evidence.named and phone_forms.is_listing(page.text[start:end]):
+    if phone_forms.is_listing(page.text[start:end]) and not evidence.named:
         return None
     strict = cache(lambda: checks.phone(page.text[start:end], page.regions) is not None)
     for gap in reversed(list(_GAP.finditer(page.text, start, end))):
@@ -130,11 +163,9 @@ def _phone_hit(
     as libphonenumber is slow.
     """
     raw = page.text[start:end]
-    if not 6 <= len(checks.digits(raw)) <= 16 or _is_other_number(page, start, end, evidence):
+    if not _LEAST_DIGITS <= len(checks.digits(raw)) <= _MOST_DIGITS or _is_other_number(raw, evidence):
         return None
     international = raw.startswith("+")
-    if not (international or evidence.cued) and not _written_as_number(raw, evidence.context):
-        return None
     if raw.startswith("00") and (evidence.context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
     found = checks.phone(raw, page.regions)
@@ -148,28 +179,30 @@ def _phone_hit(
     return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}") if sure else None
 
 
-def _is_other_number(page: Page, start: int, end: int, evidence: _Evidence) -> bool:
-    """A date, years, half a bracket; or the words around say what else it is: an order, an article, so many euros."""
-    raw = page.text[start:end]
+def _is_other_number(raw: str, evidence: _Evidence) -> bool:
+    """A date, years, half a bracket; or the words around say what else it is: an order, an article, so many euros.
+
+    What costs least is asked first; the words that a number may follow are the last.
+    """
     if raw.count("(") != raw.count(")") or phone_forms.NEVER_DIALLED.match(raw) or phone_forms.is_network(raw):
         return True
     if raw.startswith("+"):
         return False
-    if not evidence.named and (phone_forms.is_timestamp(raw) or phone_forms.is_listing(raw)):
+    if (phone_forms.is_timestamp(raw) or phone_forms.is_listing(raw)) and not evidence.named:
         return True
-    return just_before(phone_words.NOT_A_PHONE, page.lower, start)
+    return not _written_as_number(raw, evidence) or evidence.follows(phone_words.NOT_A_PHONE)
 
 
 def _is_counted(page: Page, end: int) -> bool:
     """A unit, or what is counted, stands right behind."""
-    return bool(phone_words.QUANTITY.match(page.lower, end, end + 20))
+    return bool(phone_words.QUANTITY.match(page.lowered(end, end + 20)))
 
 
-def _written_as_number(raw: str, context: bool) -> bool:
-    """Grouped as people group telephone numbers, or with a trunk zero: not a plain count, a range or a list."""
+def _written_as_number(raw: str, evidence: _Evidence) -> bool:
+    """Announced, or grouped as people group telephone numbers, or with a trunk zero: not a plain count or a range."""
     if raw.isdigit() and not raw.startswith("0"):
-        return False  # even on a page about telephones
-    return context or (phone_forms.looks_local(raw) and not phone_forms.is_range(raw))
+        return evidence.cued  # a word about telephones on the page is not enough
+    return (phone_forms.looks_local(raw) and not phone_forms.is_range(raw)) or evidence.context
 
 
 def _is_told(raw: str, evidence: _Evidence) -> bool:

@@ -60,7 +60,7 @@ _PHONE_NO_SPACES = ("電話", "电话", "手机", "携帯", "전화", "โทร
 
 
 PHONE = re.compile(
-    rf"(?<!\w)(?:{any_of(_PHONE_NOUNS.replace(' numer', ''), any_of(_PHONE_VERBS), _MY_NUMBER)})(?!\w)"
+    rf"(?<!\w)(?:{any_of(_PHONE_NOUNS.replace(' numer', '') + _PHONE_VERBS, _MY_NUMBER)})(?!\w)"
     rf"|{'|'.join(_PHONE_NO_SPACES)}"
 )
 """Somewhere near a number: then an assigned number of the region counts."""
@@ -105,7 +105,7 @@ _TO = any_of(
 _CLITIC = r"(?:-(?:moi|nous|le|la|lui|me|nos|lhe|te|mij))?"
 _WORD = r"(?:[ ,]{1,2}[^\W\d_]{1,15})"
 PHONE_CUE = re.compile(
-    rf"(?<!\w)(?:{any_of(_SERVICE, _CALL, *_PHONE_VERBS.replace('call ', '').replace(' text', '').split())})"
+    rf"(?<!\w)(?:{any_of(_SERVICE + _PHONE_VERBS.replace('call ', '').replace(' text', ''), _CALL)})"
     rf"(?:{_CLITIC}{_WORD}{{0,2}}[ ,]{{1,2}}(?:{_TO})|{_WORD}{{0,3}}[ \u00a0]?[.,:：=]|)[ \u00a0]{{0,2}}\Z"
     r"|(?<!\w)(?:[tmfp]|tels)[.:]{0,2} ?\Z"
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.private_words import PRIVATE_WORDS, PrivateWords
 
 _WEAK_WORDS = 2  # different weak words in a sentence that are as good as a strong expression
@@ -24,16 +25,15 @@ _END = re.compile(r"[.!?][\"'”’)\]]* +(?=[\"'“‘(]?[A-ZÀ-Þ0-9])|\n")
 _ABBREVIATION = re.compile(r"(?<!\w)(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|Sr|Jr|vs|Inc|Ltd|Mme|Mlle|Me|approx|ca)\.\Z")
 
 
-def private_sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+def private_sentences(text: str, language: str, outline: Outline | None = None) -> Iterator[tuple[int, int]]:
     """Start and end of sentences that hold a name's shape and words about a private life, in order, each once.
 
-    Nothing in a language without words (`PRIVATE_WORDS`).
+    Nothing in a language without words (`PRIVATE_WORDS`). outline: that of the text, its marks plain or not.
     """
     words = PRIVATE_WORDS.get(language)
-    if words is None or words.tokens.isdisjoint(tokens := text.split()):
+    if words is None:
         return
-    found = words.tokens.intersection(tokens)
-    anchors = {token.rstrip(",.;:)!?").removesuffix("'s").removesuffix("’s") for token in found}
+    anchors = _anchors(text, words, outline or Outline(text))
     done = 0
     for at in sorted(place for anchor in anchors for place in _places(text, anchor)):
         if at < done:
@@ -41,6 +41,24 @@ def private_sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
         start, done = _sentence(text, at, done)
         if _is_private(text[start:done], words):
             yield start, done
+
+
+def _anchors(text: str, words: PrivateWords, outline: Outline) -> list[str]:
+    """The anchor words that the text has; most texts have none, and their outline says so."""
+    return [word for word in words.anchors.possible(outline.words) if _stands_alone(text, word)]
+
+
+_TOKEN_END = re.compile(r"(?:[,.;:)!?]|['’]s)?(?!\S)")
+
+
+def _stands_alone(text: str, word: str) -> bool:
+    """The word stands somewhere between white space, with one mark behind it at most."""
+    at = text.find(word)
+    while at >= 0:
+        if not text[max(0, at - 1) : at].strip() and _TOKEN_END.match(text, at + len(word)):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _places(text: str, word: str) -> Iterator[int]:

@@ -11,29 +11,28 @@ import re
 from dataclasses import dataclass
 
 from crawler.stages.pii.context_words import any_of
+from crawler.stages.pii.needles import Needles
+from crawler.stages.pii.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateWords:
     """The expressions of one language.
 
-    anchors: words as they stand in the text; tokens: the same with the marks that may follow them.
+    anchors: words as they stand in the text, alone or with one mark behind them.
     strong, weak: searched in one sentence whose first letter is lower case.
     """
 
-    anchors: frozenset[str]
-    tokens: frozenset[str]
+    anchors: Needles
     strong: re.Pattern[str]
     weak: re.Pattern[str]
 
 
 def _words(anchors: str, streets: str, strong: str, weak: str) -> PrivateWords:
     listed = frozenset(anchors.split()) | {word.capitalize() for word in anchors.split()} | frozenset(streets.split())
-    marks = ("", ",", ".", ";", ":", ")", "!", "?", "'s", "’s")
     lines = "|".join(line.strip() for line in strong.splitlines() if line.strip())
     return PrivateWords(
-        listed,
-        frozenset(word + mark for word in listed for mark in marks),
+        Needles({word: Outline(word).words for word in listed}, width=4),
         re.compile(rf"(?<![\w-])(?:{lines})(?!\w)"),
         re.compile(rf"(?<![\w-])(?:{any_of(weak)})(?![\w-])"),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from presidio_analyzer import predefined_recognizers as ready_made
@@ -17,9 +18,19 @@ from presidio_analyzer import predefined_recognizers as ready_made
 from crawler.stages.pii import checks, context_words
 from crawler.stages.pii.id_rule import IdRule
 from crawler.stages.pii.ids import TRIGGERS, recogniser_of
+from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Hit, Page
 from crawler.stages.pii.phone import judge_phone
-from crawler.stages.pii.scan import DOT_WORDS, Candidate, lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii.scan import (
+    DOT_WORDS,
+    TRIGGER_IS_WORD,
+    TRIGGER_STARTS_WORD,
+    Candidate,
+    around,
+    plain_marks,
+    shapes,
+    triggers_near_digits,
+)
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
 
@@ -56,27 +67,45 @@ def find(text: str, language: str | None, default_region: str = "US") -> list[Hi
     language: ISO 639-1 or None; it chooses the regions local telephone numbers are read in (`default_region` first
     where the language has none) and whether national numbers that prove themselves count without a label.
     """
-    text = plain_marks(text)
-    lower = lower_keeping_offsets(text)
+    return find_in(outline_of(text), language, default_region)
+
+
+def outline_of(text: str) -> Outline:
+    """The outline in which `find_in` looks: that of the text with plain marks."""
+    return Outline(plain_marks(text))
+
+
+def find_in(outline: Outline, language: str | None, default_region: str) -> list[Hit]:
+    """`find` for a text whose outline is known."""
     regions = context_words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
-    hits = found = _read(Page(text, lower, regions, language))
+    page = Page(outline.text, regions, language)
+    hits = found = _read(page, outline)
     for _ in range(_PASSES - 1):
         if not found:
             break
-        text, lower = _masked(text, found), _masked(lower, found)
-        found = _read(Page(text, lower, regions, language))
+        page = Page(_masked(page.text, found), regions, language, partial(_masked_lower, page, found))
+        found = _read(page, Outline(page.text))
         hits = hits | found
     return list(hits)
 
 
-def _read(page: Page) -> set[Hit]:
+def _read(page: Page, outline: Outline) -> set[Hit]:
     hits: set[Hit] = set()
-    for candidate in scan(page.text, page.lower, TRIGGERS):
-        judge = _judge_id if candidate.kind.startswith("id:") else _JUDGES[candidate.kind]
-        hits.update(judge(page, candidate))
+    for candidate in shapes(page.text, outline):
+        hits.update(_JUDGES[candidate.kind](page, candidate))
+    for trigger in triggers_near_digits(page.text, outline, _TRIGGER_WORDS):
+        for candidate in around(trigger, page.text, page.lower):
+            hits.update(_judge_id(page, candidate))
     return hits
+
+
+_TRIGGER_WORDS = tuple(TRIGGERS)
+
+
+def _masked_lower(page: Page, hits: set[Hit]) -> str:
+    return _masked(page.lower, hits)
 
 
 def _masked(text: str, hits: set[Hit]) -> str:
@@ -131,13 +160,13 @@ def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
     Behind a label ("card number:") Luhn is enough: networks are founded and issuers get new ranges.
     """
     raw = page.text[at.start : at.end]
-    labelled = context_words.just_before(context_words.CARD_LABEL, page.lower, at.start)
+    labelled = context_words.just_before(context_words.CARD_LABEL, page, at.start)
     for end in (len(raw), *(gap.start() for gap in reversed(list(re.finditer(r"\s", raw))))):
         if not (checks.is_card(raw[:end]) or (labelled and checks.is_card_shaped(raw[:end]))):
             continue
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
         plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
-        near = context_words.near(context_words.CARD, page.lower, at.start, at.start + end)
+        near = context_words.near(context_words.CARD, page, at.start, at.start + end)
         if labelled or plain or near or groups in _PRINTED:
             yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
             return
@@ -156,12 +185,23 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:
-    if context_words.just_before(context_words.VERSION, page.lower, at.start):
+    for start, end in _addresses(page, at):
+        if (
+            checks.is_public_address(page.text[start:end])
+            and not context_words.just_before(context_words.VERSION, page, at.start)
+            and not _is_numbering(page, start, end)
+        ):
+            yield page.hit(start, end, "IP_ADDRESS", page.lowered(start, end))
+
+
+def _addresses(page: Page, at: Candidate) -> Iterator[tuple[int, int]]:
+    """What Presidio reads in the candidate. Of four public numbers it takes all, so it need not be asked about them."""
+    if at.kind == "ipv4":
+        yield at.start, at.end
         return
-    stripped = page.text[at.start : at.end].rstrip(":") if at.kind == "ipv6" else page.text[at.start : at.end]
+    stripped = page.text[at.start : at.end].rstrip(":")
     for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
-        if checks.is_public_address(page.text[start:end]) and not _is_numbering(page, start, end):
-            yield page.hit(start, end, "IP_ADDRESS", page.lower[start:end])
+        yield start, end
 
 
 _TITLE = re.compile(r",? (?:[\u2013-] )?[\u201c\u201e\u00ab\u300c\u2018]")
@@ -177,15 +217,15 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
     octets = page.text[start:end].partition("/")[0].split(".")
     if len(octets) != 4 or not all(octet.isdigit() for octet in octets):
         return False
-    networked = context_words.near(context_words.NETWORK, page.lower, start, end)
-    if not networked and context_words.near(context_words.RELEASED, page.lower, start, start, after=0):
+    networked = context_words.near(context_words.NETWORK, page, start, end)
+    if not networked and context_words.near(context_words.RELEASED, page, start, start, after=0):
         return True
     first_of_line = page.text[max(0, start - 1) : start] in {"", "\n"}
     if first_of_line and _LIST_DOT.match(page.text, end):
         return True
     heading = first_of_line and _HEADING.match(page.text, end) and max(map(int, octets[1:])) < 32
     small = max(map(int, octets)) < 32 or octets.count("0") > 1
-    if small and (context_words.just_before(context_words.SEE, page.lower, start) or _TITLE.match(page.text, end)):
+    if small and (context_words.just_before(context_words.SEE, page, start) or _TITLE.match(page.text, end)):
         return True
     return bool(small or heading) and not networked
 
@@ -197,7 +237,7 @@ def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
 
 
 def _judge_ether(page: Page, at: Candidate) -> Iterator[Hit]:
-    if context_words.near(context_words.WALLET, page.lower, at.start, at.end):
+    if context_words.near(context_words.WALLET, page, at.start, at.end):
         yield page.hit(at.start, at.end, "CRYPTO")
 
 
@@ -222,13 +262,13 @@ def _judge_id(page: Page, at: Candidate) -> Iterator[Hit]:
 
 def _is_word(lower: str, trigger: str, at: Candidate) -> bool:
     """The trigger starts a word ("nie" does not count inside "genie"), unless it is long; compounds may go on."""
-    if len(trigger) > 8:
+    if len(trigger) > TRIGGER_STARTS_WORD:
         return True
     place = lower.find(trigger, at.start, at.end)
     while place >= 0:
         behind = lower[place + len(trigger) : place + len(trigger) + 1]
         if (place == 0 or not (lower[place - 1].isalnum() or lower[place - 1] == "_")) and (
-            len(trigger) > 4 or not behind.isalpha()
+            len(trigger) > TRIGGER_IS_WORD or not behind.isalpha()
         ):
             return True
         place = lower.find(trigger, place + 1, at.end)

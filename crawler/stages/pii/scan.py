@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from crawler.stages.pii.skeleton import SHAPED, possible_kinds
+from crawler.stages.pii.needles import Needles
+from crawler.stages.pii.outline import Outline
+from crawler.stages.pii.page import lower_keeping_offsets as lower_keeping_offsets  # noqa: PLC0414  # known from here
+from crawler.stages.pii.skeleton import earliest, possible_kinds
 
 MAX_CANDIDATE = 400
 """Longest candidate in characters; keeps every later expression bounded, whatever the page does."""
@@ -61,6 +65,7 @@ _GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,
 _WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
 _CLUSTER = re.compile(r"[0-9](?:(?:[^0-9\n]{0,3}[0-9]){3}|[a-z]{1,6}[0-9])")
+_CLUSTER_IN_SKELETON = re.compile(rb"0(?:(?:[^0\n]{0,3}0){3}|[Aa]{1,6}0)")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
 
 
@@ -85,42 +90,45 @@ def plain_marks(text: str) -> str:
     return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
 
 
-def lower_keeping_offsets(text: str) -> str:
-    """Lower case with every character at its place (`"İ".lower()` would grow by one and shift all offsets)."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
-
-
 def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     """Yield candidates of all kinds. `lower` is `lower_keeping_offsets(text)`.
 
     `triggers` are lower-case words ("passport", "ssn") after or before which an identity number may stand; their
     candidates have the kind `"id:" + trigger` and cover 30 characters before to 80 after the word.
     """
+    outline = Outline(text)
+    yield from shapes(text, outline)
+    for trigger in triggers_near_digits(text, outline, tuple(triggers)):
+        yield from around(trigger, text, lower)
+
+
+def shapes(text: str, outline: Outline) -> Iterator[Candidate]:
+    """What has the form of an address or of a number that needs no word beside it."""
     if "@" in text:
         yield from _emails(text)
-    yield from _masked_emails(text)
+    yield from _masked_emails(text, outline.folded)
     if not _DIGIT.search(text):
         return
-    impossible = SHAPED - possible_kinds(text)
-    for kind, pattern in ((kind, pattern) for kind, pattern in NUMERIC.items() if kind not in impossible):
-        position = 0
-        while match := pattern.search(text, position):
-            end = position = match.end()
-            if kind == "phone":
-                end = _digits_end(text, match.start(), end)
-                if end <= match.start():
-                    continue  # a row without a space, or nothing of it: read on behind it, never at its start again
-                end = position = _first_of_two(text, match.start(), end)
-            elif kind == "card" and (gap := _WHITE.search(text, match.start(), end)):
-                position = gap.end()  # the number may start at a later group
-            yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
-    surroundings = _around_digits(lower)
-    for trigger in triggers:
-        if trigger in surroundings:
-            yield from _around(trigger, text, lower)
+    for kind, first in possible_kinds(outline).items():
+        start: int | None = first
+        while start is not None and (match := NUMERIC[kind].search(text, start)):
+            end, behind = _ends(kind, text, *match.span())
+            if end > match.start():
+                yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
+            start = earliest(kind, outline, behind)
+
+
+def _ends(kind: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the candidate in `[start:end]` ends (at its start where it is none), and where the text is read on."""
+    if kind == "phone":
+        shorter = _digits_end(text, start, end)
+        if shorter <= start:
+            return start, end  # a row without a space, or nothing of it: never read at its start again
+        shorter = _first_of_two(text, start, shorter)
+        return shorter, shorter
+    if kind == "card" and (gap := _WHITE.search(text, start, end)):
+        return end, gap.end()  # the number may start at a later group
+    return end, end
 
 
 def _emails(text: str) -> Iterator[Candidate]:
@@ -133,14 +141,20 @@ def _emails(text: str) -> Iterator[Candidate]:
         at = text.find("@", at + 1)
 
 
-def _masked_emails(text: str) -> Iterator[Candidate]:
-    for anchor in _MASKED_AT.finditer(text):
+_MAYBE_MASKED_AT = re.compile(
+    rb"\([\s\x1c-\x1f\x80]?(?:@|[a\x80]t[^a-z]|arr?oba|ch[i\x80]occ|apen|ma[l\x80]pa|[s\x80]nabel)"
+)
+_MAYBE_SPOKEN_DOT = b" dot "
+
+
+def _masked_emails(text: str, folded: bytes) -> Iterator[Candidate]:
+    for anchor in _MASKED_AT.finditer(text) if _MAYBE_MASKED_AT.search(folded) else ():
         base = max(0, anchor.start() - 100)
         left = _MASKED_LEFT.search(text[base : anchor.start()])
         right = _MASKED_RIGHT.match(text, anchor.end(), min(len(text), anchor.end() + 160))
         if left and right:
             yield Candidate("masked_email", base + left.start(), right.end())
-    for anchor in _SPOKEN_DOT.finditer(text):
+    for anchor in _SPOKEN_DOT.finditer(text) if _MAYBE_SPOKEN_DOT in folded else ():
         base = max(0, anchor.start() - 160)
         if left := _SPOKEN_LEFT.search(text[base : anchor.start()]):
             yield Candidate("masked_email", base + left.start(), anchor.end())
@@ -180,18 +194,64 @@ def _first_of_two(text: str, start: int, end: int) -> int:
     return end
 
 
-def _around_digits(lower: str) -> str:
-    """The parts of the text where a trigger word could have a number beside it."""
-    parts: list[str] = []
-    done = 0
-    for match in _CLUSTER.finditer(lower):
-        start = max(done, match.start() - _BEHIND - 40)
-        parts.append((" " if start > done else "") + lower[start : match.end() + _BEFORE + 10])
-        done = min(len(lower), match.end() + _BEFORE + 10)
-    return "".join(parts)
+def triggers_near_digits(text: str, outline: Outline, triggers: tuple[str, ...]) -> list[str]:
+    """The triggers that stand beside digits somewhere and, where they must (`_standing`), as words anywhere.
+
+    The outline tells all of them in ASCII exactly; the others are looked for in small letters.
+    """
+    places = _around_digits(text, outline)
+    if not places or not triggers:
+        return []
+    beside = b" ".join(outline.folded[start:end] for start, end in places)
+    needles = _needles(triggers)
+    found = [
+        trigger
+        for trigger in needles.possible(beside)
+        if (needle := needles.needles[trigger]) in beside and _standing(needle).search(outline.folded)
+    ]
+    if all(map(str.isascii, found)):
+        return found
+    surroundings = lower_keeping_offsets(" ".join(text[start:end] for start, end in places))
+    return [trigger for trigger in found if trigger in surroundings]
 
 
-def _around(trigger: str, text: str, lower: str) -> Iterator[Candidate]:
+@cache
+def _needles(triggers: tuple[str, ...]) -> Needles:
+    return Needles({trigger: Outline(trigger).folded for trigger in triggers}, width=3)
+
+
+def _around_digits(text: str, outline: Outline) -> list[tuple[int, int]]:
+    """The parts of the text where a trigger word could have a number beside it, in order and apart from each other."""
+    if outline.has_foreign_digits:
+        clusters = [match.span() for match in _CLUSTER.finditer(lower_keeping_offsets(text))]
+    else:
+        clusters = [match.span() for match in _CLUSTER_IN_SKELETON.finditer(outline.skeleton)]
+    parts: list[tuple[int, int]] = []
+    for start, end in clusters:
+        part = max(0, start - _BEHIND - 40), min(len(text), end + _BEFORE + 10)
+        if parts and part[0] <= parts[-1][1]:
+            part = parts.pop()[0], part[1]
+        parts.append(part)
+    return parts
+
+
+TRIGGER_STARTS_WORD, TRIGGER_IS_WORD = 8, 4
+"""Up to these lengths a trigger has to start a word and has to be one; longer ones stand in compounds, too."""
+
+
+@cache
+def _standing(needle: bytes) -> re.Pattern[bytes]:
+    """The needle of a trigger where it may be the word, or the start of one, that it has to be: not "tin" in "testing".
+
+    The look-behind stands after the letters, because an expression that starts with plain ones is searched faster.
+    """
+    word = re.escape(needle)
+    starts = rb"(?<![a-z0-9_]" + word + rb")" if len(needle) <= TRIGGER_STARTS_WORD else b""
+    return re.compile(word + starts + (rb"(?![a-z])" if len(needle) <= TRIGGER_IS_WORD else b""))
+
+
+def around(trigger: str, text: str, lower: str) -> Iterator[Candidate]:
+    """The surroundings of every place where the trigger stands, cut at white space."""
     at = lower.find(trigger)
     while at >= 0:
         start, end = max(0, at - _BEFORE), min(len(text), at + len(trigger) + _BEHIND)

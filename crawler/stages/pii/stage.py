@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
@@ -17,9 +17,11 @@ from crawler.stages.pii.context_words import COVERED
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
-from crawler.stages.pii.private_life import private_sentences
 from crawler.stages.pii.redact import Placeholders, redact, resolve
 from crawler.stages.text.words import recount
+
+if TYPE_CHECKING:
+    from crawler.stages.pii.outline import Outline
 
 
 class PiiStage:
@@ -28,12 +30,12 @@ class PiiStage:
     name: ClassVar[str] = "pii"
 
     def __init__(self, config: PiiConfig) -> None:
-        from crawler.stages.pii.recognise import (
-            find,  # Presidio and spaCy: a second and 100 MB that `check_models` spares
-        )
+        # Presidio, spaCy and numpy: a second and 100 MB that `check_models` spares
+        from crawler.stages.pii.private_life import private_sentences
+        from crawler.stages.pii.recognise import find_in, outline_of
 
         self._config = config
-        self._find = find
+        self._outline, self._find, self._private_sentences = outline_of, find_in, private_sentences
         models = {} if config.person == "off" else model_table(config)
         self._finders = {language: NameFinder(model) for language, model in models.items()}
 
@@ -54,7 +56,8 @@ class PiiStage:
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
         doc.pii_flag = bool(doc.pii_entity_types)
-        recount(doc)
+        if doc.pii_spans or not _is_counted(doc):
+            recount(doc)
         doc.language_signals["pii_coverage"] = self._coverage(doc.language)
         if removed > self._config.max_density * before:
             share = removed / before
@@ -65,18 +68,20 @@ class PiiStage:
                 return Drop(self.name, DropReason.PII_UNCOVERED, f"no model of PII_MODELS for {doc.language!r}")
         return doc
 
-    def _structured(self, text: str, language: str | None) -> list[Hit]:
-        return resolve(self._find(text, language, self._config.default_region))
+    def _structured(self, outline: Outline, language: str | None) -> list[Hit]:
+        return resolve(self._find(outline, language, self._config.default_region))
 
     def hits(self, text: str, language: str | None) -> list[Hit]:
         """What would be redacted in a text: resolved, in order, without overlaps."""
-        structured = self._structured(text, language)
+        outline = self._outline(text)
+        structured = self._structured(outline, language)
         finder = self._finders.get(language or "")
         if finder is None:
             return structured
         if self._config.person == "all":
             return resolve([*structured, *finder.find_all(text)])
-        names = finder.find_beside(text, _lines_with(text, structured), private_sentences(text, language or ""))
+        sentences = self._private_sentences(text, language or "", outline)
+        names = finder.find_beside(text, _lines_with(text, structured), sentences)
         return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
@@ -84,15 +89,23 @@ class PiiStage:
         for field in ("title", "description", "author"):
             value = getattr(doc, field)
             if value:
-                hits = self._structured(value, doc.language) if field == "author" else self.hits(value, doc.language)
+                hits = self._of_byline(value, doc.language) if field == "author" else self.hits(value, doc.language)
                 setattr(doc, field, redact(value, hits, placeholders)[0])
         if self._config.person == "all":
             doc.author = None
+
+    def _of_byline(self, value: str, language: str | None) -> list[Hit]:
+        return self._structured(self._outline(value), language)
 
     def _coverage(self, language: str | None) -> str:
         """ "full": recogniser set and, where names are wanted, a model. "structured": the structured set only."""
         names = self._config.person == "off" or language in self._finders
         return "full" if language in COVERED and names else "structured"
+
+
+def _is_counted(doc: Document) -> bool:
+    """Extraction counted this text, as every stage does that changes one: what nobody changed needs no second count."""
+    return "extraction" in doc.done and doc.char_count == len(doc.text)
 
 
 def model_table(config: PiiConfig) -> dict[str, str]:
