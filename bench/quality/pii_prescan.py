@@ -17,8 +17,9 @@ from bench.web.texts import files
 from bench.web.texts import texts as records_of
 from crawler.stages.pii import checks
 from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.page import lower_keeping_offsets
 from crawler.stages.pii.recognise import OfflineEmailRecognizer
-from crawler.stages.pii.scan import lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii.scan import plain_marks, scan
 
 _RECOGNISERS = (OfflineEmailRecognizer(), ready_made.IbanRecognizer(), ready_made.IpRecognizer())
 _CARD = ready_made.CreditCardRecognizer()

@@ -15,7 +15,8 @@ from bench.web.texts import files
 from bench.web.texts import texts as records_of
 from crawler.config import from_mapping
 from crawler.stages.pii.ids import TRIGGERS
-from crawler.stages.pii.scan import lower_keeping_offsets, scan
+from crawler.stages.pii.page import lower_keeping_offsets
+from crawler.stages.pii.scan import scan
 from crawler.stages.pii.stage import PiiStage
 
 

@@ -37,6 +37,19 @@ def test_words_are_compared_as_a_multiset(expected, found, f1):
     assert score(expected, found)[0] == pytest.approx(f1)
 
 
+def test_the_text_of_a_package_is_read_in_the_declared_charset_and_without_the_generators_menus():
+    korean = "<meta charset=EUC-KR><div id=content><h1>모듈</h1><p>설명</p></div>"
+    assert eval_pages._body_text(korean.encode("euc-kr")).split() == ["모듈", "설명"]
+    plain = "<div role=main><p>Äpfel</p></div>"
+    assert eval_pages._body_text(plain.encode()).split() == ["Äpfel"]
+    sqlite = "<body><div class=nosearch><a href=/>Home</a></div><p>text</p><button>hide</button></body>"
+    assert eval_pages._body_text(sqlite.encode()).split() == ["text"]
+    apache = "<body><div id=page-content><div class=toplang><p>Languages: en | ko</p></div><p>text</p></div></body>"
+    assert eval_pages._body_text(apache.encode()).split() == ["text"]
+    sphinx = "<body><div class=related>modules</div><div class=sphinxsidebar>Contents</div><p>text</p></body>"
+    assert eval_pages._body_text(sphinx.encode()).split() == ["text"]
+
+
 def test_the_pages_of_a_domain_are_all_in_one_half():
     halves = [half_of(f"site{n}.test") for n in range(400)]
     assert halves == [half_of(f"site{n}.test") for n in range(400)]

@@ -14,7 +14,7 @@ from functools import cache
 
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
-from crawler.stages.pii.page import lower_keeping_offsets as lower_keeping_offsets  # noqa: PLC0414  # known from here
+from crawler.stages.pii.page import lower_keeping_offsets
 from crawler.stages.pii.skeleton import earliest, possible_kinds
 
 MAX_CANDIDATE = 400

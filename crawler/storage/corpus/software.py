@@ -60,7 +60,7 @@ def versions() -> dict[str, str]:
             found[name.lower()] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    found["extraction-model"] = f"1+{hashlib.sha256(_EXTRACTION_MODEL.read_bytes()).hexdigest()[:16]}"
+    found["extraction-model"] = f"2+{hashlib.sha256(_EXTRACTION_MODEL.read_bytes()).hexdigest()[:16]}"
     return found | _models()
 
 

@@ -14,8 +14,9 @@ from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii import names
 from crawler.stages.pii.ids import TRIGGERS
+from crawler.stages.pii.page import lower_keeping_offsets
 from crawler.stages.pii.recognise import find
-from crawler.stages.pii.scan import MAX_CANDIDATE, lower_keeping_offsets, plain_marks, scan
+from crawler.stages.pii.scan import MAX_CANDIDATE, plain_marks, scan
 from crawler.stages.pii.stage import check_models
 from tests.support.places import PROJECT, SHARED_DATA
 

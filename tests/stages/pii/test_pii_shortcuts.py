@@ -15,9 +15,9 @@ from crawler.stages.pii.context_words import just_before, word_before
 from crawler.stages.pii.ids import TRIGGERS
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
-from crawler.stages.pii.page import Page
+from crawler.stages.pii.page import Page, lower_keeping_offsets
 from crawler.stages.pii.private_words import PRIVATE_WORDS
-from crawler.stages.pii.scan import Candidate, lower_keeping_offsets, plain_marks
+from crawler.stages.pii.scan import Candidate, plain_marks
 from crawler.stages.pii.stage import PiiStage
 from crawler.stages.text.words import counts, recount
 
