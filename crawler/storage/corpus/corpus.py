@@ -197,6 +197,10 @@ class Corpus:
         with self._failing():
             self._seal_all()
 
+    def give_up(self, error: StorageError) -> None:
+        """Write nothing more: whatever is asked from now on fails with this error, and `close` only lets go."""
+        self._failed = error
+
     @property
     def acknowledges_uploads(self) -> bool:
         """True where a page of this crawl is acknowledged only when its record is in the store."""
@@ -325,10 +329,7 @@ class Corpus:
             raise StorageError(str(self._failed))
 
     def _failing(self) -> _Failing:
-        return _Failing(self._fail)
-
-    def _fail(self, error: StorageError) -> None:
-        self._failed = error
+        return _Failing(self.give_up)
 
 
 class _Failing:
