@@ -37,6 +37,7 @@ from crawler.spiders.arguments import ReplayPlan, read_arguments
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
+from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -71,7 +72,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if check is read_arguments and not arguments and config.crawl.redis_url is None:
         _collect(problems, lambda: _frontier_to_continue(config))
     if not problems:
-        _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+        _collect(problems, lambda: _claim(config))
     if not problems and check is read_arguments:
         _collect(problems, lambda: _reach_server(config, plan.scope, stack))
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
@@ -127,6 +128,13 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     if problems or config is None:
         raise LaunchError(problems)
     return config
+
+
+def _claim(config: Config) -> None:
+    """Raises: StorageError where the folder is somebody else's, or cannot be written."""
+    place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+    place.claim()
+    warn_of_missing_files(place)
 
 
 def _frontier_to_continue(config: Config) -> None:
