@@ -34,6 +34,7 @@ from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
@@ -163,7 +164,9 @@ async def _knock(config: Config, url: str, scope: Scope) -> None:
         if config.dedup.redis_url is not None:
             await _knock_at_index(config)  # before a wrong address becomes one of the rules of the crawl
         await join_rules(frontier, config)
-        await rebuild_if_lost(frontier, config, url, scope)
+        if await rebuild_if_lost(frontier, config, url, scope) is None:
+            place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+            warn_if_behind(await frontier.counts(), config, place)
     finally:
         await frontier.close()
 
