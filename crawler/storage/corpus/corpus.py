@@ -101,6 +101,7 @@ class Corpus:
             crawl_id=crawl.crawl_id,
             worker_id=crawl.worker_id,
             config_digest=self._config.digest,
+            judging_digest=self._config.judging_digest,
             policy=self._policy(),
             kind=self.kind,
         )
