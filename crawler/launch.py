@@ -34,9 +34,11 @@ from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder, has_embedded_index
 from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
+from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
@@ -71,7 +73,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if check is read_arguments and not arguments and config.crawl.redis_url is None:
         _collect(problems, lambda: _frontier_to_continue(config))
     if not problems:
-        _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir).claim())
+        _collect(problems, lambda: _claim(config))
     if not problems and check is read_arguments:
         _collect(problems, lambda: _reach_server(config, plan.scope, stack))
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
@@ -129,6 +131,13 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     return config
 
 
+def _claim(config: Config) -> None:
+    """Raises: StorageError where the folder is somebody else's, or cannot be written."""
+    place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+    place.claim()
+    warn_of_missing_files(place)
+
+
 def _frontier_to_continue(config: Config) -> None:
     """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
     if not frontier_folder(config).exists():
@@ -155,7 +164,9 @@ async def _knock(config: Config, url: str, scope: Scope) -> None:
         if config.dedup.redis_url is not None:
             await _knock_at_index(config)  # before a wrong address becomes one of the rules of the crawl
         await join_rules(frontier, config)
-        await rebuild_if_lost(frontier, config, url, scope)
+        if await rebuild_if_lost(frontier, config, url, scope) is None:
+            place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+            warn_if_behind(await frontier.counts(), config, place)
     finally:
         await frontier.close()
 

@@ -28,6 +28,7 @@ LOG_LINES = "log_count"  # followed by /level
 SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
+WAITING = "frontier/waiting"  # URLs that wait at the end of a run that was stopped, those under way included
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
 TRAPPED = "frontier/trapped"  # followed by /kind of trap

@@ -13,7 +13,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
 from crawler.commands.interrupt import Interrupted, interruptible, leave
-from crawler.commands.spider_names import unknown_spider
+from crawler.commands.spider_names import no_spider, unknown_spider
 from crawler.commands.stopping import Stopping
 from crawler.commands.strict import Strict
 from crawler.config import LaunchError
@@ -50,7 +50,7 @@ class Command(Strict, ScrapyCrawl):
         """Run one spider; exit code 0 only when it did what was asked. Raises: UsageError."""
         assert self.settings is not None
         if not args:
-            raise UsageError
+            raise UsageError(no_spider(self.settings, "crawl"))
         if len(args) > 1:
             raise UsageError(f"one spider at a time, not {' and '.join(args)}")
         if problem := unknown_spider(self.settings, args[0]):

@@ -81,7 +81,9 @@ class Command(ProjectCommand, ScrapyCommand):
             else:
                 config, source = self.load(), args[0]
                 sampled = from_corpus(args[0], choice)
-            found = diagnose(sampled.records, config, source=source, examples=opts.examples)
+            found = diagnose(
+                sampled.records, config, source=source, examples=opts.examples, judged_by=sampled.judged_by
+            )
             found.notes += sampled.notes
             return found
 

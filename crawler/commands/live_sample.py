@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from crawler.document import Document
     from crawler.observe.diagnose.sources import Sampled
 
 OUTCOMES = (signals.item_scraped, signals.item_dropped, signals.item_error)
@@ -41,7 +42,9 @@ def checked(settings: BaseSettings) -> Config:
 def live(
     settings: BaseSettings, process: Any, given: list[str], limit: int, stack: ExitStack
 ) -> tuple[Sampled, Config]:
-    """Crawl until `limit` documents have an outcome; pages in flight then are finished. `stack` removes the folder.
+    """Crawl until `limit` documents have an outcome, and answer these; what was in flight is finished and left out.
+
+    `stack` removes the folder.
 
     Raises: LaunchError where the crawl cannot start, or fetched nothing.
     """
@@ -55,13 +58,15 @@ def live(
     with ExitStack() as server:
         config = prepare(settings, arguments, read_arguments, server)
         crawler = process.create_crawler("corpus")
-        _stop_after(crawler, limit)
+        first = _stop_after(crawler, limit)
         process.crawl(crawler, **arguments)
         process.start()
         failure = failure_of(crawler.stats.get_stats() if crawler.stats else {}, process.bootstrap_failed)
     if failure:
         raise LaunchError([failure])
-    return from_corpus(folder, Choice(0)), config
+    sampled = from_corpus(folder, Choice(0))
+    sampled.records = [record for record in sampled.records if record["url"] in first]
+    return sampled, config
 
 
 def _remove(folder: str) -> None:
@@ -82,16 +87,18 @@ def _arguments(given: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _stop_after(crawler: Crawler, limit: int) -> None:
-    """Close the spider, as SIGTERM would, once so many documents have an outcome."""
-    seen = 0
+def _stop_after(crawler: Crawler, limit: int) -> set[str]:
+    """Close the spider, as SIGTERM would, once so many documents have an outcome; answers their URLs, as they come."""
+    first: set[str] = set()
 
-    def count(**_: Any) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == limit and crawler.engine is not None:
+    def count(item: Document, **_: Any) -> None:
+        if len(first) == limit:
+            return
+        first.add(item.url)
+        if len(first) == limit and crawler.engine is not None:
             task = asyncio.ensure_future(crawler.engine.close_spider_async(reason="shutdown"))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     for signal in OUTCOMES:
         crawler.signals.connect(count, signal, weak=False)
+    return first

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
+def no_spider(settings: Settings, command: str) -> str:
+    """A sentence where no spider was named."""
+    names = sorted(get_spider_loader(settings).list())
+    return f"name one spider: {' or '.join(f'scrapy {command} {name}' for name in names)}"
+
+
 def unknown_spider(settings: Settings, name: str) -> str | None:
     """A sentence where there is no such spider."""
     names = sorted(get_spider_loader(settings).list())

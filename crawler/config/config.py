@@ -28,6 +28,13 @@ from crawler.config.report import ReportConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
+_FETCHING = frozenset(
+    {"CRAWLER_CONTACT", "NETWORK_ALLOW", "NETWORK_PORTS", "ROBOTS_MAX_AGE_SECONDS", "ROBOTS_ERROR_AGE_SECONDS",
+     "ROBOTS_MAX_DELAY_SECONDS", "ROBOTS_LONG_DELAY", "OPTOUT_NOTED_FILES", "DOWNLOAD_TIMEOUT", "REDIRECT_MAX_TIMES",
+     "DEPTH_LIMIT", "RETRY_TIMES", "FRONTIER_MAX_PAGES_PER_DOMAIN", "FRONTIER_TRACKING_PARAMS", "FRONTIER_FEEDS"}
+)  # fmt: skip
+"""Settings that decide which pages are fetched, and nothing about a page that was."""
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -68,9 +75,18 @@ class Config:
             values["QUALITY_PROFILES_FILE"] = self.profiles_digest
         return values
 
+    @property
+    def judging_digest(self) -> str:
+        """As `digest`, over the settings that can change a verdict or a text once the page was fetched."""
+        return _digest_of({name: value for name, value in self.deciding().items() if name not in _FETCHING})
+
     def _digest(self) -> str:
-        blob = json.dumps(self.deciding(), sort_keys=True, separators=(",", ":"), default=list)
-        return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
+        return _digest_of(self.deciding())
+
+
+def _digest_of(values: Mapping[str, Any]) -> str:
+    blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
+    return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
 
 
 SECTIONS: dict[str, type[Any]] = {

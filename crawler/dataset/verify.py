@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
+from crawler.dataset.beside import Beside, files_at_rest, without_listed
 from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
 from crawler.dataset.rewrite import tidy
 from crawler.document import DropReason
@@ -38,6 +39,7 @@ class Findings:
 
     `superseded` are lines that a later one replaces without any fault: they said nothing final (on hold, unchanged),
     since each run says what it left open, or rejected the page at an earlier visit. `fix` may take them out, too.
+    `beside` are files that no manifest lists, of a corpus in a folder.
     `expired`: archives that went because of their age and that records still name, and how many records: no fault.
     """
 
@@ -46,6 +48,7 @@ class Findings:
     damage: list[str] = field(default_factory=list)
     surplus: list[Line] = field(default_factory=list)
     superseded: list[Line] = field(default_factory=list)
+    beside: Beside = field(default_factory=Beside)
     expired: tuple[int, int] = (0, 0)
 
 
@@ -60,13 +63,15 @@ class _Claim:
 
 
 def verify(place: Place) -> Findings:
-    """Check every file that the manifest lists. Needs about 0.5 kB of memory a record.
+    """Check every file that the manifest lists, and name those beside them. Needs about 0.5 kB of memory a record.
 
     Raises: StorageError where there is no corpus. Damage is not raised but listed, with file and line.
     """
     findings = Findings()
     claims: dict[bytes, _Claim] = {}
+    at_rest = files_at_rest(place)
     manifest = listed(place) if place.remote else place.manifest()
+    findings.beside = without_listed(at_rest, manifest)
     findings.expired = expired_sources(manifest)
     findings.damage += [] if place.remote else _broken_ledgers(place)  # of a store `listed` has read them
     for entry in manifest["files"]:

@@ -12,9 +12,10 @@ _MOST = 20
 def announce(found: Concerned, where: str) -> str:
     """What a withdrawal concerns, before it is done."""
     lines = [f"concerned in {where}:"]
-    lines.append(f"  {found.kept:,} kept documents ({found.words:,} words): the records go")
-    lines.append(f"  {found.rejected:,} rejected documents: the records stay, text in {found.with_text:,} of them goes")
-    lines.append(f"  {found.archived:,} raw pages in the archive: their bytes go")
+    kept, rejected = _counted(found.kept, "kept document"), _counted(found.rejected, "rejected document")
+    lines.append(f"  {kept} ({_counted(found.words, 'word')}): the records go")
+    lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
+    lines.append(f"  {_counted(found.archived, 'raw page')} in the archive: their bytes go")
     for title, counts in (("domain", found.domains), ("licence", found.licences)):
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
     return "\n".join(lines) + "\n"
@@ -23,15 +24,18 @@ def announce(found: Concerned, where: str) -> str:
 def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
-    lines = [
-        f"corpus version {rewritten.version}: {found.kept:,} documents and {rewritten.erased:,} raw pages are gone"
-    ]
+    gone = f"{_counted(found.kept, 'document')} and {_counted(rewritten.erased, 'raw page')} are gone"
+    lines = [f"corpus version {rewritten.version}: {gone}"]
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += notes
     lines.append(f"the URLs are in {WITHDRAWALS}, without text; asked for by: {done.by}")
     return "\n".join(lines) + "\n"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _top(counts: Counter[str]) -> list[tuple[str, int]]:

@@ -38,6 +38,7 @@ from crawler.statkeys import (
     STAGES_CPU_MS,
     UNREACHED,
     UNREACHED_EXAMPLES,
+    WAITING,
     stage_documents,
     stage_seconds,
     stages_cpu_ms,
@@ -123,6 +124,7 @@ class Settlement:
         """Report what is still on hold, seal the files, stop the workers."""
         try:
             await self._report_held()
+            await self._report_waiting()
             await self._report_next_visits()
             await self._sink.note(self._counters())
             await self._sink.close()
@@ -210,6 +212,13 @@ class Settlement:
             await self._report_parked(frontier.frontier)
             await self._report_parameters(frontier.frontier)
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+
+    async def _report_waiting(self) -> None:
+        """For the summary of a run that was stopped: how much is left to do."""
+        if self._frontier is None or not self._frontier.has_pending_requests():
+            return
+        assert self._crawler.stats is not None
+        self._crawler.stats.set_value(WAITING, await self._frontier.unfinished())
 
     async def _report_parked(self, frontier: Frontier) -> None:
         """One line for each kind of link that is parked: how many, why, and how they come back."""

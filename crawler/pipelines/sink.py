@@ -38,13 +38,17 @@ REST_SECONDS = 1.0
 
 @dataclass(slots=True)
 class _Job:
-    """One call for the writer thread. `durable` jobs are answered by the next commit, the others at once."""
+    """One call for the writer thread. `durable` jobs are answered by the next commit, the others at once.
+
+    `told` and `last` jobs are no page's: whatever goes wrong in them is the end of the corpus.
+    """
 
     call: Callable[[], Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
     durable: bool = False
     last: bool = False
+    told: bool = False
     result: Any = None
 
 
@@ -52,7 +56,8 @@ class Sink:
     """Durable output for one crawler. `await open()` before the first page, `await close()` after the last.
 
     After a StorageError every waiter and every later call fails with it, `failed` holds it, and the callbacks in
-    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0. `on_taken`
+    `on_failure` have run once in the event loop: the place to stop the crawl with an exit code other than 0. An error
+    of the writer thread that nobody expects becomes a StorageError, too. `on_taken`
     runs in the event loop whenever a record has got its place in the order of the writer thread.
     """
 
@@ -152,7 +157,7 @@ class Sink:
     def tell(self, call: Callable[[], None]) -> None:
         """Have the writer thread run `call` behind everything handed over so far; nobody waits for it."""
         loop = asyncio.get_running_loop()
-        self._jobs.put(_Job(call, loop.create_future(), loop))
+        self._jobs.put(_Job(call, loop.create_future(), loop, told=True))
 
     async def close(self) -> None:
         """Seal every file, write the manifest and end the thread. Safe to call twice. Raises: StorageError."""
@@ -183,6 +188,12 @@ class Sink:
     # --- writer thread -----------------------------------------------------------------------------------------------
     def _work(self) -> None:
         waiting: list[_Job] = []
+        try:
+            self._serve(waiting)
+        except BaseException as error:  # whatever it is: without this thread every page would wait for ever
+            self._refuse(waiting, self._broken(error))
+
+    def _serve(self, waiting: list[_Job]) -> None:
         deadline = 0.0
         while True:
             try:
@@ -192,13 +203,39 @@ class Sink:
                 continue
             if job.last:
                 self._commit(waiting)
-                self._perform(job)
+            deadline = deadline if waiting else time.monotonic() + self._commit_seconds
+            waiting.append(job)  # at once: in this list it is answered, whatever happens here
+            if not self._perform(job):
+                waiting.pop()
+            if job.last:
                 return
-            if self._perform(job):
-                deadline = deadline if waiting else time.monotonic() + self._commit_seconds
-                waiting.append(job)
             if len(waiting) >= self._max_batch:
                 self._commit(waiting)
+
+    def _refuse(self, waiting: list[_Job], error: StorageError) -> None:
+        """Tell everybody who waits and everybody who comes, until the last job, which lets go of the folder."""
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._resolve, list(waiting), error)
+        while not any(job.last for job in waiting):
+            job = self._jobs.get()
+            waiting.append(job)
+            if job.last:
+                self._perform(job)
+            else:
+                self._answer([job], error)
+
+    def _broken(self, error: BaseException) -> StorageError:
+        """What this error is to the crawl: nothing more is written, and nothing more acknowledged."""
+        if isinstance(error, StorageError):
+            return error
+        logger.error("the thread that writes the corpus failed", exc_info=error)
+        failure = StorageError(
+            f"the corpus cannot be written: {type(error).__name__}: {error}; what was acknowledged is on the disk, the "
+            "same command continues once the cause is gone"
+        )
+        self.corpus.give_up(failure)
+        return failure
 
     def _rest(self) -> None:
         try:
@@ -219,7 +256,7 @@ class Sink:
         try:
             job.result = job.call()
         except BaseException as error:  # handed to the waiter, whatever it is
-            self._answer([job], error)
+            self._answer([job], self._broken(error) if job.last or job.told else error)
             return False
         if not job.durable:
             self._answer([job], None)
@@ -228,11 +265,11 @@ class Sink:
     def _commit(self, waiting: list[_Job]) -> None:
         if not waiting:
             return
-        error: BaseException | None = None
+        error: StorageError | None = None
         try:
             self.corpus.commit()
         except BaseException as problem:  # handed to every waiter, whatever it is
-            error = problem
+            error = self._broken(problem)
         self._answer(list(waiting), error)
         waiting.clear()
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from redis.exceptions import RedisError
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
@@ -36,7 +38,7 @@ from crawler.scheduler.start_urls import start_urls_of
 from crawler.scheduler.tasks import Tasks
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
-from crawler.server.errors import FrontierMisconfigured
+from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
@@ -183,6 +185,16 @@ class Scheduler(BaseScheduler):
     async def next_visits(self) -> tuple[int, float | None] | None:
         """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
         return await self.frontier.next_visits() if self._config.frontier.recrawl else None
+
+    async def unfinished(self) -> int:
+        """How many URLs wait or are under way, for all workers; 0 where the server is away or answers with errors."""
+        if not self._opened:
+            return 0
+        with suppress(TimeoutError, FrontierError, RedisError):
+            async with asyncio.timeout(_LAST_WORDS):
+                counts = await self.frontier.counts()
+                return counts.queued + counts.leased
+        return 0
 
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""

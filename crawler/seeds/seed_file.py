@@ -17,6 +17,7 @@ MAX_LINE = 10_000
 _UTF_16 = tuple(mark.decode(errors="surrogateescape") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _PRIORITY = re.compile(r"[ \t]+priority=(\S*)$")
+_PORT = re.compile(r"https?://[^/?#@]+(:[0-9]+)(?=[/?#]|$)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
 
 
@@ -78,4 +79,6 @@ def not_a_url(text: str) -> str:
     shown = printable(text)
     if "://" not in text and canonicalize(f"https://{text}") is not None and "." in text:
         return f"expected an http(s) URL, found {shown}; did you mean 'https://{text[:100]}'?"
+    if (port := _PORT.match(text)) and canonicalize(text[: port.start(1)] + text[port.end(1) :]) is not None:
+        return f"expected a port from 1 to 65535, found {shown}"
     return f"expected an http(s) URL without user name, found {shown}"

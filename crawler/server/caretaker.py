@@ -2,13 +2,16 @@
 
 Whoever leaves last stops the server himself. A user that was killed cannot; then, once nobody has used the folder for
 IDLE_SECONDS, this process asks the server to write everything to the disk and to end. The server starts again, with
-all it knew, for whoever comes next. Only the standard library, so that it costs 8 MB and 20 ms.
+all it knew, for whoever comes next. A server whose folder was removed has nothing left to keep: it ends as soon as
+nobody uses it. Only the standard library, so that it costs 8 MB and 20 ms.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import select
+import signal
 import socket
 import sys
 import time
@@ -18,41 +21,86 @@ from typing import IO
 
 LOCK = "caretaker.lock"
 """Held by the one caretaker of a folder."""
+PID = "valkey.pid"
+"""Holds the number of the server's process."""
 _LOOKS = 10
 """How often it looks in IDLE_SECONDS."""
 
 
-def watch(folder: Path, address: str, idle_seconds: float, mine: IO[bytes]) -> None:
+def watch(folder: Path, address: str, idle_seconds: float, mine: IO[bytes], server: _Server) -> None:
     """Return when the server of the folder has ended, by itself or because nobody used it any more.
 
     `mine` is let go of while nobody can come: whoever comes next finds a caretaker that stays, or none.
     """
     deserted_since: float | None = None
-    while True:
-        time.sleep(idle_seconds / _LOOKS)
-        with (folder / "starting.lock").open("rb+") as starting:
-            fcntl.flock(starting, fcntl.LOCK_EX)  # nobody comes or goes meanwhile
-            if _is_free(folder / "server.lock"):
-                mine.close()
-                return
-            if not _is_free(folder / "users.lock"):
-                deserted_since = None
+    with (folder / "users.lock").open("rb+") as users:
+        while True:
+            time.sleep(idle_seconds / _LOOKS)
+            if not _is_still_there(mine, folder / LOCK):
+                if _is_free(users):
+                    server.end()
+                    return
                 continue
-            deserted_since = deserted_since or time.monotonic()
-            if time.monotonic() - deserted_since >= idle_seconds:
-                _shut_down(address)
-                mine.close()
-                return
+            with suppress(FileNotFoundError), (folder / "starting.lock").open("rb+") as starting:
+                fcntl.flock(starting, fcntl.LOCK_EX)  # nobody comes or goes meanwhile
+                with (folder / "server.lock").open("rb+") as running:
+                    if _is_free(running):
+                        mine.close()
+                        return
+                server.reach()
+                if not _is_free(users):
+                    deserted_since = None
+                    continue
+                deserted_since = deserted_since or time.monotonic()
+                if time.monotonic() - deserted_since >= idle_seconds:
+                    _shut_down(address)
+                    mine.close()
+                    return
 
 
-def _is_free(lock: Path) -> bool:
+def _is_still_there(mine: IO[bytes], path: Path) -> bool:
+    """False where the folder was removed, or another one has its name now."""
+    try:
+        return os.path.samestat(os.fstat(mine.fileno()), path.stat())
+    except OSError:
+        return False
+
+
+def _is_free(lock: IO[bytes]) -> bool:
     """True where no living process holds the lock: the kernel drops the locks of those that were killed."""
-    with lock.open("rb+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    return True
+
+
+class _Server:
+    """The server of a folder, held by its process: its socket may have been removed with the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = self._open()
+
+    def reach(self) -> None:
+        """Take hold of the one that was started again. Call it while a server runs and nobody comes or goes."""
+        if self._process is None or select.select([self._process], [], [], 0)[0]:  # to be read: it has ended
+            self._process = self._open()
+
+    def end(self) -> None:
+        """At once: it has nothing to write to, and would else remove the socket of a server that has its place now.
+
+        Nothing where this system has no handles of processes.
+        """
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, signal.SIGKILL)
+
+    def _open(self) -> int | None:
+        with suppress(OSError, ValueError, AttributeError):  # macOS has none
+            return os.pidfd_open(int((self._folder / PID).read_text()))
+        return None
 
 
 def _shut_down(address: str) -> None:
@@ -74,13 +122,14 @@ def _become_a_daemon() -> None:
 def main() -> None:
     """Look after one folder, unless another caretaker does."""
     folder, address, idle_seconds = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+    server = _Server(folder)  # whoever started this still keeps others from starting or ending it
     _become_a_daemon()
     with suppress(FileNotFoundError), (folder / LOCK).open("wb") as mine:  # the folder may be removed with all in it
         try:
             fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        watch(folder, address, idle_seconds, mine)
+        watch(folder, address, idle_seconds, mine, server)
 
 
 if __name__ == "__main__":

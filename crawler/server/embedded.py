@@ -13,6 +13,7 @@ caretaker (`caretaker.py`) when nobody has come for `IDLE_SECONDS`.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import hashlib
@@ -58,6 +59,7 @@ class EmbeddedServer:
         """Join the folder's server or start it. Returns its URL (`unix://…`). Raises: ServerError."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atexit.register(self.stop)  # whatever fails before somebody leaves: the server ends with its last user
             with self._lock("starting.lock"):
                 alone = self._users is None and self._join()
                 self._ensure_running()
@@ -78,8 +80,17 @@ class EmbeddedServer:
             self._ensure_running()
 
     def stop(self) -> None:
-        """Leave; whoever leaves last stops the server, after everything is on the disk. Harmless when repeated."""
+        """Leave; whoever leaves last stops the server, after everything is on the disk. Harmless when repeated.
+
+        Where the folder was removed meanwhile, its caretaker does it.
+        """
+        atexit.unregister(self.stop)
         if self._users is None:
+            return
+        if not (self.folder / "starting.lock").exists():
+            os.close(self._users)
+            self._users = None
+            joined.left(self.folder)
             return
         with self._lock("starting.lock"):
             users, self._users = self._users, None
@@ -307,6 +318,7 @@ def _configuration(folder: Path, socket: Path) -> str:
         f"dir {_quoted(folder)}",
         f"logfile {_quoted(folder / 'valkey.log')}",
         "daemonize yes",
+        f"pidfile {_quoted(folder / caretaker.PID)}",
         "appendonly yes",
         "appendfsync everysec",
         "auto-aof-rewrite-percentage 200",

@@ -224,7 +224,7 @@ class ReplaySpider(Spider):
             self._count("robots_unknown")
         if item.kind == "tombstone" or doc.change_count:
             self._count("later_versions")
-        return asyncio.ensure_future(self._through(doc)) if doc.html else _ready(doc)
+        return asyncio.ensure_future(self._through(doc)) if doc.html or doc.verdict is None else _ready(doc)
 
     async def _through(self, doc: Document) -> Document:
         return compare_with_past(await self.pool.run(doc, self.hop), self.config)

@@ -159,6 +159,7 @@ class Run(TypedDict):
     versions: dict[str, str]
     counters: Counts
     kind: NotRequired[RunKind]
+    judging_digest: NotRequired[str]  # of the settings that decide once a page was fetched
     policy: NotRequired[PolicyFacts]
     origins: NotRequired[dict[str, Origin]]  # by archive, of those that a replay read
     archives: NotRequired[dict[str, str]]  # SHA-256 of those that a replay read

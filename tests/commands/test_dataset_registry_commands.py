@@ -161,3 +161,8 @@ def test_a_damaged_export_is_named_by_what_looks_into_it(three_domains, tmp_path
     shard.write_bytes(shard.read_bytes()[:200])
     done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example")
     assert done.code == 1 and f"release/data/{shard.name}: " in done.err
+
+
+def test_the_log_of_a_crawl_that_was_made_of_no_other_version_names_none(corpus, scrapy):
+    done = scrapy("dataset", "log", "corpus")
+    assert done.code == 0 and " crawl: 6 archived, " in done.out

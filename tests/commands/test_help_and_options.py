@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from crawler.commands import dataset, diagnose, explore, frontier, optout, quarantine, report, seed
-from tests.commands.conftest import fill
+from tests.commands.conftest import fill, scrapy_process
 from tests.support.corpus_folder import Folder
 
 WITH_OPERATIONS = (dataset, frontier)
@@ -132,3 +132,21 @@ def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_t
         done = scrapy(*words, "-s", "CORPUS_DIR=corpus")
         assert (done.code, done.err) == (0, ""), words
     assert scrapy(*shlex.split(quarantine.Command.example)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["crawl"], 2, "error: name one spider: scrapy crawl corpus or scrapy crawl replay"),
+        (["crawl", "corpsu"], 2, "there is no spider 'corpsu'"),
+        (["crawl", "corpus", "--nosuch"], 2, "unknown option --nosuch"),
+        (["crawl", "corpus", "-a", "foo=1"], 1, "error: foo: unknown argument"),
+        (["crawl", "corpus", "-a", "seeds=nothere"], 1, "error: seeds=nothere: no such file"),
+        (["crawl", "corpus", "-a", "url=http://127.0.0.1/", "-s", "DOWNLOAD_DELAY=x"], 1, "error: DOWNLOAD_DELAY='x'"),
+        (["report", "--check", "nothere", "corpus"], 2, "expected a readable file"),
+    ],
+)
+def test_a_wrong_call_and_what_a_crawl_cannot_begin_with_have_the_codes_of_the_table(tmp_path, words, code, message):
+    done = scrapy_process(tmp_path, *words)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err

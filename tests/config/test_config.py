@@ -7,6 +7,7 @@ import re
 import pytest
 
 from crawler.config import ConfigError, declared, from_mapping
+from crawler.config.config import _FETCHING
 from tests.support.places import PROJECT
 
 
@@ -108,3 +109,10 @@ def test_what_is_usable_is_read_although_something_else_is_not():
         from_mapping({"NEARDUP_ROWS": "many", "NEARDUP_BANDS": "20", "LANGUAGES": "de"})
     rest = raised.value.rest
     assert (rest.dedup.rows, rest.dedup.bands, rest.language.languages) == (6, 20, ("de",))
+
+
+def test_settings_of_fetching_change_the_digest_and_not_that_of_judging():
+    plain, asked = from_mapping(), from_mapping({"NETWORK_ALLOW": "127.0.0.0/8", "DEPTH_LIMIT": 3})
+    assert plain.digest != asked.digest and plain.judging_digest == asked.judging_digest
+    assert plain.judging_digest != from_mapping({"LANGUAGE_MIN_SCORE": 0.2}).judging_digest
+    assert plain.deciding().keys() >= _FETCHING

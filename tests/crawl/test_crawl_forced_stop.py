@@ -52,3 +52,17 @@ def test_a_crawl_whose_frontier_breaks_ends_by_itself_and_says_so(crawl, make_si
     assert "the frontier failed: the crawl stops" in err
     with contextlib.closing(redis.Redis.from_url(server.url)) as client, pytest.raises(redis.ConnectionError):
         client.ping()  # nobody uses it any more, so it has ended, too
+
+
+def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_same_command_does_the_rest(
+    crawl, make_site, monkeypatch
+):
+    site = make_site(pages=12)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.crawl.broken_writer")
+    broken = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert broken.returncode == 1
+    assert broken.stderr.splitlines()[-1].startswith("error: the corpus cannot be written: ValueError: nobody expected")
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert set(crawl.accounted()) == site.urls()

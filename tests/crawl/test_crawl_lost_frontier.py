@@ -14,6 +14,8 @@ from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import seed_server
 from crawler.seeds.arguments import plan_of
+from crawler.spiders.behind import finished_records
+from tests.support.process import scrapy
 from tests.support.serving import DEADLINE, Gate
 
 
@@ -128,3 +130,35 @@ def test_a_page_of_a_lost_frontier_is_visited_again_when_it_is_due(crawl, make_s
     assert again.returncode == 0, again.stderr
     assert set(pages(site).values()) == {2}
     assert crawl.urls() == sorted(set(crawl.urls()))
+
+
+def test_a_crawl_whose_frontier_lost_the_end_of_its_file_says_so_and_fix_leaves_each_page_once(crawl, make_site):
+    site = make_site(pages=30)
+    site.gate = Gate(9)
+    first = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, CONCURRENT_REQUESTS=2)
+    site.gate.wait()
+    first.send_signal(signal.SIGTERM)
+    site.gate.open()
+    _, log = first.communicate(timeout=DEADLINE)
+    assert first.returncode == 0, log
+    (grown,) = (crawl.folder / "frontier" / "appendonlydir").glob("*.incr.aof")
+    before = grown.stat().st_size
+    for _ in range(2):
+        whole = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+        assert whole.returncode == 0 and "the frontier of crawl" not in whole.stderr
+    grown.write_bytes(grown.read_bytes()[:before])
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert "holds 30 records of finished pages and the frontier of crawl 'crawl' knows of" in again.stderr
+    assert f"`scrapy dataset verify --fix {crawl.folder}` leaves each of them once" in again.stderr
+    assert scrapy("dataset", "verify", "--fix", crawl.folder).returncode == 0
+    assert crawl.accounted() == sorted(site.urls())
+
+
+def test_verdicts_that_a_page_may_get_again_do_not_count_as_finished():
+    files = [
+        {"kind": "shards", "documents": 2},
+        {"kind": "rejected", "documents": 9, "reasons": {"fetch/download_failed": 4, "policy/hold_rate_limited": 4,
+                                                         "quality/low_quality": 1}},
+    ]  # fmt: skip
+    assert finished_records(files) == 3

@@ -85,6 +85,16 @@ def test_a_page_rejected_behind_a_pipeline_of_the_users_keeps_its_scores(crawl, 
     assert 0 < record["quality_score"] < 1 and record["quality_signals"]
 
 
+def test_a_page_without_a_byte_is_checked_for_opt_outs_as_in_the_crawl(crawl, tmp_path):
+    writer = Writer()
+    writer.add("http://a.test/empty", b"")
+    writer.save(tmp_path / "one.warc.gz")
+    done = crawl.run({"archive": str(tmp_path / "one.warc.gz")}, spider="replay", timeout=300)
+    assert done.returncode == 0, done.stderr
+    (record,) = map(json.loads, lines(crawl.folder)["rejected"].splitlines())
+    assert (record["reason"], record["noai_checked"]) == ("no_text", True)
+
+
 def test_timing_kills_and_number_of_workers_change_no_byte(crawl, archives, tmp_path):
     """Once undisturbed; once with two workers and a slow step; once killed twice on the way: the same records."""
     place = {"archive": str(archives)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from crawler.storage.files.place import Place
 from tests.support.crawl import read_until
-from tests.support.serving import DEADLINE
+from tests.support.serving import DEADLINE, Gate
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
@@ -91,3 +92,21 @@ def test_a_signal_while_the_interpreter_ends_does_not_change_what_the_crawl_has_
     worker.send_signal(signal.SIGTERM)
     said = let_on(worker, tmp_path)
     assert worker.returncode == 0, said
+
+
+def test_the_summary_of_a_stopped_crawl_says_how_much_waits_and_what_goes_on(crawl, make_site):
+    site = make_site(pages=30)
+    site.gate = Gate(10)
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, PROGRESS="auto", LOG_LEVEL="INFO")
+    site.gate.wait()
+    worker.send_signal(signal.SIGINT)
+    read_until(worker, "Received SIGINT")
+    site.gate.open()
+    out, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode == 0, err
+    assert "Stopped before its end" in out
+    (waiting,) = re.findall(r"(\d+) URLs wait in the frontier: the same crawl command goes on", out)
+    assert 0 < int(waiting) < 30
+    finished = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, PROGRESS="auto")
+    assert finished.returncode == 0 and "Stopped" not in finished.stdout
+    assert set(crawl.accounted()) == site.urls()

@@ -192,3 +192,48 @@ def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder
     write(folder, "w1", rejected=[rejected(1, crawled_at=first, first_seen=first, reason=DropReason.GONE)])
     write(folder, "w2", rejected=[rejected(1, crawled_at=repeated, first_seen=repeated, reason=DropReason.GONE)])
     assert len(check(folder).surplus) == 1
+
+
+def copied(folder, name):
+    path = folder.path / "shards" / "crawl-w1-000000.jsonl.zst"
+    (folder.path / name).write_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", ["shards/copy.jsonl.zst", "rejected/old (1).parquet", "archive/mine.warc.gz"])
+def test_a_file_that_no_manifest_lists_is_named_with_exit_code_1(folder, kept, name):
+    write(folder, "w1", kept=[kept(1)])
+    copied(folder, name)
+    done = scrapy("dataset", "verify", "--fix", str(folder.path))
+    assert done.returncode == 1 and "ok:" not in done.stdout
+    assert f"{name}: in no manifest, but whoever reads {name.partition('/')[0]}/* reads it" in done.stderr
+
+
+def test_a_sealed_file_that_its_worker_did_not_list_waits_for_fix(folder, kept):
+    write(folder, "w1", kept=[kept(1)])
+    copied(folder, "shards/crawl-w1-000001.jsonl.zst")
+    done = scrapy("dataset", "verify", str(folder.path))
+    assert done.returncode == 1 and "1 file(s) in no manifest, shards/crawl-w1-000001.jsonl.zst" in done.stderr
+    assert scrapy("dataset", "verify", "--fix", str(folder.path)).returncode == 0
+    assert scrapy("dataset", "verify", str(folder.path)).stderr == ""
+
+
+def test_what_a_dead_worker_left_in_progress_is_named_and_what_a_live_one_writes_is_not(folder, kept):
+    corpus = folder.opened("w1")
+    corpus.keep(kept(1))
+    corpus.commit()
+    assert scrapy("dataset", "verify", str(folder.path)).stdout == "ok: 0 files, 0 records, each URL exactly once\n"
+    for writer in (corpus._kept, corpus._rejected, corpus._archive):
+        writer.abandon()
+    corpus._lock.release()
+    died = scrapy("dataset", "verify", str(folder.path))
+    assert died.returncode == 0
+    assert "of workers that died are not finished, shards/crawl-w1-000000.jsonl.zst.part for one" in died.stdout
+    assert "--fix does it now" in died.stdout
+    fixed = scrapy("dataset", "verify", "--fix", str(folder.path)).stdout
+    assert "ok: 1 files, 1 records" in fixed and "died" not in fixed
+
+
+def test_notes_of_a_person_beside_the_shards_are_nobodys_business(folder, kept):
+    write(folder, "w1", kept=[kept(1)])
+    (folder.path / "shards" / "README").write_text("notes")
+    assert scrapy("dataset", "verify", str(folder.path)).returncode == 0

@@ -135,3 +135,51 @@ def test_a_cancelled_waiter_does_not_disturb_the_others(folder, kept):
 
     run(scenario())
     assert len(folder.records()) == 2
+
+
+def broken(*_):
+    raise ValueError("nobody expected this")
+
+
+@pytest.mark.parametrize("step", ["commit", "rest", "delivered"])
+def test_an_error_that_nobody_expects_reaches_every_waiter_and_stops_the_crawl(folder, kept, monkeypatch, step):
+    told = []
+
+    async def scenario():
+        corpus = folder.corpus()
+        sink = Sink(corpus, commit_seconds=0.01, rest_seconds=0.01)
+        sink.on_failure.append(told.append)
+        await sink.open()
+        await sink.keep(kept(1))
+        monkeypatch.setattr(type(corpus), step, property(broken) if step == "delivered" else broken, raising=False)
+        outcomes = []
+        while not told:
+            outcomes += await asyncio.gather(*(sink.keep(kept(n)) for n in range(3)), return_exceptions=True)
+            await asyncio.sleep(0.02)  # the thread has rested
+        with pytest.raises(StorageError, match="ValueError: nobody expected this"):
+            await sink.keep(kept(4))
+        monkeypatch.undo()
+        await sink.close()
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    outcomes = run(asyncio.wait_for(scenario(), 30))
+    assert all(isinstance(outcome, StorageError) for outcome in outcomes)
+    assert len(told) == 1 and "the same command continues" in str(told[0])
+    folder.opened("w1").close()  # the lock is free again
+    assert folder.records()[0]["title"] == "Page 1"
+
+
+def test_an_error_that_nobody_expects_while_the_files_are_sealed_fails_the_crawl(folder, kept, monkeypatch):
+    async def scenario():
+        corpus = folder.corpus()
+        sink = Sink(corpus, commit_seconds=0.01)
+        await sink.open()
+        await sink.keep(kept(1))
+        monkeypatch.setattr(corpus, "_seal_all", broken)
+        with pytest.raises(StorageError, match="nobody expected this"):
+            await sink.close()
+
+    run(asyncio.wait_for(scenario(), 30))
+    monkeypatch.undo()
+    folder.opened("w1").close()
+    assert len(folder.records()) == 1

@@ -149,6 +149,15 @@ def test_a_seed_the_allowlist_excludes_is_a_problem_and_not_a_surprise(tmp_path:
     ]
 
 
+def test_a_port_that_no_machine_has_is_named() -> None:
+    assert problems(url="http://a.org:99999/x") == [
+        "url: expected a port from 1 to 65535, found 'http://a.org:99999/x'"
+    ]
+    assert problems(url="http://me@a.org:99999/") == [
+        "url: expected an http(s) URL without user name, found 'http://…@a.org:99999/'"
+    ]
+
+
 def test_every_problem_of_every_argument_is_reported_at_once(tmp_path: Path) -> None:
     seeds = written(
         tmp_path, "https://a.org/\nexample.org/page\nhttps://user:secret@b.org/\n\nftp://c.org/\nwhat is this\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,3 +147,40 @@ def test_a_crawl_that_was_killed_leaves_no_server_for_ever_and_goes_on_with_the_
     assert again.returncode == 0, again.stderr
     assert "was it emptied or lost" not in again.stderr
     assert set(crawl.accounted()) == site.urls()
+
+
+@pytest.mark.parametrize("made_again", [False, True])
+def test_a_server_whose_folder_was_removed_ends_as_soon_as_nobody_uses_it(folder: Path, made_again: bool) -> None:
+    user = User(folder)
+    shutil.rmtree(folder)
+    time.sleep(IDLE)  # nothing must happen meanwhile
+    assert lives(user.server), "it is in use"
+    following = User(folder) if made_again else None
+    user.kill()
+    until(lambda: not lives(user.server))
+    if following is not None:
+        assert lives(following.server)
+        following.kill()
+        until(lambda: not lives(following.server))
+    until(lambda: not caretakers(folder))
+
+
+def test_a_server_that_was_started_again_ends_with_its_folder_too(folder: Path) -> None:
+    user = User(folder)
+    os.kill(user.server, signal.SIGKILL)
+    until(lambda: not lives(user.server))
+    second = User(folder)
+    time.sleep(IDLE)  # its caretaker has looked
+    shutil.rmtree(folder)
+    user.kill()
+    second.kill()
+    until(lambda: not lives(second.server))
+
+
+def test_a_crawl_that_fails_at_its_start_leaves_no_server(crawl, make_site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = make_site(pages=2)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.crawl.broken_start")
+    failed = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert failed.returncode == 1 and "this corpus cannot be opened" in failed.stderr
+    with contextlib.closing(client(crawl.folder / "frontier")) as left, pytest.raises(redis.ConnectionError):
+        left.ping()

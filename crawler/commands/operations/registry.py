@@ -124,11 +124,12 @@ def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _line(version: Version, tags: Sequence[str]) -> str:
-    parents = ", ".join(_parent(parent) for parent in version["parents"]) or "nothing"
+    parents = ", ".join(_parent(parent) for parent in version["parents"])
     counts = ", ".join(f"{count:,} {name}" for name, count in version["counts"].items() if name != "bytes")
     named = f" [{', '.join(tags)}]" if tags else ""
     head = f"{version['sha256'][:SHORT]}{named} {version['time'] or 'no time'}"
-    return f"{head} {version['operation']} of {parents}: {counts}"
+    made_of = f" of {parents}" if parents else ""
+    return f"{head} {version['operation']}{made_of}: {counts}"
 
 
 def _parent(parent: Any) -> str:

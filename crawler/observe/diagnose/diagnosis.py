@@ -103,9 +103,19 @@ class Diagnosis:
         return dataclasses.asdict(self) | {"advice": advice(self)}
 
 
-def diagnose(records: Iterable[Mapping[str, Any]], config: Config, *, source: str, examples: int = 2) -> Diagnosis:
-    """Read the records of kept and rejected documents (those with a `reason`) against the limits of `config`."""
-    ward = _Ward(config, examples)
+def diagnose(
+    records: Iterable[Mapping[str, Any]],
+    config: Config,
+    *,
+    source: str,
+    examples: int = 2,
+    judged_by: Mapping[str, str] | None = None,
+) -> Diagnosis:
+    """Read the records of kept and rejected documents (those with a `reason`) against the limits of `config`.
+
+    judged_by: as in `sources.Sampled`; where it names a record's configuration, only what judges is compared.
+    """
+    ward = _Ward(config, examples, judged_by or {})
     for record in records:
         ward.admit(record)
     return ward.discharge(source)
@@ -130,9 +140,10 @@ def advice(found: Diagnosis) -> list[str]:
 class _Ward:
     """Counts while records pass."""
 
-    def __init__(self, config: Config, examples: int) -> None:
+    def __init__(self, config: Config, examples: int, judged_by: Mapping[str, str]) -> None:
         self._thresholds = Thresholds(config)
-        self._digest = config.digest
+        judging = config.judging_digest
+        self._alike = {"", None, config.digest, *(name for name, digest in judged_by.items() if digest == judging)}
         self._examples = examples
         self._counts: Counter[str] = Counter()
         self._reasons: dict[tuple[str, str], Reason] = {}
@@ -146,7 +157,7 @@ class _Ward:
     def admit(self, record: Mapping[str, Any]) -> None:
         reason = str(record.get("reason") or "")
         self._counts["total"] += 1
-        self._counts["other settings"] += record.get("config_digest") not in ("", None, self._digest)
+        self._counts["other settings"] += record.get("config_digest") not in self._alike
         for name, sides in self._bins.items():
             if (value := record.get(name)) is not None and (reason == "" or record.get("word_count")):
                 sides[bool(reason)][bin_of(name, float(value))] += 1

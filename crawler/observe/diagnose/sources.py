@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -47,9 +47,13 @@ class Choice:
 
 @dataclass(slots=True)
 class Sampled:
-    """Records, and what has to be known to read them."""
+    """Records, and what has to be known to read them.
+
+    judged_by: by configuration digest of a record, that of the settings that decide once a page was fetched.
+    """
 
     records: Iterable[Record]
+    judged_by: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -59,12 +63,14 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
     Raises: StorageError where there is no corpus or no sealed file; while reading, where a file is damaged.
     """
     place = Place(corpus_dir)
-    paths = [entry["path"] for entry in place.manifest()["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    manifest = place.manifest()
+    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
     if not paths:
         raise StorageError(
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         )
-    return Sampled(choice.of(_lines(place, paths), lambda record: str(record.get("canonical_url"))))
+    judged_by = {run["config_digest"]: run["judging_digest"] for run in manifest["runs"] if "judging_digest" in run}
+    return Sampled(choice.of(_lines(place, paths), lambda record: str(record.get("canonical_url"))), judged_by)
 
 
 def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
@@ -80,7 +86,7 @@ def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
     if problems:
         first = problems[0]
         notes.append(f"{len(problems)} broken records were left out, the first in {first.file} at byte {first.offset}")
-    return Sampled(records, notes)
+    return Sampled(records, notes=notes)
 
 
 def record_for(doc: Document, config: Config) -> Record:

@@ -1,4 +1,4 @@
-"""Why a run judged no page: the crawl stands still, its seeds were known before, or they were refused."""
+"""What a run did not do, and why: it was stopped, stands still, its seeds were known before, or they were refused."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from crawler.statkeys import RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, STANDSTILL, judged
+from crawler.statkeys import RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, STANDSTILL, WAITING, judged
 
+_STOPS = frozenset({"shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")})
+"""Finish reasons of a run that ended well and early: Ctrl-C or SIGTERM, and limits that were asked for."""
 _REFUSED = {
     "outside": "is outside of what the crawl may fetch (its domains, paths and licences; also after `dataset exclude`)",
     "withdrawn": "is of a domain that was withdrawn from this crawl",
@@ -17,10 +19,14 @@ _REFUSED = {
 
 
 def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
-    """One section for the summary; none where a page was judged, or the run looked for changed pages."""
+    """Sections for the summary: why no page was judged, though the run looked for new ones; and that it was stopped."""
     said = list(_sentences(stats))
     if said and not judged(stats):
         yield "Nothing was judged in this run", Text("\n".join(said), "yellow")
+    if stats.get("finish_reason") in _STOPS and (waiting := int(stats.get(WAITING, 0))):
+        wait = "URL waits" if waiting == 1 else "URLs wait"
+        body = f"{waiting:,} {wait} in the frontier: the same crawl command goes on"
+        yield "Stopped before its end", Text(body, "yellow")
 
 
 def _sentences(stats: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ Read from the records of a corpus, so it needs no frontier: what was asked is in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 TOP = 20
+WHOLE = 32
+"""Characters up to which an address stands on one line, also in a narrow terminal."""
 MOST_SHAPES = 20_000
 """Shapes that are told apart; what comes later counts as one."""
 MOST_RECORDS = 200_000
@@ -163,7 +165,7 @@ def _table(rows: list[Brought]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("requests", "kept", "tokens a request"):
         table.add_column(name, justify="right")
-    table.add_column("shape", overflow="fold")
+    table.add_column("shape", overflow="fold", no_wrap=_stay_whole(row.shape for row in rows))
     table.add_column("not kept", overflow="fold")
     for row in rows:
         reasons = ", ".join(f"{why} {n:,}" for why, n in row.reasons.most_common(3))
@@ -172,11 +174,16 @@ def _table(rows: list[Brought]) -> Table:
     return table
 
 
+def _stay_whole(addresses: Iterable[str]) -> bool:
+    """Short addresses are not torn: the columns beside them, which are words, give way on a narrow terminal."""
+    return all(len(address) <= WHOLE for address in addresses)
+
+
 def _domain_table(rows: list[Domain]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("requests", "fruitless", "tokens a request"):
         table.add_column(name, justify="right")
-    table.add_column("domain", overflow="fold")
+    table.add_column("domain", overflow="fold", no_wrap=_stay_whole(row.domain for row in rows))
     table.add_column("exclude in the allowlist", overflow="fold")
     for row in rows:
         figures = (f"{row.requests:,}", f"{row.fruitless:,}", f"{row.tokens / row.requests:,.0f}")

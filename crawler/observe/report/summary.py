@@ -105,6 +105,11 @@ class Summary:
         bands = {f"{low / SCORE_BINS:.2f} to {high / SCORE_BINS:.2f}": range(low, high) for low, high in _BANDS}
         return {name: sum(bins.get(key, 0) for key in keys) for name, keys in bands.items()} if bins else {}
 
+    def unread_by_model(self, counts: dict[str, int]) -> str:
+        """What stands behind the title of what the learned extractor said of kept documents: of how many it did not."""
+        unread = self.kept - sum(counts.values())
+        return f" ({unread:,} not judged)" if counts and unread > 0 else ""
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types: the content of `stats.json`."""
         return dataclasses.asdict(self) | {"judged": self.judged, "pages_per_second": self.pages_per_second}

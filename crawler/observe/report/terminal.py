@@ -106,12 +106,13 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green")
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
+    types, expected = summary.page_types, summary.confidences
     for title, counts, colour in (
         (_title("Languages", summary.languages), summary.languages, "green"),
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "yellow"),
         (_title("Licences", summary.licences), summary.licences, "green"),
-        ("Page types, as the extractor reads the pages", summary.page_types, "green"),
-        ("F1 that the extractor expects of the texts", summary.confidences, "green"),
+        (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "green"),
+        (f"F1 that the extractor expects of the texts{summary.unread_by_model(expected)}", expected, "green"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
         (parameters.TITLE, summary.parameters, "green"),
     ):

@@ -133,6 +133,7 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
 
 
 def _tables(summary: Summary) -> Iterator[_Table]:
+    types = summary.page_types
     for title, counts, colour in (
         ("Domains", summary.domains, "kept"),
         ("Not kept, by domain: rejected, on hold, unchanged", summary.rejected_domains, "not"),
@@ -141,7 +142,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
-        ("Page types, as the extractor reads the pages", summary.page_types, "kept"),
+        (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
         (parameters.TITLE, summary.parameters, "kept"),
     ):

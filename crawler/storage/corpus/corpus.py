@@ -101,6 +101,7 @@ class Corpus:
             crawl_id=crawl.crawl_id,
             worker_id=crawl.worker_id,
             config_digest=self._config.digest,
+            judging_digest=self._config.judging_digest,
             policy=self._policy(),
             kind=self.kind,
         )
@@ -196,6 +197,10 @@ class Corpus:
         self._check()
         with self._failing():
             self._seal_all()
+
+    def give_up(self, error: StorageError) -> None:
+        """Write nothing more: whatever is asked from now on fails with this error, and `close` only lets go."""
+        self._failed = error
 
     @property
     def acknowledges_uploads(self) -> bool:
@@ -325,10 +330,7 @@ class Corpus:
             raise StorageError(str(self._failed))
 
     def _failing(self) -> _Failing:
-        return _Failing(self._fail)
-
-    def _fail(self, error: StorageError) -> None:
-        self._failed = error
+        return _Failing(self.give_up)
 
 
 class _Failing:

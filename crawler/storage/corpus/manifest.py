@@ -87,11 +87,13 @@ def start_run(
     crawl_id: str,
     worker_id: str,
     config_digest: str,
+    judging_digest: str,
     policy: PolicyFacts | None = None,
     kind: RunKind = "crawl",
 ) -> Run:
     """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
+        "judging_digest": judging_digest,
         "kind": kind,
         "crawl_id": crawl_id,
         "worker_id": worker_id,

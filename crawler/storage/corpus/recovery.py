@@ -104,6 +104,12 @@ def writer_of(path: str) -> str | None:
     return match["writer"] if match and not match["writer"].startswith(REWRITER) else None
 
 
+def owner_of(name: str) -> str | None:
+    """The worker or rewrite whose name a file bears, finished or not; None for a stranger's file and for an index."""
+    match = _NAME.fullmatch(name) or (_INDEX.fullmatch(name) if name.endswith(".tmp") else None)
+    return match["writer"] if match else None
+
+
 def local_names(place: Place, folder: str) -> list[str]:
     """Names of files in a local folder, in progress or sealed."""
     path = place.root / folder

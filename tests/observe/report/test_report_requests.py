@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,12 @@ def test_no_pattern_is_proposed_for_a_shape_that_is_not_parked_or_would_take_kep
     corpus.reject(rejection_of(Document(url="https://a.test/list?page=3", domain="a.test"), parked))
     corpus.close()
     assert [domain.excludes for domain in requests.by_domain(requests.read(str(tmp_path)))] == [[], []]
+
+
+def test_a_short_address_is_not_torn_in_a_terminal_of_80_columns():
+    reasons = Counter({"exact_duplicate": 12, "low_quality": 5, "too_short": 33})
+    found = [requests.Brought("127.0.0.8:8790", "127.0.0.8:8790/history/*", "", 50, 3, 1200, reasons)]
+    out = io.StringIO()
+    for _, table in requests.sections(found):
+        Console(file=out, width=78).print(table)
+    assert "127.0.0.8:8790/history/*" in out.getvalue()

@@ -162,3 +162,16 @@ def test_durations_are_said_as_people_say_them(seconds, text):
 @pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1400, "1.4 kB"), (2_500_000, "2.5 MB")])
 def test_sizes_have_the_unit_people_read(count, text):
     assert terminal.size(count) == text
+
+
+def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_its_types(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path), "WORKER_ID": "w1"}))
+    corpus.open()
+    for n, read in enumerate([{"page_type": "article", "extraction_confidence": 0.9}, {}, {}]):
+        corpus.keep(record_of(document(n, **read)))
+    corpus.close()
+    summary = summarise(str(tmp_path))
+    text = shown(summary)
+    assert "Page types, as the extractor reads the pages (2 not judged)" in text
+    assert "F1 that the extractor expects of the texts (2 not judged)" in text
+    assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary, [])

@@ -1,0 +1,76 @@
+"""Part of `scrapy dataset verify`: which files lie beside those that the manifest lists, and whose are they?
+
+A reader who takes `shards/*.jsonl.zst` takes them all, so a file that nobody lists changes what is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from crawler.storage.archive.cdxj import is_archive
+from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
+from crawler.storage.files.place import FOLDERS, Place
+from crawler.storage.types import Manifest
+
+_READ = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
+_GROWING = (".part", ".tmp")
+"""Ends of the names of files in progress, which no reader takes."""
+
+
+@dataclass(slots=True)
+class Beside:
+    """Paths of unlisted files: `strangers` bear no worker's name, `unfinished` are what recovery will finish."""
+
+    strangers: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+
+
+def files_at_rest(place: Place) -> Beside:
+    """The files of a local corpus, listed or not, without those of a live worker; none of an object store.
+
+    Look before the manifest is read: what a worker lists and leaves meanwhile is in the manifest then.
+    """
+    found, live = Beside(), dict[str, bool]()
+    for folder in () if place.remote else FOLDERS:
+        for name in local_names(place, folder):
+            owner, path = owner_of(name), f"{folder}/{name}"
+            if owner is None:
+                found.strangers += [path] if _is_read(name) else []
+            elif not live.setdefault(owner, lock_of(place, owner).is_held()):
+                found.unfinished.append(path)
+    return found
+
+
+def without_listed(found: Beside, manifest: Manifest) -> Beside:
+    """Those of the files that the manifest does not list."""
+    listed = {entry["path"] for entry in manifest["files"]}
+    return Beside(
+        [path for path in found.strangers if path not in listed],
+        [path for path in found.unfinished if path not in listed],
+    )
+
+
+def problems_beside(found: Beside) -> list[str]:
+    """What falsifies what a reader of the folder sees, one sentence each."""
+    problems = [
+        f"{path}: in no manifest, but whoever reads {path.partition('/')[0]}/* reads it; move it out of the corpus"
+        for path in found.strangers
+    ]
+    if sealed := [path for path in found.unfinished if not path.endswith(_GROWING)]:
+        problems.append(f"{len(sealed):,} file(s) in no manifest, {sealed[0]} for one: a worker or a rewrite died "
+                        "before it listed or removed them; use --fix")  # fmt: skip
+    return problems
+
+
+def notes_beside(found: Beside) -> list[str]:
+    """What a dead worker left in progress, where there is something: it is no fault, and nothing of it is lost."""
+    if not (growing := [path for path in found.unfinished if path.endswith(_GROWING)]):
+        return []
+    return [
+        f"{len(growing):,} file(s) of workers that died are not finished, {growing[0]} for one, and not counted: "
+        "the next crawl into this folder finishes them, --fix does it now"
+    ]
+
+
+def _is_read(name: str) -> bool:
+    return not name.startswith(".") and (name.endswith(_READ) or is_archive(name))
