@@ -181,7 +181,7 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
     if previous is not None and reason in _FAILED:
         return replace(previous, fetched_at=fetched)
     same = reason is DropReason.UNCHANGED and previous is not None
-    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN)
+    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN and not _has_last_day(doc))
     changed = previous is not None and is_changed(previous, doc)
     step = 0 if previous is None else intervals.step(previous.step, changed=changed and reason is not DropReason.GONE)
     etag, date = _validators(doc, previous if same else None) if reusable else (None, None)
@@ -202,6 +202,11 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
         past=_past_after(previous, doc),
         duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
     )
+
+
+def _has_last_day(doc: Document) -> bool:
+    """The page names a day after which it is gone: nobody notices who does not read it again."""
+    return any("unavailable_after" in signal.value for signal in doc.optout_signals)
 
 
 def text_digest(doc_id: str) -> bytes:

@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from crawler.config import ConfigError, from_mapping
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Signal
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.overview import overview
@@ -109,6 +109,16 @@ def test_a_304_confirms_what_it_does_not_mention():
 )
 def test_a_verdict_that_must_be_confirmed_in_full_keeps_no_validators(reason):
     after = visit_after(None, page(reason=reason, etag='"1"'), WEEKLY, 0)
+    assert list(after.conditions()) == []
+    assert not after.holds(BODY_HASH)
+
+
+@pytest.mark.parametrize("value", ["robots: unavailable_after", "unavailable_after: 2031-01-01"])
+def test_a_page_that_names_its_last_day_is_read_in_full_at_each_visit(value):
+    doc = page(etag='"1"')
+    doc.optout_signals = [Signal("meta-robots", "meta", value, "unknown")]
+    after = visit_after(None, doc, WEEKLY, 0)
+    assert after.kept
     assert list(after.conditions()) == []
     assert not after.holds(BODY_HASH)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.document import Signal
 from crawler.policy.decide import decide_body, decide_files
 from crawler.policy.opt_out_files import read_optional, read_required
-from crawler.policy.robots.answer import Answer, Reading
+from crawler.policy.robots.answer import Ages, Answer, Reading, judge
 from crawler.policy.signals import ai_txt, rsl, tdmrep, trust_txt
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import files_of
@@ -79,6 +79,28 @@ def test_a_broken_tdm_file_is_unreadable():
     assert tdmrep.unreadable(b"[" * 100_000)
 
 
+@pytest.mark.parametrize("location", ["/page", "page", "https://a.example/page", "http://A.example", "*", ""])
+def test_a_location_counts_however_it_is_written(location):
+    assert says(tdmrep, json.dumps([{"location": location, "tdm-reservation": 1}])) == ["disallow"]
+    assert says(tdmrep, json.dumps([{"location": f"{location}/x", "tdm-reservation": 1}]), "/other") == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_tdm_file_is_read_in_every_encoding_of_json(encoding):
+    assert says(tdmrep, RULES.encode(encoding), "/x") == ["disallow"]
+
+
+def test_a_file_of_which_not_all_is_kept_is_read_as_far_as_it_is_kept():
+    filler = [{"location": f"/{n}/{'x' * 90}", "tdm-reservation": 0} for n in range(5_000)]
+    reserved = json.dumps([*filler, {"location": "/", "tdm-reservation": 1}]).encode()
+    record = judge(Answer(200, reserved), 0.0, Ages(), None, read_optional(tdmrep.unreadable))
+    assert record.reading is Reading.HOLD, "what is stored has lost its reservation"
+    assert record.detail == "/.well-known/tdmrep.json is broken JSON, as far as it is read (512,000 bytes)"
+    trust = b"datatrainingallowed=no\n" + b"# filler\n" * 60_000
+    record = judge(Answer(200, trust), 0.0, Ages(), None, read_optional(trust_txt.DETECTOR.file.unreadable))
+    assert (record.reading, trust_txt.parse(record.body)) == (Reading.RULES, ["no"])
+
+
 def test_page_and_header_overrule_the_tdm_file():
     (reserved,) = tdmrep.from_file(tdmrep.parse(RULES.encode()), "/x", CONTEXT)
     assert decide_files([reserved], "strict").ok
@@ -119,6 +141,7 @@ def test_ai_txt_is_robots_syntax_about_training(body, verdicts):
         ("#datatrainingallowed=no", []),
         ("datatrainingallowed=nobody", []),
         ("", []),
+        ("datatrainingallowed=no\n".encode("utf-16"), ["disallow"]),
     ],
 )
 def test_trust_txt_answers_for_the_whole_host(body, verdicts):

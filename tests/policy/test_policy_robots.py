@@ -259,6 +259,11 @@ def test_an_unreadable_crawl_delay_is_no_delay(value):
     assert parse(f"User-agent: *\nCrawl-delay: {value}\n".encode()).crawl_delay(BOT) is None
 
 
+@pytest.mark.parametrize("value, seconds", [("10s", 10), ("10 seconds", 10), ("1,5", 1.5), (".5", 0.5), ("1e1", 10)])
+def test_a_crawl_delay_that_was_typed_badly_is_a_wish_all_the_same(value, seconds):
+    assert parse(f"User-agent: *\nCrawl-delay: {value}\n".encode()).crawl_delay(BOT) == seconds
+
+
 RATES = [("1/10", 10), ("1/10s", 10), ("2/1m", 30), ("1/1h", 3600), ("0/1", None), ("x", None)]
 
 

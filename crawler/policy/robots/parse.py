@@ -39,6 +39,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _PRODUCT_TOKEN = re.compile(rb"[A-Za-z_-]+")
 _RAW_NAME = re.compile(rb"[A-Za-z0-9_.-]+")
 _RATE = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})\s*([smhd]?)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"(?:\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})(?:e\d{1,3})?", re.ASCII | re.IGNORECASE)
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -164,7 +165,7 @@ def parse(body: bytes) -> RobotsFile:
     robots.closed = unreadable(body)
     robots.truncated = len(body) > MAX_BYTES
     if not robots.closed:
-        _Reader(robots).read(_text(_cut_at_line_end(body[:MAX_BYTES]) if robots.truncated else body))
+        _Reader(robots).read(utf8(_cut_at_line_end(body[:MAX_BYTES]) if robots.truncated else body))
     return robots
 
 
@@ -185,8 +186,8 @@ def unreadable(body: bytes) -> str:
     return ""
 
 
-def _text(body: bytes) -> bytes:
-    """UTF-8 without a byte-order mark, or what is left of one: no key begins with such a byte, whole or torn."""
+def utf8(body: bytes) -> bytes:
+    """A text file as UTF-8, without a byte-order mark or what is left of one: no key begins with such a byte."""
     if body.startswith(_UTF16_BOMS):
         body = body.decode("utf-16", "replace").encode()
     return body.lstrip(codecs.BOM_UTF8)
@@ -279,8 +280,7 @@ def _decision(rule: Rule | None, label: str) -> RobotsDecision:
 
 
 def _seconds(value: str) -> float | None:
-    try:
-        seconds = float(value.split(maxsplit=1)[0])
-    except (ValueError, IndexError):
-        return None
+    """The number that a value begins with; `10s` and `1,5` are a wish that was only typed badly."""
+    number = _NUMBER.match(value)
+    seconds = float(number[0].replace(",", ".")) if number else -1.0
     return seconds if 0 <= seconds < float("inf") else None

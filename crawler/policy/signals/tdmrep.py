@@ -7,6 +7,7 @@ as good as absent, and absence never resets what another carrier said.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 NAME = "tdmrep"
 VERSION = "1"
 
+_ORIGIN = re.compile(r"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _VERDICTS = {"1": DISALLOW, "0": ALLOW}
 _PRECEDENCE = ("meta", "header", "well-known")
 
@@ -56,9 +58,15 @@ def parse(body: bytes) -> list[tuple[RuleSet, str]]:
     found = []
     for rule in _rules(body) or []:
         if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-            pattern = RuleSet([Rule(True, rule["location"].encode("utf-8", "replace"), 0)])
+            pattern = RuleSet([Rule(True, _path(rule["location"]).encode("utf-8", "replace"), 0)])
             found.append((pattern, str(rule.get("tdm-reservation", ""))))
     return found
+
+
+def _path(location: str) -> str:
+    """The path that a location means, also where it is written as a whole URL or without its slash."""
+    path = _ORIGIN.sub("", location)
+    return path if path.startswith(("/", "*")) else f"/{path}"
 
 
 def from_file(parsed: list[tuple[RuleSet, str]], path: str, _context: Context) -> list[Signal]:
@@ -69,11 +77,11 @@ def from_file(parsed: list[tuple[RuleSet, str]], path: str, _context: Context) -
 
 def _rules(body: bytes) -> list[Any] | None:
     """The rules of the file; empty where it is no JSON array or object, None where it is a broken one."""
-    text = body.removeprefix(b"\xef\xbb\xbf").strip()
-    if not text.startswith((b"[", b"{")):
+    encoding = json.detect_encoding(body)
+    if not body.decode(encoding, "replace").lstrip("\ufeff \t\r\n").startswith(("[", "{")):
         return []
     try:
-        content = json.loads(text)
+        content = json.loads(body.decode(encoding).lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, list) else [content]

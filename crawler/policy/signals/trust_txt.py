@@ -16,7 +16,7 @@ _LINE = re.compile(rb"^[ \t]*datatrainingallowed[ \t]*=[ \t]*(yes|no)\b", re.IGN
 
 def parse(body: bytes) -> list[str]:
     """Every answer in the file, "yes" or "no"."""
-    lines = b"\n".join(body.removeprefix(b"\xef\xbb\xbf").splitlines())
+    lines = b"\n".join(robots.utf8(body).splitlines())
     return [match[1].decode().lower() for match in _LINE.finditer(lines)]
 
 
