@@ -7,7 +7,6 @@ No request passes with a URL that `NetworkRules` refuses, and none without our n
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from crawler.middlewares.outcomes import Denied, Held
 from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import clock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class GuardMiddleware:
         if config.policy.network_allow:
             logger.warning("NETWORK_ALLOW opens %s to this crawl", ", ".join(config.policy.network_allow))
         identity = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
-        return cls(rules_of(config), identity, _stop(crawler), time.time)
+        return cls(rules_of(config), identity, _stop(crawler), clock_of(crawler))
 
     def process_request(self, request: Request) -> None:
         """Raises: Denied where the URL may not be requested."""

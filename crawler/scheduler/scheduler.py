@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -40,6 +41,7 @@ from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
+from crawler.times import Clock
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
 from crawler.urls.traps import trap_reason
@@ -214,6 +216,16 @@ class Scheduler(BaseScheduler):
         return self._crawler.stats
 
     @property
+    def epoch(self) -> int:
+        """Which server process is told what this worker knows: another one may have lost the last of it."""
+        return self.frontier.connection.epoch
+
+    @property
+    def is_open(self) -> bool:
+        """True once the frontier answers."""
+        return self._opened
+
+    @property
     def counts(self) -> Counts:
         """How full the frontier was when it was last asked; costs nothing."""
         return self._prefetch.counts if self._opened else Counts()
@@ -356,3 +368,17 @@ def frontier_of(crawler: Crawler) -> Scheduler | None:
     if crawler.engine is None or not has_frontier(crawler):
         return None
     return cast("Scheduler | None", crawler.engine.scheduler)
+
+
+def clock_of(crawler: Crawler) -> Clock:
+    """The time that all workers of a live crawl agree on (the server's), whatever this machine's clock says.
+
+    Every time that is handed to the frontier is read here: a Retry-After counted from another clock would end at once,
+    or hours too late. Without a frontier, and before it is open, this machine's clock.
+    """
+
+    def now() -> float:
+        scheduler = frontier_of(crawler)
+        return time.time() if scheduler is None or not scheduler.is_open else scheduler.frontier.now()
+
+    return now

@@ -58,6 +58,8 @@ class MemoryFrontier:
 
 
 class MemoryScheduler(BaseScheduler):
+    epoch = 0
+
     def __init__(self) -> None:
         self.queue: list[scrapy.Request] = []
         self.frontier = MemoryFrontier()

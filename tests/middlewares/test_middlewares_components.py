@@ -14,6 +14,7 @@ from scrapy.settings import Settings, default_settings
 from twisted.internet.address import IPv4Address
 
 from crawler import settings as project
+from crawler.config import from_mapping
 from crawler.document import Drop, DropReason
 from crawler.downloader import resolver
 from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
@@ -22,6 +23,7 @@ from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
 from crawler.middlewares.control_files import MAX_PARSED_BYTES, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout import OptOutMiddleware
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.middlewares.robots import RobotsMiddleware
 from crawler.policy.network import NetworkRules
 from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots import parse as robots
@@ -326,3 +328,46 @@ def test_what_a_worker_remembers_is_bounded_in_bytes():
 def test_an_authority_and_a_path_are_cut_from_a_url():
     assert authority_of("https://A.example:8443/x?y") == "https://a.example:8443"
     assert [path_of(f"http://a.example{rest}") for rest in ("", "/", "/x?y=1", "?q")] == ["/", "/", "/x?y=1", "/?q"]
+
+
+class Told:
+    """A scheduler that notes which delays it is told; `epoch` is the server process that keeps them."""
+
+    def __init__(self) -> None:
+        self.epoch, self.delays, self.frontier = 0, list[float](), self
+
+    def scope_of(self, url):
+        return "a.example"
+
+    async def set_delay(self, scope, seconds, source):
+        self.delays.append(seconds)
+
+    async def block(self, scope, until, reason):
+        pass
+
+
+def test_a_server_that_was_restarted_is_told_again_what_robots_txt_asks_for():
+    async def scenario():
+        told, announced = Told(), []
+
+        async def announce(authority, urls):
+            announced.extend(urls)
+
+        class NoFiles:
+            async def signals(self, *_):
+                return []
+
+        files = worker(Store(), Host((200, b"User-agent: *\nCrawl-delay: 7\nSitemap: /map.xml\n")))
+        middleware = RobotsMiddleware(
+            from_mapping(),
+            files=files,
+            optout_files=NoFiles(),
+            scheduler=lambda: told,
+            announce=announce,
+            clock=lambda: 1_000.0,
+        )
+        for told.epoch in (0, 0, 1):
+            await middleware.process_request(Request("https://a.example/page"))
+        return told.delays, announced
+
+    assert asyncio.run(scenario()) == ([7.0, 7.0], ["https://a.example/map.xml"] * 2)

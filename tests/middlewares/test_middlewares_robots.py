@@ -142,6 +142,14 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
 
 
+def test_a_crawl_delay_below_the_delay_of_this_worker_is_told_all_the_same(web, crawl):
+    """The crawl may go by a shorter delay than this worker was given (CRAWL_RULES=replace)."""
+    base = web.site("127.0.0.2", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 3"), "/a": web.reply()})
+    report = crawl([f"{base}/a"], DOWNLOAD_DELAY=5)
+    assert report["delays"] == [[base.removeprefix("http://"), 3.0]]
+    assert "blocks" not in report
+
+
 def test_a_robots_txt_that_asks_for_no_delay_takes_back_what_it_asked_for_before(web, crawl):
     silent = web.site("127.0.0.2", {"/robots.txt": web.reply(200, b"User-agent: *\nAllow: /"), "/a": web.reply()})
     absent = web.site("127.0.0.3", {"/robots.txt": web.reply(404, b""), "/a": web.reply()})
