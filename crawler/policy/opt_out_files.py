@@ -50,6 +50,8 @@ def _succeeded(answer: Answer) -> bool:
 
 
 def _is_page(answer: Answer) -> bool:
+    """A page by its first bytes. By its type alone it is none: servers that know no type for a file say text/html."""
     kinds = values_of(answer.headers, b"content-type")
     start = answer.body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return any("html" in kind.lower() for kind in kinds) or start.startswith((b"<!doctype html", b"<html", b"<head"))
+    is_html = any("html" in kind.lower() for kind in kinds)
+    return start.startswith((b"<!doctype html", b"<html", b"<head", *([b"<"] if is_html else ())))

@@ -18,16 +18,23 @@ from crawler.config import from_mapping
 from crawler.document import Drop, DropReason
 from crawler.downloader import resolver
 from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
+from crawler.frontier.client import Frontier
 from crawler.middlewares import defaults
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
 from crawler.middlewares.control_files import MAX_PARSED_BYTES, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout import OptOutMiddleware
+from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.middlewares.robots import RobotsMiddleware
 from crawler.policy.network import NetworkRules
+from crawler.policy.opt_out_files import read_required
 from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading
+from crawler.policy.signals import rsl
+from crawler.policy.signals.base import Context
+from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.turns import Turns
 
 ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
@@ -328,6 +335,28 @@ def test_what_a_worker_remembers_is_bounded_in_bytes():
 def test_an_authority_and_a_path_are_cut_from_a_url():
     assert authority_of("https://A.example:8443/x?y") == "https://a.example:8443"
     assert [path_of(f"http://a.example{rest}") for rest in ("", "/", "/x?y=1", "?q")] == ["/", "/", "/x?y=1", "/?q"]
+
+
+@pytest.mark.parametrize("url", ["mailto:owner@a.example", "data:text/xml,<rsl/>", "http://[bad", "ftp://a.example/l"])
+def test_a_licence_whose_address_nobody_can_ask_holds_the_host(valkey_url, crawl_name, url):
+    async def scenario():
+        frontier = Frontier(valkey_url, crawl_name)
+        await frontier.open()
+        try:
+            gate = Turns(frontier, InFlight())
+            gate.frontier, gate.wait_turn = frontier, gate.wait
+            kind = FileKind("rsl", read_required(rsl.unreadable), rsl.parse)
+            host = Host((200, b"<rsl/>"))
+            licences = OptOutFiles("strict", lambda _: ControlFiles(kind, lambda: gate, host, Ages()))
+            licences._files = {}
+            parsed = robots.parse(f"License: {url}\n".encode())
+            with pytest.raises(Held, match="RSL licence"):
+                await licences.signals("http://a.example", "/", parsed, Context("CorpusBot", "strict", 0.0))
+            return host.asked
+        finally:
+            await frontier.close()
+
+    assert asyncio.run(scenario()) == []
 
 
 class Told:

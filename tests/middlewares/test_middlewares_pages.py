@@ -87,12 +87,14 @@ def test_a_redirect_is_not_followed_but_handed_back_with_its_absolute_target(web
         {
             "/moved": web.reply(301, b"", [("Location", "/new?x=1")]),
             "/found": web.reply(302, b"", [("Location", "//other.example/a")]),
+            "/raw": web.reply(302, b"", [("Location", "/caf\xe9")]),  # one byte, which is no UTF-8
             "/lost": web.reply(302, b""),
         }
     )
     assert found["/moved"]["target"] == f"http://127.0.0.2:{web.port}/new?x=1"
     assert found["/moved"]["permanent"] is True
     assert (found["/found"]["target"], found["/found"]["permanent"]) == ("http://other.example/a", False)
+    assert found["/raw"]["target"] == f"http://127.0.0.2:{web.port}/caf%E9"
     assert found["/lost"]["reason"] == "http_error"
     assert "/new?x=1" not in web.asked("http://127.0.0.2:1")
 

@@ -35,6 +35,10 @@ _SITEMAP_KEYS = frozenset({"sitemap", "site-map", "sitemaps"})
 _GLOBAL_KEYS = frozenset({"license"})
 _RECORD_KEYS = _GLOBAL_KEYS | {"crawl-delay", "request-rate", "content-signal", "content-usage"}
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLANKS = " \t\n\r\x0b\x0c\0\x85\xa0\u2028\u2029\u202f\u3000\ufeff" + "".join(
+    map(chr, (*range(0x2000, 0x2010), 0x2060))
+)
+_ORIGIN = re.compile(rb"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _PRODUCT_TOKEN = re.compile(rb"[A-Za-z_-]+")
 _RAW_NAME = re.compile(rb"[A-Za-z0-9_.-]+")
@@ -249,7 +253,7 @@ class _Reader:
         if value[:1] not in b"/*":
             if allow:
                 return  # not a path (section 2.2): an unclear permission permits nothing
-            value = b"/" + value  # an unclear prohibition still prohibits
+            value = _path(value)  # an unclear prohibition still prohibits
         self.group.rules.append(Rule(allow, value, line))
 
 
@@ -257,7 +261,7 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
     """(line number, lower-case key, value) of every line that has a key and a separator."""
     names: dict[bytes, str] = {}  # a file has many lines and few keys
     for number, whole in enumerate(_LINE_END.split(text), start=1):
-        line = whole[:MAX_LINE].split(b"#", 1)[0].strip()
+        line = _trimmed(whole[:MAX_LINE].split(b"#", 1)[0])
         if not line:
             continue
         key, colon, value = line.partition(b":")
@@ -269,7 +273,20 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
         name = names.get(key)
         if name is None:
             name = names[key] = b"-".join(key.replace(b"_", b" ").split()).lower().decode("ascii", "replace")
-        yield number, name, value.strip()
+        yield number, name, _trimmed(value)
+
+
+def _path(value: bytes) -> bytes:
+    """What a Disallow without a leading slash means. Of a whole URL its path; a whole host is usually another one."""
+    path = _ORIGIN.sub(b"", value)
+    return path if path.startswith(b"/") and path.strip(b"/*") else b"/" + value
+
+
+def _trimmed(raw: bytes) -> bytes:
+    """Without blanks around it, those included that nobody sees: they come with text that was copied from a page."""
+    if raw.isascii() and b"\0" not in raw:
+        return raw.strip()
+    return raw.decode("utf-8", "surrogateescape").strip(_BLANKS).encode("utf-8", "surrogateescape")
 
 
 def _decision(rule: Rule | None, label: str) -> RobotsDecision:

@@ -26,7 +26,7 @@ _PRECEDENCE = ("meta", "header", "well-known")
 
 def from_headers(headers: Headers, _context: Context) -> list[Signal]:
     """Each tdm-reservation header line."""
-    return [_signal("header", value) for value in values_of(headers, b"tdm-reservation")]
+    return [_signal("header", value, _in_list(value)) for value in values_of(headers, b"tdm-reservation")]
 
 
 def from_metas(metas: Metas, _context: Context) -> list[Signal]:
@@ -44,8 +44,14 @@ def resolve(signals: Iterable[Signal]) -> Signal | None:
     return None
 
 
-def _signal(carrier: str, value: str) -> Signal:
-    return signal(NAME, carrier, value, _VERDICTS.get(value.strip(), UNKNOWN))
+def _signal(carrier: str, value: str, stated: str | None = None) -> Signal:
+    return signal(NAME, carrier, value, _VERDICTS.get((value if stated is None else stated).strip(), UNKNOWN))
+
+
+def _in_list(value: str) -> str:
+    """What a header says whose lines a proxy has joined (RFC 9110 section 5.3), parameters left out."""
+    stated = {item.partition(";")[0].strip() for item in value.split(",")}
+    return "1" if "1" in stated else "0" if stated == {"0"} else ""
 
 
 def unreadable(body: bytes) -> str:
@@ -57,10 +63,17 @@ def parse(body: bytes) -> list[tuple[RuleSet, str]]:
     """(location, reservation) in the order of the file."""
     found = []
     for rule in _rules(body) or []:
-        if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-            pattern = RuleSet([Rule(True, _path(rule["location"]).encode("utf-8", "replace"), 0)])
-            found.append((pattern, str(rule.get("tdm-reservation", ""))))
+        location = rule.get("location") if isinstance(rule, dict) else None
+        paths = [_path(one) for one in (location if isinstance(location, list) else [location]) if isinstance(one, str)]
+        if paths:
+            pattern = RuleSet(Rule(True, path.encode("utf-8", "replace"), 0) for path in paths)
+            found.append((pattern, _stated(rule.get("tdm-reservation", ""))))
     return found
+
+
+def _stated(value: Any) -> str:
+    """0 and 1 however JSON writes them: as numbers, truth values or text."""
+    return str(int(value)) if isinstance(value, int | float) and value in {0, 1} else str(value)
 
 
 def _path(location: str) -> str:
