@@ -156,7 +156,7 @@ class RobotsMiddleware:
         scope = frontier.scope_of(url)
         await frontier.set_delay(scope, delay, f"robots:{authority}")
         if delay > self._usual_delay:
-            await frontier.block(scope, self._clock() + delay, "crawl-delay")  # robots.txt was the request before
+            await frontier.rest(scope, self._clock() + delay)  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)
 

@@ -61,6 +61,10 @@ class InMemoryFrontier:
         """Nobody asks this scope before `until` (seconds since the epoch)."""
         self._next[scope] = max(until, self._next.get(scope, 0.0))
 
+    async def rest(self, scope: str, until: float) -> None:
+        """The next turn of this scope is not before `until`."""
+        await self.block(scope, until, "")
+
     async def take_turn(self, scope: str) -> None:
         """Wait until one request may be sent to this scope; it has to follow at once."""
         async with self._locks[scope]:

@@ -84,14 +84,17 @@ class Turns:
         for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
+                # claimed anew: a page that its robots.txt forbids gives its own slot back, as if nothing had been sent
+                await self._await_slot(scope, flight.slot)
                 return
         await self._await_slot(scope, 0)
 
     async def _await_slot(self, scope: str, own: int) -> int:
         """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
-        at, slot = await self._frontier.claim(scope, own)
+        patience = self._frontier.limits.patience
+        at, slot = await self._frontier.claim(scope, own, patience)
         delay = slot / 1000 - at
-        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay))
+        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
         return slot
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
@@ -101,8 +104,9 @@ class Turns:
         delay = flight.slot / 1000 - granted
         return delay <= 0.001 or self._frontier.now() - granted <= min(delay * _FRESH, _FRESH_SECONDS)
 
-    async def _sleep_until(self, at: float) -> None:
-        if at - self._frontier.now() > self._frontier.limits.patience:
-            raise PutBack(at)
+    async def _sleep_until(self, at: float, patience: float) -> None:
+        now = self._frontier.now()
+        if at - now > patience:
+            raise PutBack(now)  # into its queue: its turn says when, and a delay keeps no crawl from going on
         while (wait := at - self._frontier.now()) > 0:  # noqa: ASYNC110  # a sleep may end a moment early
             await asyncio.sleep(wait)

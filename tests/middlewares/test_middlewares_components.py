@@ -371,7 +371,7 @@ class Told:
     async def set_delay(self, scope, seconds, source):
         self.delays.append(seconds)
 
-    async def block(self, scope, until, reason):
+    async def rest(self, scope, until):
         pass
 
 
