@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field
 
@@ -46,5 +47,5 @@ def test_a_delay_beyond_the_patience_of_the_crawl_does_not_end_it(crawl, whose):
     assert [path for path, _ in site.asked] == ["/robots.txt", "/.well-known/tdmrep.json", "/1", "/2"]
     assert crawl.urls() == [f"{site.base}/1", f"{site.base}/2"]
     times = [at for _, at in site.asked]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert min(gaps) >= 0.95 * DELAY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 from tests.support.process import scrapy
@@ -71,5 +72,5 @@ def test_a_page_that_its_robots_txt_forbids_gives_the_turn_of_that_request_to_no
     done = scrapy("crawl", "corpus", "-a", f"url={base}/no/1,{base}/no/2,{base}/yes", settings=settings)
     assert done.returncode == 0, done.stderr[-3000:]
     assert [path for _, path in times] == list(routes)
-    gaps = [later - earlier for (earlier, _), (later, _) in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(times)]
     assert min(gaps) > 1.4, gaps
