@@ -21,6 +21,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from crawler.server.epochs import Epochs
+from crawler.server.errors import FrontierMisconfigured
 from crawler.server.lean import ShortWay, lean
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0  # seconds between two attempts while t
 LOADING_SECONDS = 120.0  # for a server that reads its file
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 _ANSWER_SECONDS = 30.0
+RIGHTS = "check the database in the URL, and give its user the keys of the crawl and all commands on them (~* +@all)"
 KEEPS_EVERYTHING = "noeviction"
 """The only `maxmemory-policy` under which a server throws nothing away."""
 
@@ -173,6 +175,10 @@ class ServerClient:
             try:
                 answer = await call()
             except (redis_errors.RedisError, OSError) as error:
+                if isinstance(error, redis_errors.NoPermissionError):
+                    raise FrontierMisconfigured(
+                        f"{self._name} at {shown(self.url)} refuses what a crawl needs: {error}; {RIGHTS}"
+                    ) from error
                 if not is_outage(error):
                     raise
                 if not since:

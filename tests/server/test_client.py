@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
 import redis
 from redis import exceptions as errors
 
+from crawler.frontier.client import Frontier
 from crawler.server.client import Script, ServerClient, is_outage, shown
 from crawler.server.embedded import EmbeddedServer
+from crawler.server.errors import FrontierMisconfigured
 
 COUNT = Script.of("return redis.call('INCRBY', KEYS[1], ARGV[1])")
 
@@ -128,3 +131,38 @@ def test_a_server_that_throws_keys_away_is_known_as_such(tmp_path: Path) -> None
 
 def test_an_address_is_shown_without_its_password() -> None:
     assert shown("rediss://user:secret@host:1/2") == "rediss://host:1/2"
+
+
+@pytest.mark.parametrize(
+    "rights, words",
+    [
+        ("~* +@all -info", "refuses what a crawl needs: User guest has no permissions to run the 'info' command"),
+        ("~* +@all -eval -evalsha", "refuses what a crawl needs: User guest has no permissions to run the 'evalsha'"),
+        ("~other* +@all", "refuses what a crawl needs: No permissions to access a key"),
+    ],
+)
+def test_a_user_without_the_rights_is_told_what_it_lacks(redis_url: str, rights: str, words: str) -> None:
+    async def scenario() -> None:
+        frontier = Frontier(redis_url.replace("unix://", "unix://guest:pw@"), "crawl")
+        try:
+            await frontier.open()
+            await frontier.counts()
+        finally:
+            await frontier.close()
+
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as owner:
+        owner.execute_command("ACL", "SETUSER", "guest", "on", ">pw", "&*", *rights.split())
+    with pytest.raises(FrontierMisconfigured, match=re.escape(words)) as caught:
+        asyncio.run(scenario())
+    assert "pw@" not in str(caught.value)
+
+
+def test_a_database_that_the_server_does_not_have_is_no_server_that_is_away(redis_url: str) -> None:
+    async def scenario() -> None:
+        frontier = Frontier(f"{redis_url}?db=99", "crawl")
+        await frontier.open()
+
+    with pytest.raises(
+        FrontierMisconfigured, match="answers, but refuses what a crawl needs: DB index is out of range"
+    ):
+        asyncio.run(scenario())
