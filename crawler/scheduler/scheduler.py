@@ -254,7 +254,7 @@ class Scheduler(BaseScheduler):
         self._begin()
 
     def _begin(self) -> None:
-        self._turns = Turns(self.frontier, self._in_flight)
+        self._turns = Turns(self.frontier, self._in_flight, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,
             self._stats,
