@@ -17,6 +17,7 @@ from crawler import __version__
 from crawler.document import Drop, DropReason
 from crawler.downloader.handler import ForbiddenAddressError
 from crawler.downloader.resolver import refusals
+from crawler.middlewares.defaults import FOREIGN_HEADERS
 from crawler.middlewares.outcomes import Denied, Held
 from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FOREIGN_HEADERS = ("Cookie", "Referer", "Authorization", "Proxy-Authorization")
 _NO_CONTACT_PAUSE = 3_600.0  # seconds; the crawl is being closed, a later run with a contact tries again
 
 
@@ -61,7 +61,7 @@ class GuardMiddleware:
         if complaint := self._rules.url_complaint(request.url):
             self._refuse(request, complaint)
         request.meta.pop("proxy", None)
-        for name in _FOREIGN_HEADERS:
+        for name in FOREIGN_HEADERS:
             request.headers.pop(name, None)
         request.headers["User-Agent"] = self._identity
 

@@ -94,6 +94,7 @@ def test_an_empty_list_with_which_nothing_would_work_is_refused(name, words):
         ("COMMIT_SECONDS", "1e20", "at most 1e+09"),
         ("DOWNLOAD_DELAY", "9" * 20, "at most 1e+09"),
         ("CONCURRENT_REQUESTS", "9" * 20, "at most 9.0072e+15"),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", "1024", "at most 1023"),  # the scripts count them in ten bits
         ("NETWORK_PORTS", "80,0,-1,65536", "ports from 1 to 65535, not 0, -1, 65536"),
         ("RECRAWL_DECAY_YIELD", "-1", "at least 0"),
         ("RECRAWL_DECAY_QUALITY", "1.5", "at most 1"),

@@ -60,6 +60,14 @@ def test_a_missing_compliance_component_refuses_to_start_and_is_named(path):
         GuardAddon().update_settings(settings_with(DOWNLOADER_MIDDLEWARES={path: None}))
 
 
+@pytest.mark.parametrize("name", ["Cookie", "authorization", "REFERER", "Proxy-Authorization"])
+def test_a_header_that_the_guard_takes_off_cannot_be_added_behind_it(name):
+    (problem,) = problems_of(settings_with(DEFAULT_REQUEST_HEADERS={name: "secret"}))
+    assert problem.startswith(f"DEFAULT_REQUEST_HEADERS has {name}: ")
+    assert "secret" not in problem
+    assert list(problems_of(settings_with(DEFAULT_REQUEST_HEADERS={"Accept-Language": "en"}))) == []
+
+
 @pytest.mark.parametrize("name, wanted", list(defaults.REQUIRED.items()))
 def test_a_changed_safeguard_refuses_to_start_and_is_named(name, wanted):
     other = (not wanted) if isinstance(wanted, bool) else "scrapy.resolver.CachingThreadedResolver"
