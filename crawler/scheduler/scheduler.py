@@ -30,6 +30,7 @@ from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
 from crawler.scheduler.heartbeat import Heartbeat
+from crawler.scheduler.held import bring_back_held
 from crawler.scheduler.in_flight import Flight, InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
@@ -278,8 +279,10 @@ class Scheduler(BaseScheduler):
         heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
+        held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
         follow = follow_rules(self.frontier, self._config)
-        for task in (self._prefetch.run(), heartbeat.keep_alive(), heartbeat.inspect(), self._revisits.run(), follow):
+        watch = heartbeat.keep_alive(), heartbeat.inspect()
+        for task in (self._prefetch.run(), *watch, self._revisits.run(), held, follow):
             self._tasks.spawn(task)
 
     async def _close(self) -> None:
