@@ -87,6 +87,7 @@ class ServerClient:
         self.answered_at = 0.0
         self._short_way = ShortWay()
         self._name, self._revive, self._sleep = name, revive, sleep
+        self._waiting, self._away_since = 0, 0.0  # calls that wait, and since when there are any
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
             self._address,
@@ -170,29 +171,47 @@ class ServerClient:
 
     async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Await `call` until the server answers; errors that are not an outage are raised at once."""
-        pause, since = _FIRST_PAUSE, 0.0
-        while True:
-            try:
-                answer = await call()
-            except (redis_errors.RedisError, OSError) as error:
-                if isinstance(error, redis_errors.NoPermissionError):
-                    raise FrontierMisconfigured(
-                        f"{self._name} at {shown(self.url)} refuses what a crawl needs: {error}; {RIGHTS}"
-                    ) from error
-                if not is_outage(error):
-                    raise
-                if not since:
-                    since = time.monotonic()
-                    log.warning("%s at %s is away (%s): waiting for it", self._name, shown(self.url), error)
-                await self._sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
-                if self._revive is not None:
-                    await self._revive()
-            else:
-                self.answered_at = time.monotonic()
-                if since:
-                    log.warning("%s is back after %.1f s", self._name, time.monotonic() - since)
-                return answer
+        pause, waits, is_back = _FIRST_PAUSE, False, False
+        try:
+            while True:
+                try:
+                    answer = await call()
+                except (redis_errors.RedisError, OSError) as error:
+                    self._raise_mistakes(error)
+                    if not waits:
+                        waits = True
+                        self._begin_to_wait(error)
+                    await self._sleep(pause)
+                    pause = min(pause * 2, _LONGEST_PAUSE)
+                    if self._revive is not None:
+                        await self._revive()
+                else:
+                    self.answered_at, is_back = time.monotonic(), True
+                    return answer
+        finally:
+            if waits:
+                self._end_to_wait(is_back=is_back)
+
+    def _raise_mistakes(self, error: Exception) -> None:
+        """Raises: FrontierMisconfigured where the server's user lacks a right; the error itself where it is ours."""
+        if isinstance(error, redis_errors.NoPermissionError):
+            raise FrontierMisconfigured(
+                f"{self._name} at {shown(self.url)} refuses what a crawl needs: {error}; {RIGHTS}"
+            ) from error
+        if not is_outage(error):
+            raise error
+
+    def _begin_to_wait(self, error: Exception) -> None:
+        """Many calls wait for the same server: it is said once."""
+        self._waiting += 1
+        if self._waiting == 1:
+            self._away_since = time.monotonic()
+            log.warning("%s at %s is away (%s): waiting for it", self._name, shown(self.url), error)
+
+    def _end_to_wait(self, *, is_back: bool) -> None:
+        self._waiting -= 1
+        if self._waiting == 0 and is_back:
+            log.warning("%s is back after %.1f s", self._name, time.monotonic() - self._away_since)
 
 
 def is_outage(error: Exception) -> bool:

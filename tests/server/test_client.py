@@ -80,6 +80,27 @@ def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_pa
     assert said[1].startswith("the test's server is back after")
 
 
+def test_an_outage_is_told_once_however_many_calls_wait_for_its_end(redis_url: str, caplog) -> None:
+    """A full server answers what only reads, and refuses what writes."""
+
+    async def scenario() -> None:
+        client = ServerClient(redis_url, "the test's server")
+        limit = (await client.redis.info("memory"))["used_memory"] // 2
+        await client.redis.config_set("maxmemory", limit)
+        waiting = [asyncio.ensure_future(client.script(COUNT, f"n{n}", [1])) for n in range(5)]
+        while client._waiting < len(waiting):
+            await asyncio.sleep(0.01)
+        assert await client.patiently(lambda: client.redis.get("n0")) is None
+        await client.redis.config_set("maxmemory", 0)
+        assert await asyncio.gather(*waiting) == [1] * len(waiting)
+        await client.close()
+
+    asyncio.run(scenario())
+    said = [record.getMessage() for record in caplog.records]
+    assert [" is away (command not allowed when used memory > 'maxmemory'" in line for line in said] == [True, False]
+    assert said[1].startswith("the test's server is back after")
+
+
 def test_a_connection_that_the_server_has_closed_is_made_anew_before_the_next_script(tmp_path: Path) -> None:
     async def never(_seconds: float) -> None:
         raise AssertionError("the server is not away")
