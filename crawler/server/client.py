@@ -71,7 +71,6 @@ class ServerClient:
     `epoch` grows when another server process answers than before: after a crash the last second of what the one before
     had answered may be lost. (Not on a cluster, whose clients connect in their own way.)
 
-    `answered_at` is when the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class ServerClient:
     ) -> None:
         self.url = url
         self.epochs = Epochs()
-        self.answered_at = 0.0
+        self._answered_at = 0.0
         self._short_way = ShortWay()
         self._name, self._revive, self._sleep = name, revive, sleep
         self._waiting, self._away_since = 0, 0.0  # calls that wait, and since when there are any
@@ -145,6 +144,14 @@ class ServerClient:
         """How many other server processes have answered so far."""
         return self.epochs.number
 
+    @property
+    def answered_at(self) -> float:
+        """When the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
+
+        While any call waits this is the moment before: a full server answers what only reads, and nothing goes on.
+        """
+        return min(self._answered_at, self._away_since) if self._waiting else self._answered_at
+
     def only_in(self, epoch: int) -> AbstractContextManager[None]:
         """Scripts in this block run in that epoch or not at all. Raises: ServerRestarted."""
         return self.epochs.only_in(epoch)
@@ -186,7 +193,7 @@ class ServerClient:
                     if self._revive is not None:
                         await self._revive()
                 else:
-                    self.answered_at, is_back = time.monotonic(), True
+                    self._answered_at, is_back = time.monotonic(), True
                     return answer
         finally:
             if waits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,12 @@ def test_an_outage_is_told_once_however_many_calls_wait_for_its_end(redis_url: s
         waiting = [asyncio.ensure_future(client.script(COUNT, f"n{n}", [1])) for n in range(5)]
         while client._waiting < len(waiting):
             await asyncio.sleep(0.01)
+        since = time.monotonic()
         assert await client.patiently(lambda: client.redis.get("n0")) is None
+        assert client.answered_at < since, "the worker is not ready: nothing is leased"
         await client.redis.config_set("maxmemory", 0)
         assert await asyncio.gather(*waiting) == [1] * len(waiting)
+        assert client.answered_at > since
         await client.close()
 
     asyncio.run(scenario())
