@@ -11,7 +11,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 from crawler.policy.signals.scoped import applicable
 
 NAME = "content-signal"
-VERSION = "1"
+VERSION = "2"
 
 _YES = re.compile(r"\s*ai-train\s*=\s*\"?yes\b", re.IGNORECASE)
 _NO = re.compile(r"(?<![\w-])ai-train\s*=\s*\"?no\b", re.IGNORECASE)

@@ -17,7 +17,7 @@ from crawler.policy.robots.match import Rule, RuleSet, normalize
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Metas, OptOutFile, signal
 
 NAME = "tdmrep"
-VERSION = "1"
+VERSION = "2"
 
 _ORIGIN = re.compile(r"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _VERDICTS = {"1": DISALLOW, "0": ALLOW}

@@ -9,7 +9,7 @@ from crawler.policy.robots import parse as robots
 from crawler.policy.signals.base import ALLOW, DISALLOW, Context, Detector, OptOutFile, signal
 
 NAME = "trust.txt"
-VERSION = "1"
+VERSION = "2"
 
 _LINE = re.compile(rb"^[ \t]*datatrainingallowed[ \t]*=[ \t]*(yes|no)\b", re.IGNORECASE | re.MULTILINE)
 
