@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from crawler.config.declare import setting
 
@@ -16,11 +18,27 @@ def check_name(value: str) -> str | None:
     return "expected 1 to 64 letters, digits, '-', '_' or '.'; it becomes part of file names and keys"
 
 
+_DATABASE = re.compile(r"(?:/[0-9]*)?", re.ASCII)
+_ESCAPES = "in a password / is written %2F, @ %40, : %3A, # %23, ? %3F and % %25"
+
+
 def check_redis_url(value: str | None) -> str | None:
     """What is wrong with the address of a server; None where nothing is."""
-    if value is None or value.startswith(("redis://", "rediss://", "unix://", "valkey://")):
+    if value is None or value.startswith("unix://"):
         return None
-    return "expected redis://host:port/db, rediss://… or unix://path"
+    expected = "expected redis://host:port/db, rediss://… or unix://path"
+    if not value.startswith(("redis://", "rediss://", "valkey://", "valkeys://")):
+        return expected
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # Raises: ValueError
+    except ValueError as error:
+        return f"{expected} ({_ESCAPES if '@' in value else error})"
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        return f"{expected} ({_ESCAPES})"
+    if not _DATABASE.fullmatch(parts.path):
+        return f"{expected}, where db is the number of a database"
+    return None
 
 
 def check_contact(value: str) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -64,6 +65,9 @@ def setting(
     return dataclasses.field(default=default, metadata=meta)
 
 
+_USER_INFO = re.compile(r"//.*@")  # no message shows a password, also where the address around it is broken
+
+
 def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
     """Read one section; what is unusable goes to `problems`, one sentence each, and stays at its default."""
     hints = typing.get_type_hints(section)
@@ -75,7 +79,7 @@ def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
         try:
             values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
         except ValueError as error:
-            problems.append(f"{f.metadata['name']}={raw!r}: {error}")
+            problems.append(f"{f.metadata['name']}={_USER_INFO.sub('//…@', repr(raw))}: {error}")
     return section(**values)
 
 

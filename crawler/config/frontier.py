@@ -25,7 +25,7 @@ class FrontierConfig:
     delay_seconds: float = setting("DOWNLOAD_DELAY", 1.0, "seconds between requests to one domain, all workers together",
                                    minimum=0.0, digest=False)  # fmt: skip
     concurrency: int = setting("CONCURRENT_REQUESTS_PER_DOMAIN", 1, "requests to one domain at a time, all workers "
-                               "together", minimum=1, digest=False)  # fmt: skip
+                               "together", minimum=1, maximum=1023, digest=False)  # fmt: skip  # common.lua, SLOTS
     scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
                             choices=("domain", "host"), digest=False)  # fmt: skip
     crawl_rules: str = setting("CRAWL_RULES", "keep", "settings that belong to the whole crawl and differ from those it "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from crawler.frontier.model import FOREVER
 from crawler.frontier.packing import pack_origin, split_origin
 from crawler.frontier.script_call import ScriptCalls, clean, ms
 from crawler.urls.canonicalize import politeness_scope
@@ -38,13 +39,18 @@ class Politeness(ScriptCalls):
         """No worker asks this scope before `until` (429, 503). A longer block is never shortened."""
         await self._run("block", self.shard_of_scope(scope), [scope, ms(until), clean(reason)])
 
-    async def claim(self, scope: str, slot: int) -> tuple[float, int]:
+    async def rest(self, scope: str, until: float) -> None:
+        """The scope's next turn is not before `until`. Unlike a block this is its pace, and keeps a crawl going."""
+        await self._run("block", self.shard_of_scope(scope), [scope, ms(until), ""])
+
+    async def claim(self, scope: str, slot: int, within: float = FOREVER) -> tuple[float, int]:
         """When the caller may send ONE more request to the scope; moves the scope's next turn behind it.
 
         `slot` is the latest one that belongs to the caller (`Lease.slot`), 0 for none: where it is also the scope's
-        latest, the turn is now. Returns the time of the turn and the new slot.
+        latest, the turn is now. Returns the time of the turn and the new slot. Nothing moves where the turn is more
+        than `within` seconds away: it is nobody's then.
         """
-        at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot])
+        at, slot = await self._run("reserve", self.shard_of_scope(scope), [scope, slot, ms(within)])
         return at / 1000, slot
 
     async def set_priority(self, scope: str, priority: int) -> None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.frontier.client import Frontier
@@ -79,8 +79,9 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
     """Add rules to the stored scope of the crawl, and return what now holds for all workers. Raises ScopeError.
 
     One at a time, so that two workers which start together do not overwrite each other's rules. Delays and
-    priorities of the allowlist become those of the frontier.
+    priorities of the allowlist become those of the frontier. Licences end, and hours begin, by the frontier's clock.
     """
+    added = replace(added, clock=frontier.now)
     while True:
         async with frontier.single_flight("scope") as first:
             if not first:

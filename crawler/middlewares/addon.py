@@ -14,7 +14,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
-from crawler.middlewares.defaults import COMPLIANCE, HANDLER, REFUSED, REQUIRED
+from crawler.middlewares.defaults import COMPLIANCE, FOREIGN_HEADERS, HANDLER, REFUSED, REQUIRED
 from crawler.runtime import apply_environment
 
 if TYPE_CHECKING:
@@ -45,8 +45,16 @@ def problems_of(settings: BaseSettings) -> Iterator[str]:
         value = settings.getbool(name) if isinstance(wanted, bool) else settings.get(name)
         if value != wanted:
             yield f"{name} is {settings.get(name)!r}; it has to be {wanted!r}"
+    yield from _header_problems(settings)
     yield from _handler_problems(settings)
     yield from _middleware_problems(settings)
+
+
+def _header_problems(settings: BaseSettings) -> Iterator[str]:
+    """Scrapy adds these headers behind the guard, which takes such ones off."""
+    for name, value in settings.getdict("DEFAULT_REQUEST_HEADERS").items():
+        if value is not None and str(name).title() in FOREIGN_HEADERS:
+            yield f"DEFAULT_REQUEST_HEADERS has {name}: no request carries a login or says where it came from"
 
 
 def _handler_problems(settings: BaseSettings) -> Iterator[str]:

@@ -162,7 +162,10 @@ class ControlFiles(Generic[T]):
     async def _ask(self, url: str) -> Answer:
         seen = {url}
         for _ in range(MAX_HOPS + 1):
-            await self._gate().wait_turn(url)
+            try:
+                await self._gate().wait_turn(url)
+            except ValueError as error:  # named by the host: no http(s) URL, nobody's turn
+                return Answer(error=describe(error))
             try:
                 response = await self._download(self._request(url))
             except Denied as refusal:

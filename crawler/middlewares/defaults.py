@@ -43,6 +43,9 @@ REFUSED: frozenset[str] = frozenset(
 )
 """What of Scrapy must not be there. Names, so that what is not wanted is not even loaded."""
 
+FOREIGN_HEADERS = ("Cookie", "Referer", "Authorization", "Proxy-Authorization")
+"""Headers that no request carries."""
+
 HANDLER = "crawler.downloader.handler.GuardedDownloadHandler"
 """What fetches http and https; nothing else is fetched."""
 

@@ -7,7 +7,6 @@ No request passes with a URL that `NetworkRules` refuses, and none without our n
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,10 +17,12 @@ from crawler import __version__
 from crawler.document import Drop, DropReason
 from crawler.downloader.handler import ForbiddenAddressError
 from crawler.downloader.resolver import refusals
+from crawler.middlewares.defaults import FOREIGN_HEADERS
 from crawler.middlewares.outcomes import Denied, Held
 from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import clock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FOREIGN_HEADERS = ("Cookie", "Referer", "Authorization", "Proxy-Authorization")
 _NO_CONTACT_PAUSE = 3_600.0  # seconds; the crawl is being closed, a later run with a contact tries again
 
 
@@ -54,14 +54,14 @@ class GuardMiddleware:
         if config.policy.network_allow:
             logger.warning("NETWORK_ALLOW opens %s to this crawl", ", ".join(config.policy.network_allow))
         identity = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
-        return cls(rules_of(config), identity, _stop(crawler), time.time)
+        return cls(rules_of(config), identity, _stop(crawler), clock_of(crawler))
 
     def process_request(self, request: Request) -> None:
         """Raises: Denied where the URL may not be requested."""
         if complaint := self._rules.url_complaint(request.url):
             self._refuse(request, complaint)
         request.meta.pop("proxy", None)
-        for name in _FOREIGN_HEADERS:
+        for name in FOREIGN_HEADERS:
             request.headers.pop(name, None)
         request.headers["User-Agent"] = self._identity
 

@@ -60,12 +60,20 @@ class OptOutFiles:
         found: list[Signal] = []
         records = robots.records_for(context.product_token, "license")
         for value in dict.fromkeys(record.value for record in records):
-            url = urljoin(f"{authority}/robots.txt", value)
+            url = _joined(f"{authority}/robots.txt", value)
             record, parsed = await self._licences.get(url)
             if parsed is None or len(found) >= MAX_LICENCES:
                 raise _held(record, f"RSL licence {shown_url(url)}", authority)
             found.append(rsl.from_file(parsed, url, path))
         return found
+
+
+def _joined(base: str, value: str) -> str:
+    """The URL that a line names; the line itself where it names none, which nobody can fetch."""
+    try:
+        return urljoin(base, value)
+    except ValueError:
+        return value
 
 
 def _held(record: RobotsRecord, what: str, authority: str) -> Held:

@@ -6,6 +6,7 @@ control files are followed by whoever fetches them, hop by hop.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+_RAW = re.compile(rb"[\x80-\xff]")
 PERMANENT = frozenset({301, 308})
 
 
@@ -48,6 +50,14 @@ def target_of(response: Response) -> str | None:
     if not location:
         return None
     try:
-        return urljoin(response.url, location.decode("utf-8", "replace").strip())
+        return urljoin(response.url, _text(location).strip())
     except ValueError:
         return None
+
+
+def _text(location: bytes) -> str:
+    """A header with raw bytes of no UTF-8 means the path with just these bytes, as browsers read it."""
+    try:
+        return location.decode()
+    except UnicodeDecodeError:
+        return _RAW.sub(lambda octet: b"%%%02X" % octet[0][0], location).decode("ascii")

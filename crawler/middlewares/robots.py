@@ -23,6 +23,7 @@ from crawler.policy.robots.answer import Ages, Reading, RobotsRecord
 from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import Context
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import clock_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,7 +61,8 @@ class RobotsMiddleware:
         self._scheduler = scheduler
         self._announce = announce
         self._clock = clock
-        self._met: dict[str, float] = {}  # authority → fetched_at of the record whose delay and sitemaps are known
+        # authority → fetched_at of the record whose delay and sitemaps are known, and to which server process
+        self._met: dict[str, tuple[float, int]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -77,6 +79,7 @@ class RobotsMiddleware:
             optout_files=optout_files,
             scheduler=_scheduler_of(crawler),
             announce=announce,
+            clock=clock_of(crawler),
         )
 
     async def process_request(self, request: Request) -> None:
@@ -136,18 +139,24 @@ class RobotsMiddleware:
             raise Denied(Drop("robots", DropReason.ROBOTS_DISALLOWED, detail))
 
     async def _meet(self, authority: str, url: str, record: RobotsRecord, parsed: RobotsFile) -> None:
-        """Once per host, worker and version of the file: its delay and its sitemaps."""
-        if self._met.get(authority) == record.body_fetched_at:
+        """Once per host, worker and version of the file: its delay and its sitemaps.
+
+        Again where the server was restarted, which may have lost what it was told last. The delay is told whatever this
+        worker's own is: the crawl may go by a shorter one by now.
+        """
+        scheduler = self._scheduler()
+        version = record.body_fetched_at, scheduler.epoch
+        if self._met.get(authority) == version:
             return
         if len(self._met) >= 10 * MAX_PARSED:
             self._met.clear()
-        self._met[authority] = record.body_fetched_at
+        self._met[authority] = version
         delay = min(parsed.crawl_delay(self._token) or 0.0, self._longest_delay)
-        frontier = self._scheduler().frontier
+        frontier = scheduler.frontier
         scope = frontier.scope_of(url)
-        await frontier.set_delay(scope, delay if delay > self._usual_delay else 0.0, f"robots:{authority}")
+        await frontier.set_delay(scope, delay, f"robots:{authority}")
         if delay > self._usual_delay:
-            await frontier.block(scope, self._clock() + delay, "crawl-delay")  # robots.txt was the request before
+            await frontier.rest(scope, self._clock() + delay)  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)
 
@@ -163,7 +172,8 @@ def control_files_of(crawler: Crawler) -> tuple[ControlFiles[RobotsFile], OptOut
         return engine.download_async(request)
 
     def store(kind: FileKind[Any]) -> ControlFiles[Any]:
-        return ControlFiles(kind, _scheduler_of(crawler), download, ages, timeout=policy.download_timeout_seconds)
+        seconds = policy.download_timeout_seconds
+        return ControlFiles(kind, _scheduler_of(crawler), download, ages, timeout=seconds, clock=clock_of(crawler))
 
     def parse(body: bytes) -> RobotsFile:
         parsed = robots.parse(body)

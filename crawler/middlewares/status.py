@@ -19,6 +19,7 @@ from crawler.middlewares._meta import answers_condition, header_lines, is_contro
 from crawler.middlewares.outcomes import Denied, TryLater
 from crawler.policy.headers import retry_after_seconds
 from crawler.policy.status import DENIALS, GONE, PAGE
+from crawler.scheduler.scheduler import clock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,9 +40,9 @@ class StatusMiddleware:
         self._clock = clock
 
     @classmethod
-    def from_crawler(cls, _crawler: Crawler) -> Self:
-        """Needs no settings."""
-        return cls()
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Goes by the clock of the crawl."""
+        return cls(clock_of(crawler))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied, TryLater."""
@@ -61,7 +62,7 @@ class StatusMiddleware:
 
     def _host_wide(self, response: Response, detail: str) -> TryLater:
         now = self._clock()
-        pause = retry_after_seconds(header_lines(response.headers), now)
+        pause = retry_after_seconds(header_lines(response.headers), now) or None  # "at once" is no time to come back
         reason = DropReason.HTTP_ERROR if pause is None else DropReason.HOLD_RATE_LIMITED
         not_before = None if pause is None else now + pause
         return TryLater(Drop("fetch", reason, detail), not_before, host_wide=True)

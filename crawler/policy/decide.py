@@ -92,10 +92,12 @@ def decide_body(
     if since := meta_robots.unavailable_since(metas, context):
         return Verdict(Drop("optout", DropReason.GONE, f"meta unavailable_after {since}"[:512]), tuple(signals))
     counted = [s for s in signals if s.protocol not in _LATE]
-    late = [tdmrep.resolve([*before, *signals])]
-    if profile != "minimal":
-        late.append(rsl.resolve([*before, *signals], url))
-    return Verdict(_refusal([*counted, *(s for s in late if s)]), tuple(signals))
+    return Verdict(_refusal([*counted, *_late([*before, *signals], profile, url)]), tuple(signals))
+
+
+def decide_unread(signals: Iterable[Signal], profile: str, url: str = "") -> Drop | None:
+    """What a `late` protocol says as long as nobody has read the body, which alone could lift it; None = no refusal."""
+    return _refusal(_late(list(signals), profile, url))
 
 
 def decide_files(signals: Iterable[Signal], profile: str) -> Verdict:
@@ -111,6 +113,12 @@ def decide_files(signals: Iterable[Signal], profile: str) -> Verdict:
 def protocol_of(drop: Drop) -> str:
     """The protocol behind an opt-out Drop of this module; "unavailable-after" for a page past its date."""
     return "unavailable-after" if drop.reason is DropReason.GONE else drop.detail.partition(" in ")[0]
+
+
+def _late(signals: list[Signal], profile: str, url: str) -> list[Signal]:
+    """The statement of each `late` protocol that counts among these."""
+    found = [tdmrep.resolve(signals), rsl.resolve(signals, url) if profile != "minimal" else None]
+    return [statement for statement in found if statement is not None]
 
 
 def _refusal(signals: Iterable[Signal]) -> Drop | None:

@@ -31,8 +31,13 @@ def max_age_seconds(headers: Headers) -> float | None:
 
 
 def retry_after_seconds(headers: Headers, now: float) -> float | None:
-    """Retry-After as seconds from `now` (RFC 9110 section 10.2.3), at most 30 days; None where absent or unreadable."""
-    for value in values_of(headers, b"retry-after"):
+    """Retry-After in seconds (RFC 9110 section 10.2.3), at most 30 days; None where absent or unreadable.
+
+    A date is counted from the Date of the same answer, by the clock that wrote both; from `now` where there is none.
+    """
+    lines = list(headers)
+    now = next((at for value in values_of(lines, b"date") if (at := http_date(value)) is not None), now)
+    for value in values_of(lines, b"retry-after"):
         if value.strip().isascii() and value.strip().isdigit():
             return min(float(value.strip()[:9]), MAX_RETRY_AFTER_SECONDS)
         if (when := http_date(value)) is not None:

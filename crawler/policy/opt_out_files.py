@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from crawler.policy.headers import values_of
 from crawler.policy.robots.answer import Answer, Reader, Reading
+from crawler.policy.robots.parse import MAX_BYTES
 
 _PASSING_4XX = frozenset({408, 425, 429})
 
@@ -38,7 +39,9 @@ def _read_body(answer: Answer, unreadable: Callable[[bytes], str]) -> tuple[Read
     if not _succeeded(answer):
         what = "out of reach" if answer.status is None else f"answered {answer.status}"
         return Reading.HOLD, f"{what}{': ' + answer.error if answer.error else ''}"[:400]
-    complaint = unreadable(answer.body)
+    complaint = unreadable(answer.body[: MAX_BYTES + 1])  # no more of it is kept, for any reader after this one
+    if complaint and len(answer.body) > MAX_BYTES:
+        complaint += f", as far as it is read ({MAX_BYTES:,} bytes)"
     return (Reading.HOLD, complaint) if complaint else (Reading.RULES, "")
 
 
@@ -47,6 +50,8 @@ def _succeeded(answer: Answer) -> bool:
 
 
 def _is_page(answer: Answer) -> bool:
+    """A page by its first bytes. By its type alone it is none: servers that know no type for a file say text/html."""
     kinds = values_of(answer.headers, b"content-type")
     start = answer.body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return any("html" in kind.lower() for kind in kinds) or start.startswith((b"<!doctype html", b"<html", b"<head"))
+    is_html = any("html" in kind.lower() for kind in kinds)
+    return start.startswith((b"<!doctype html", b"<html", b"<head", *([b"<"] if is_html else ())))

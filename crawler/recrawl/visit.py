@@ -35,6 +35,7 @@ _ETAG = re.compile(r'(?:W/)?"[\x20\x21\x23-\x7e\x80-\xff]*"')  # RFC 9110 sectio
 _DATE = re.compile(r"[\x20-\x7e]+")
 _BIG_BODY = 256 * 1024  # bytes; hashing more is left to a thread
 _MAX_STEP = 100
+_SAME_CLOCK = 60.0  # seconds by which two clocks may differ that are meant to be the same
 _JUDGE_AGAIN = frozenset(
     {DropReason.OPTOUT, DropReason.GONE, DropReason.STAGE_TIMEOUT, DropReason.STAGE_CRASHED, DropReason.STAGE_ERROR}
     | {DropReason.YIELD_QUARANTINE}  # said of its domain, and taken back by a release
@@ -171,17 +172,21 @@ class Intervals:
         return max(-_MAX_STEP, min(_MAX_STEP, math.floor(steps) if steps < 0 else math.ceil(steps)))
 
 
-def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now: float) -> Visit:
+def visit_after(
+    previous: Visit | None, doc: Document, intervals: Intervals, now: float, *, ahead: float = 0.0
+) -> Visit:
     """What to remember of `doc`, whose way has ended (`doc.verdict` None: it was kept).
 
-    `now` (epoch seconds) stands in where the document does not know when it was fetched.
+    `now` (epoch seconds) stands in where the document does not know when it was fetched. `ahead`: seconds that the
+    clock of the crawl is ahead of the one that dated the document; a difference of less than a minute is none.
     """
-    fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() if doc.crawled_at else now)
+    shift = ahead if abs(ahead) >= _SAME_CLOCK else 0.0
+    fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() + shift if doc.crawled_at else now)
     reason = doc.verdict.reason if doc.verdict else None
     if previous is not None and reason in _FAILED:
         return replace(previous, fetched_at=fetched)
     same = reason is DropReason.UNCHANGED and previous is not None
-    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN)
+    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN and not _has_last_day(doc))
     changed = previous is not None and is_changed(previous, doc)
     step = 0 if previous is None else intervals.step(previous.step, changed=changed and reason is not DropReason.GONE)
     etag, date = _validators(doc, previous if same else None) if reusable else (None, None)
@@ -202,6 +207,11 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
         past=_past_after(previous, doc),
         duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
     )
+
+
+def _has_last_day(doc: Document) -> bool:
+    """The page names a day after which it is gone: nobody notices who does not read it again."""
+    return any("unavailable_after" in signal.value for signal in doc.optout_signals)
 
 
 def text_digest(doc_id: str) -> bytes:

@@ -31,7 +31,7 @@ class InMemoryFrontier:
         self.blobs: dict[str, bytes] = {}
         self._delay = delay
         self._scope_by = scope_by
-        self._delays: dict[str, float] = {}
+        self._delays: defaultdict[str, dict[str, float]] = defaultdict(dict)  # scope → seconds by source
         self._next: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -53,24 +53,30 @@ class InMemoryFrontier:
         """Whose patience a request to this URL uses up."""
         return politeness_scope(url, self._scope_by)
 
-    async def set_delay(self, scope: str, seconds: float | None, source: str = "") -> None:  # noqa: ARG002
-        """A longer delay for one scope (Crawl-delay)."""
-        self._delays[scope] = seconds or 0.0
+    async def set_delay(self, scope: str, seconds: float, source: str) -> None:
+        """What one source asks of a scope (Crawl-delay), 0 = nothing; the longest of all sources holds."""
+        self._delays[scope][source] = seconds
 
     async def block(self, scope: str, until: float, reason: str) -> None:  # noqa: ARG002
         """Nobody asks this scope before `until` (seconds since the epoch)."""
         self._next[scope] = max(until, self._next.get(scope, 0.0))
+
+    async def rest(self, scope: str, until: float) -> None:
+        """The next turn of this scope is not before `until`."""
+        await self.block(scope, until, "")
 
     async def take_turn(self, scope: str) -> None:
         """Wait until one request may be sent to this scope; it has to follow at once."""
         async with self._locks[scope]:
             while (wait := self._next.get(scope, 0.0) - time.time()) > 0:  # noqa: ASYNC110  # a sleep may end early
                 await asyncio.sleep(wait)
-            self._next[scope] = time.time() + max(self._delay, self._delays.get(scope, 0.0))
+            self._next[scope] = time.time() + max(self._delay, *self._delays[scope].values(), 0.0)
 
 
 class InMemoryScheduler(BaseScheduler):
     """Hands out nothing and queues nothing: requests are sent one by one by whoever asks."""
+
+    epoch = 0  # nothing is told to a server
 
     def __init__(self, frontier: InMemoryFrontier) -> None:
         self.frontier = frontier

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -29,6 +30,7 @@ from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
 from crawler.scheduler.heartbeat import Heartbeat
+from crawler.scheduler.held import bring_back_held
 from crawler.scheduler.in_flight import Flight, InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
@@ -40,6 +42,7 @@ from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
+from crawler.times import Clock
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
 from crawler.urls.traps import trap_reason
@@ -214,6 +217,16 @@ class Scheduler(BaseScheduler):
         return self._crawler.stats
 
     @property
+    def epoch(self) -> int:
+        """Which server process is told what this worker knows: another one may have lost the last of it."""
+        return self.frontier.connection.epoch
+
+    @property
+    def is_open(self) -> bool:
+        """True once the frontier answers."""
+        return self._opened
+
+    @property
     def counts(self) -> Counts:
         """How full the frontier was when it was last asked; costs nothing."""
         return self._prefetch.counts if self._opened else Counts()
@@ -242,7 +255,7 @@ class Scheduler(BaseScheduler):
         self._begin()
 
     def _begin(self) -> None:
-        self._turns = Turns(self.frontier, self._in_flight)
+        self._turns = Turns(self.frontier, self._in_flight, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,
             self._stats,
@@ -266,8 +279,10 @@ class Scheduler(BaseScheduler):
         heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
+        held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
         follow = follow_rules(self.frontier, self._config)
-        for task in (self._prefetch.run(), heartbeat.keep_alive(), heartbeat.inspect(), self._revisits.run(), follow):
+        watch = heartbeat.keep_alive(), heartbeat.inspect()
+        for task in (self._prefetch.run(), *watch, self._revisits.run(), held, follow):
             self._tasks.spawn(task)
 
     async def _close(self) -> None:
@@ -356,3 +371,17 @@ def frontier_of(crawler: Crawler) -> Scheduler | None:
     if crawler.engine is None or not has_frontier(crawler):
         return None
     return cast("Scheduler | None", crawler.engine.scheduler)
+
+
+def clock_of(crawler: Crawler) -> Clock:
+    """The time that all workers of a live crawl agree on (the server's), whatever this machine's clock says.
+
+    Every time that is handed to the frontier is read here: a Retry-After counted from another clock would end at once,
+    or hours too late. Without a frontier, and before it is open, this machine's clock.
+    """
+
+    def now() -> float:
+        scheduler = frontier_of(crawler)
+        return time.time() if scheduler is None or not scheduler.is_open else scheduler.frontier.now()
+
+    return now

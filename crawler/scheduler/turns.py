@@ -16,6 +16,8 @@ from crawler.scheduler.in_flight import SENT_AT
 from crawler.scheduler.turned_away import Exhausted, PutBack, SamePage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
 
     from crawler.frontier.client import Frontier
@@ -25,12 +27,19 @@ _TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
 _FRESH = 0.05  # share of its delay for which a slot lasts; used later it could fall together with the next one
 _FRESH_SECONDS = 0.1  # at most
 _REMEMBERED = 10_000  # scopes
+_LAST_WAIT = 2.0  # seconds that a worker which ends still waits for a turn
+_LOOK = 0.5  # seconds between two looks whether it ends
 
 
 class Turns:
-    """Turns of this worker's requests, those with a lease and those without."""
+    """Turns of this worker's requests, those with a lease and those without.
 
-    def __init__(self, frontier: Frontier, in_flight: InFlight) -> None:
+    `closing`: True from the moment the worker begins to end. What would still wait for long is then put back: a page
+    of a slow site may have its robots.txt and three opt-out files before it, each at a turn of its own.
+    """
+
+    def __init__(self, frontier: Frontier, in_flight: InFlight, closing: Callable[[], bool] = lambda: False) -> None:
+        self._closing = closing
         self._frontier = frontier
         self._in_flight = in_flight
         self._tickets: dict[str, float] = {}
@@ -84,14 +93,17 @@ class Turns:
         for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
+                # claimed anew: a page that its robots.txt forbids gives its own slot back, as if nothing had been sent
+                await self._await_slot(scope, flight.slot)
                 return
         await self._await_slot(scope, 0)
 
     async def _await_slot(self, scope: str, own: int) -> int:
         """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
-        at, slot = await self._frontier.claim(scope, own)
+        patience = self._frontier.limits.patience
+        at, slot = await self._frontier.claim(scope, own, patience)
         delay = slot / 1000 - at
-        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay))
+        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
         return slot
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
@@ -101,8 +113,11 @@ class Turns:
         delay = flight.slot / 1000 - granted
         return delay <= 0.001 or self._frontier.now() - granted <= min(delay * _FRESH, _FRESH_SECONDS)
 
-    async def _sleep_until(self, at: float) -> None:
-        if at - self._frontier.now() > self._frontier.limits.patience:
-            raise PutBack(at)
-        while (wait := at - self._frontier.now()) > 0:  # noqa: ASYNC110  # a sleep may end a moment early
-            await asyncio.sleep(wait)
+    async def _sleep_until(self, at: float, patience: float) -> None:
+        now = self._frontier.now()
+        if at - now > patience:
+            raise PutBack(now)  # into its queue: its turn says when, and a delay keeps no crawl from going on
+        while (wait := at - self._frontier.now()) > 0:  # a sleep may end a moment early
+            if self._closing() and wait > _LAST_WAIT:
+                raise PutBack(self._frontier.now())
+            await asyncio.sleep(min(wait, _LOOK))

@@ -113,17 +113,24 @@ def sitemap_candidates(sitemap: Sitemap, *, nesting: int, now: float) -> list[Ca
     """
     lists = [_sitemap(url, depth=nesting + 1) for url in sitemap.nested]
     pages = [
-        Candidate(entry.url, priority=page_priority(entry, now), lastmod=entry.lastmod) for entry in sitemap.entries
+        Candidate(entry.url, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
+        for entry in sitemap.entries
     ]
     return lists + pages
+
+
+def _changed_at(entry: SitemapEntry, now: float) -> float | None:
+    """When a page says it changed. A date in the future is no date: no visit would ever be later than it."""
+    return None if entry.lastmod is None or entry.lastmod > now + _DAY else entry.lastmod
 
 
 def page_priority(entry: SitemapEntry, now: float) -> int:
     """`Candidate.priority` of a listed page, -10 to 20: -10 to 10 by its own priority, up to 10 for a recent change."""
     own = 0 if entry.priority is None else round(20 * (entry.priority - 0.5))
-    if entry.lastmod is None or entry.lastmod > now + _DAY:  # a date in the future is no date
+    changed = _changed_at(entry, now)
+    if changed is None:
         return own
-    days = (now - entry.lastmod) / _DAY
+    days = (now - changed) / _DAY
     return own + next((bonus for limit, bonus in ((7, 10), (30, 7), (365, 3)) if days <= limit), 0)
 
 

@@ -21,6 +21,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from crawler.server.epochs import Epochs
+from crawler.server.errors import FrontierMisconfigured
 from crawler.server.lean import ShortWay, lean
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0  # seconds between two attempts while t
 LOADING_SECONDS = 120.0  # for a server that reads its file
 _CONNECT_SECONDS = 20.0  # an event loop that other work holds up must not look like a server that is away
 _ANSWER_SECONDS = 30.0
+RIGHTS = "check the database in the URL, and give its user the keys of the crawl and all commands on them (~* +@all)"
 KEEPS_EVERYTHING = "noeviction"
 """The only `maxmemory-policy` under which a server throws nothing away."""
 
@@ -69,7 +71,6 @@ class ServerClient:
     `epoch` grows when another server process answers than before: after a crash the last second of what the one before
     had answered may be lost. (Not on a cluster, whose clients connect in their own way.)
 
-    `answered_at` is when the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
     """
 
     def __init__(
@@ -82,9 +83,10 @@ class ServerClient:
     ) -> None:
         self.url = url
         self.epochs = Epochs()
-        self.answered_at = 0.0
+        self._answered_at = 0.0
         self._short_way = ShortWay()
         self._name, self._revive, self._sleep = name, revive, sleep
+        self._waiting, self._away_since = 0, 0.0  # calls that wait, and since when there are any
         self._address = f"redis{url.removeprefix('valkey')}" if url.startswith("valkey") else url
         self.redis: Any = aioredis.from_url(
             self._address,
@@ -142,6 +144,14 @@ class ServerClient:
         """How many other server processes have answered so far."""
         return self.epochs.number
 
+    @property
+    def answered_at(self) -> float:
+        """When the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
+
+        While any call waits this is the moment before: a full server answers what only reads, and nothing goes on.
+        """
+        return min(self._answered_at, self._away_since) if self._waiting else self._answered_at
+
     def only_in(self, epoch: int) -> AbstractContextManager[None]:
         """Scripts in this block run in that epoch or not at all. Raises: ServerRestarted."""
         return self.epochs.only_in(epoch)
@@ -168,25 +178,47 @@ class ServerClient:
 
     async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Await `call` until the server answers; errors that are not an outage are raised at once."""
-        pause, since = _FIRST_PAUSE, 0.0
-        while True:
-            try:
-                answer = await call()
-            except (redis_errors.RedisError, OSError) as error:
-                if not is_outage(error):
-                    raise
-                if not since:
-                    since = time.monotonic()
-                    log.warning("%s at %s is away (%s): waiting for it", self._name, shown(self.url), error)
-                await self._sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
-                if self._revive is not None:
-                    await self._revive()
-            else:
-                self.answered_at = time.monotonic()
-                if since:
-                    log.warning("%s is back after %.1f s", self._name, time.monotonic() - since)
-                return answer
+        pause, waits, is_back = _FIRST_PAUSE, False, False
+        try:
+            while True:
+                try:
+                    answer = await call()
+                except (redis_errors.RedisError, OSError) as error:
+                    self._raise_mistakes(error)
+                    if not waits:
+                        waits = True
+                        self._begin_to_wait(error)
+                    await self._sleep(pause)
+                    pause = min(pause * 2, _LONGEST_PAUSE)
+                    if self._revive is not None:
+                        await self._revive()
+                else:
+                    self._answered_at, is_back = time.monotonic(), True
+                    return answer
+        finally:
+            if waits:
+                self._end_to_wait(is_back=is_back)
+
+    def _raise_mistakes(self, error: Exception) -> None:
+        """Raises: FrontierMisconfigured where the server's user lacks a right; the error itself where it is ours."""
+        if isinstance(error, redis_errors.NoPermissionError):
+            raise FrontierMisconfigured(
+                f"{self._name} at {shown(self.url)} refuses what a crawl needs: {error}; {RIGHTS}"
+            ) from error
+        if not is_outage(error):
+            raise error
+
+    def _begin_to_wait(self, error: Exception) -> None:
+        """Many calls wait for the same server: it is said once."""
+        self._waiting += 1
+        if self._waiting == 1:
+            self._away_since = time.monotonic()
+            log.warning("%s at %s is away (%s): waiting for it", self._name, shown(self.url), error)
+
+    def _end_to_wait(self, *, is_back: bool) -> None:
+        self._waiting -= 1
+        if self._waiting == 0 and is_back:
+            log.warning("%s is back after %.1f s", self._name, time.monotonic() - self._away_since)
 
 
 def is_outage(error: Exception) -> bool:

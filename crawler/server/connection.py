@@ -6,7 +6,7 @@ import time
 
 from redis import exceptions as redis_errors
 
-from crawler.server.client import KEEPS_EVERYTHING, Revive, ServerClient, shown
+from crawler.server.client import KEEPS_EVERYTHING, RIGHTS, Revive, ServerClient, is_outage, shown
 from crawler.server.epochs import ServerRestarted
 from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
 from crawler.times import Clock
@@ -49,6 +49,11 @@ class Connection(ServerClient):
         except redis_errors.AuthenticationError as error:
             raise FrontierMisconfigured(f"{shown(self.url)} refuses the password in REDIS_URL: {error}") from error
         except (redis_errors.RedisError, OSError) as error:
+            said = error.__cause__ or error  # on a new connection redis-py calls it an error of the connection
+            if isinstance(said, redis_errors.ResponseError) and not is_outage(said):
+                raise FrontierMisconfigured(
+                    f"the server at {shown(self.url)} answers, but refuses what a crawl needs: {said}; {RIGHTS}"
+                ) from error
             raise FrontierUnavailable(
                 f"no Redis or Valkey answers at {shown(self.url)} ({error}); start it, correct REDIS_URL, "
                 "or leave REDIS_URL unset for an embedded server"

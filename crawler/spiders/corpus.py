@@ -25,6 +25,7 @@ from crawler.frontier.seeding import SharedScope, join_scope
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.scrapy_signals import robots_sitemaps
 from crawler.pipelines.segments import first_segment
+from crawler.policy.decide import decide_unread
 from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
@@ -188,9 +189,10 @@ class CorpusSpider(Spider):
         return doc.links if named in (None, doc.canonical_url) else list(dict.fromkeys((named, *doc.links)))
 
     async def _compare(self, doc: Document, visit: Visit) -> None:
-        """The same body as last time needs no second look."""
+        """The same body as last time needs no second look, unless something is said now that it would have to lift."""
         doc.content_hash = await content_hash(doc.html)
-        if visit.holds(doc.content_hash):
+        reserved = decide_unread(doc.optout_signals, self.config.policy.optout_profile, doc.url)
+        if visit.holds(doc.content_hash) and reserved is None:
             doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
             doc.html = b""
 

@@ -28,7 +28,7 @@ from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, TryLater
 from crawler.middlewares.retry import describe
 from crawler.middlewares.robots import control_files_of
-from crawler.policy.decide import decide_files, decide_robots
+from crawler.policy.decide import decide_files, decide_robots, decide_unread
 from crawler.policy.explain import Explanation, FileRead, answer_of, because, file_read, robots_sentence
 from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots.answer import RobotsRecord
@@ -170,6 +170,9 @@ class InquirySpider(Spider):
                 found = await self.optout_files.signals(authority, "/", parsed, context)
                 signals += found
                 drop = drop or decide_files(found, context.profile).drop
+                drop = drop or decide_unread(
+                    found, context.profile, f"{authority}/"
+                )  # no page is read that could lift it
         except (Denied, Held) as refusal:
             drop = refusal.drop
         return survey(

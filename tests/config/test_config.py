@@ -94,6 +94,7 @@ def test_an_empty_list_with_which_nothing_would_work_is_refused(name, words):
         ("COMMIT_SECONDS", "1e20", "at most 1e+09"),
         ("DOWNLOAD_DELAY", "9" * 20, "at most 1e+09"),
         ("CONCURRENT_REQUESTS", "9" * 20, "at most 9.0072e+15"),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", "1024", "at most 1023"),  # the scripts count them in ten bits
         ("NETWORK_PORTS", "80,0,-1,65536", "ports from 1 to 65535, not 0, -1, 65536"),
         ("RECRAWL_DECAY_YIELD", "-1", "at least 0"),
         ("RECRAWL_DECAY_QUALITY", "1.5", "at most 1"),
@@ -116,3 +117,29 @@ def test_settings_of_fetching_change_the_digest_and_not_that_of_judging():
     assert plain.digest != asked.digest and plain.judging_digest == asked.judging_digest
     assert plain.judging_digest != from_mapping({"LANGUAGE_MIN_SCORE": 0.2}).judging_digest
     assert plain.deciding().keys() >= _FETCHING
+
+
+@pytest.mark.parametrize("name", ["REDIS_URL", "DEDUP_REDIS_URL"])
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("redis://:ab/c+d==@redis:6379/0", "/ is written %2F"),  # of `openssl rand -base64`
+        ("redis://:a#b@redis:6379/0", "# %23"),
+        ("redis://:p@ss/word@redis/0", "@ %40"),
+        ("redis://redis:99999/0", "Port out of range"),
+        ("redis://redis:6379/main", "the number of a database"),
+        ("http://:secret@redis:6379", "expected redis://host:port/db"),
+    ],
+)
+def test_a_server_address_that_cannot_be_meant_is_told_without_its_password(name, url, words):
+    with pytest.raises(ConfigError) as caught:
+        from_mapping({name: url})
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{name}=")
+    assert words in problem
+    assert not any(secret in problem for secret in ("ab/c", "a#b", "p@ss", "secret"))
+
+
+@pytest.mark.parametrize("url", ["redis://h", "rediss://u:p%2F@h:1/3", "valkey://[::1]:6379/", "unix:///s?db=1"])
+def test_server_addresses_of_every_form_are_taken(url):
+    assert from_mapping({"REDIS_URL": url}).crawl.redis_url == url

@@ -34,6 +34,13 @@ def test_prose_has_short_lines(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_row_of_a_table_is_one_line(page: Path) -> None:
+    """A row that a line break has cut is text behind a table to a reader."""
+    lines = page.read_text("utf-8").splitlines()
+    assert [n for n, line in enumerate(lines, 1) if line.startswith("|") and not line.rstrip().endswith("|")] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_prose_has_no_private_words(page: Path) -> None:
     assert [(number, found[0]) for number, line in prose(page) if (found := PRIVATE_WORDS.search(line))] == []
 

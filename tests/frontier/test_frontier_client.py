@@ -255,6 +255,31 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
     frontier_run(scenario, delay=2.0)
 
 
+def test_a_turn_that_is_too_far_away_is_not_taken(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.claim("a.example", 0)
+        at, _ = await frontier.claim("a.example", 0, within=1.9)
+        assert at == clock.now + 2.0
+        at, slot = await frontier.claim("a.example", 0, within=2.0)
+        assert (at, slot / 1000) == (clock.now + 2.0, clock.now + 4.0), "nobody has taken it before"
+
+    frontier_run(scenario, delay=2.0)
+
+
+def test_the_pace_of_a_scope_is_no_block_and_keeps_a_crawl_going(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put(pages("1"))
+        await frontier.rest("a.example", clock.now + 300.0)
+        batch = await frontier.lease(1)
+        assert not batch.leases
+        assert (batch.counts.pending, batch.next_ready_at) == (1, clock.now + 300.0)
+        assert [held async for held in frontier.held()] == []
+        clock.advance(300.0)
+        assert (await frontier.lease(1)).leases
+
+    frontier_run(scenario, patience=60.0)
+
+
 def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, clock):
     async def scenario(frontier):
         await frontier.set_delay("a.example", 5.0, "robots:x")

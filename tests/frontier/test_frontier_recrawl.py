@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from crawler.config import ConfigError, from_mapping
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Signal
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.overview import overview
@@ -22,6 +22,8 @@ from crawler.frontier.packing import LEASE_FRONT, unpack, url_hash
 from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
+from crawler.scheduler.revisits import Revisits
+from crawler.times import rfc3339
 from crawler.urls.candidate import Candidate
 
 DAY = 86_400
@@ -88,6 +90,25 @@ def test_a_date_is_sent_back_verbatim_beside_the_tag():
     }
 
 
+@pytest.mark.parametrize("ahead, shift", [(0.0, 0), (59.0, 0), (-59.0, 0), (7_200.0, 7_200), (-7_200.0, -7_200)])
+def test_a_visit_is_remembered_by_the_clock_by_which_it_becomes_due(ahead, shift):
+    """A page that a worker dates hours back would be due again at once, for ever."""
+    assert visit_after(None, page(), WEEKLY, 0, ahead=ahead).fetched_at == FETCHED_S + shift
+
+
+def test_a_worker_tells_the_frontier_of_its_visits_by_the_frontiers_clock(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put([Candidate("https://a.example/")])
+        (lease,) = (await frontier.lease(1)).leases
+        wrong = clock.now - 7_200.0
+        doc = page(crawled_at=rfc3339(wrong))
+        revisits = Revisits(None, from_mapping().frontier, frontier, lambda: wrong)  # nothing is counted
+        _, _, packed = revisits.entry(lease, doc).partition(b"\t")
+        assert Visit.unpack(packed).fetched_at == int(clock.now)
+
+    frontier_run(scenario)
+
+
 def test_a_304_confirms_what_it_does_not_mention():
     before = visit(etag='"1"', last_modified="Sun, 01 Mar 2026 10:00:00 GMT", size=700)
     unchanged = page("", DropReason.UNCHANGED, http_status=304, etag='"2"')
@@ -109,6 +130,16 @@ def test_a_304_confirms_what_it_does_not_mention():
 )
 def test_a_verdict_that_must_be_confirmed_in_full_keeps_no_validators(reason):
     after = visit_after(None, page(reason=reason, etag='"1"'), WEEKLY, 0)
+    assert list(after.conditions()) == []
+    assert not after.holds(BODY_HASH)
+
+
+@pytest.mark.parametrize("value", ["robots: unavailable_after", "unavailable_after: 2031-01-01"])
+def test_a_page_that_names_its_last_day_is_read_in_full_at_each_visit(value):
+    doc = page(etag='"1"')
+    doc.optout_signals = [Signal("meta-robots", "meta", value, "unknown")]
+    after = visit_after(None, doc, WEEKLY, 0)
+    assert after.kept
     assert list(after.conditions()) == []
     assert not after.holds(BODY_HASH)
 

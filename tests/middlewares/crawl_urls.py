@@ -53,11 +53,13 @@ class MemoryFrontier:
         else:
             REPORT["released"].append([scope, source])
 
-    async def block(self, scope: str, until: float, reason: str) -> None:
-        REPORT.setdefault("blocks", []).append([scope, until, reason])
+    async def rest(self, scope: str, until: float) -> None:
+        REPORT.setdefault("rests", []).append([scope, until])
 
 
 class MemoryScheduler(BaseScheduler):
+    epoch = 0
+
     def __init__(self) -> None:
         self.queue: list[scrapy.Request] = []
         self.frontier = MemoryFrontier()

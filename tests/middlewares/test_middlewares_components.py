@@ -14,18 +14,27 @@ from scrapy.settings import Settings, default_settings
 from twisted.internet.address import IPv4Address
 
 from crawler import settings as project
+from crawler.config import from_mapping
 from crawler.document import Drop, DropReason
 from crawler.downloader import resolver
 from crawler.downloader.handler import ForbiddenAddressError, guarded_factory
+from crawler.frontier.client import Frontier
 from crawler.middlewares import defaults
 from crawler.middlewares.addon import ComplianceError, GuardAddon, problems_of
 from crawler.middlewares.control_files import MAX_PARSED_BYTES, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout import OptOutMiddleware
+from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.middlewares.robots import RobotsMiddleware
 from crawler.policy.network import NetworkRules
+from crawler.policy.opt_out_files import read_required
 from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading
+from crawler.policy.signals import rsl
+from crawler.policy.signals.base import Context
+from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.turns import Turns
 
 ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
@@ -49,6 +58,14 @@ def test_the_default_table_passes_the_start_up_check():
 def test_a_missing_compliance_component_refuses_to_start_and_is_named(path):
     with pytest.raises(ComplianceError, match=path.rpartition(".")[2]):
         GuardAddon().update_settings(settings_with(DOWNLOADER_MIDDLEWARES={path: None}))
+
+
+@pytest.mark.parametrize("name", ["Cookie", "authorization", "REFERER", "Proxy-Authorization"])
+def test_a_header_that_the_guard_takes_off_cannot_be_added_behind_it(name):
+    (problem,) = problems_of(settings_with(DEFAULT_REQUEST_HEADERS={name: "secret"}))
+    assert problem.startswith(f"DEFAULT_REQUEST_HEADERS has {name}: ")
+    assert "secret" not in problem
+    assert list(problems_of(settings_with(DEFAULT_REQUEST_HEADERS={"Accept-Language": "en"}))) == []
 
 
 @pytest.mark.parametrize("name, wanted", list(defaults.REQUIRED.items()))
@@ -326,3 +343,68 @@ def test_what_a_worker_remembers_is_bounded_in_bytes():
 def test_an_authority_and_a_path_are_cut_from_a_url():
     assert authority_of("https://A.example:8443/x?y") == "https://a.example:8443"
     assert [path_of(f"http://a.example{rest}") for rest in ("", "/", "/x?y=1", "?q")] == ["/", "/", "/x?y=1", "/?q"]
+
+
+@pytest.mark.parametrize("url", ["mailto:owner@a.example", "data:text/xml,<rsl/>", "http://[bad", "ftp://a.example/l"])
+def test_a_licence_whose_address_nobody_can_ask_holds_the_host(valkey_url, crawl_name, url):
+    async def scenario():
+        frontier = Frontier(valkey_url, crawl_name)
+        await frontier.open()
+        try:
+            gate = Turns(frontier, InFlight())
+            gate.frontier, gate.wait_turn = frontier, gate.wait
+            kind = FileKind("rsl", read_required(rsl.unreadable), rsl.parse)
+            host = Host((200, b"<rsl/>"))
+            licences = OptOutFiles("strict", lambda _: ControlFiles(kind, lambda: gate, host, Ages()))
+            licences._files = {}
+            parsed = robots.parse(f"License: {url}\n".encode())
+            with pytest.raises(Held, match="RSL licence"):
+                await licences.signals("http://a.example", "/", parsed, Context("CorpusBot", "strict", 0.0))
+            return host.asked
+        finally:
+            await frontier.close()
+
+    assert asyncio.run(scenario()) == []
+
+
+class Told:
+    """A scheduler that notes which delays it is told; `epoch` is the server process that keeps them."""
+
+    def __init__(self) -> None:
+        self.epoch, self.delays, self.frontier = 0, list[float](), self
+
+    def scope_of(self, url):
+        return "a.example"
+
+    async def set_delay(self, scope, seconds, source):
+        self.delays.append(seconds)
+
+    async def rest(self, scope, until):
+        pass
+
+
+def test_a_server_that_was_restarted_is_told_again_what_robots_txt_asks_for():
+    async def scenario():
+        told, announced = Told(), []
+
+        async def announce(authority, urls):
+            announced.extend(urls)
+
+        class NoFiles:
+            async def signals(self, *_):
+                return []
+
+        files = worker(Store(), Host((200, b"User-agent: *\nCrawl-delay: 7\nSitemap: /map.xml\n")))
+        middleware = RobotsMiddleware(
+            from_mapping(),
+            files=files,
+            optout_files=NoFiles(),
+            scheduler=lambda: told,
+            announce=announce,
+            clock=lambda: 1_000.0,
+        )
+        for told.epoch in (0, 0, 1):
+            await middleware.process_request(Request("https://a.example/page"))
+        return told.delays, announced
+
+    assert asyncio.run(scenario()) == ([7.0, 7.0], ["https://a.example/map.xml"] * 2)

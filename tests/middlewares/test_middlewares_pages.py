@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from email.utils import formatdate
 
 import pytest
 
@@ -66,15 +67,19 @@ def test_retry_after_is_read_as_seconds_or_date_and_blocks_the_host(web, outcome
     found = outcomes(
         {
             "/seconds": web.reply(429, b"", [("Retry-After", "120")]),
-            "/date": web.reply(503, b"", [("Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT")]),
+            "/date": web.reply(503, b"", [("Retry-After", formatdate(time.time() + 90, usegmt=True))]),
+            "/past": web.reply(503, b"", [("Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT")]),
+            "/now": web.reply(429, b"", [("Retry-After", "0")]),
             "/nonsense": web.reply(503, b"", [("Retry-After", "soon")]),
         }
     )
     assert 0 < found["/seconds"]["not_before"] - time.time() <= 120
     assert found["/seconds"]["reason"] == "hold_rate_limited"
-    assert found["/date"]["not_before"] <= time.time()
-    assert found["/nonsense"]["not_before"] is None
-    assert found["/nonsense"]["host_wide"]
+    assert 60 < found["/date"]["not_before"] - time.time() <= 90
+    for nothing_ahead in ("/nonsense", "/past", "/now"):  # so the host is slowed down
+        assert found[nothing_ahead]["not_before"] is None
+        assert found[nothing_ahead]["host_wide"]
+        assert found[nothing_ahead]["reason"] == "http_error"
 
 
 def test_a_redirect_is_not_followed_but_handed_back_with_its_absolute_target(web, outcomes):
@@ -82,12 +87,14 @@ def test_a_redirect_is_not_followed_but_handed_back_with_its_absolute_target(web
         {
             "/moved": web.reply(301, b"", [("Location", "/new?x=1")]),
             "/found": web.reply(302, b"", [("Location", "//other.example/a")]),
+            "/raw": web.reply(302, b"", [("Location", "/caf\xe9")]),  # one byte, which is no UTF-8
             "/lost": web.reply(302, b""),
         }
     )
     assert found["/moved"]["target"] == f"http://127.0.0.2:{web.port}/new?x=1"
     assert found["/moved"]["permanent"] is True
     assert (found["/found"]["target"], found["/found"]["permanent"]) == ("http://other.example/a", False)
+    assert found["/raw"]["target"] == f"http://127.0.0.2:{web.port}/caf%E9"
     assert found["/lost"]["reason"] == "http_error"
     assert "/new?x=1" not in web.asked("http://127.0.0.2:1")
 

@@ -138,8 +138,16 @@ def test_crawl_delay_goes_to_the_frontier_up_to_the_cap_and_sitemaps_to_the_spid
     two = web.site("127.0.0.3", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 999"), "/a": web.reply()})
     report = crawl([f"{one}/a", f"{one}/b", f"{two}/a"], ROBOTS_MAX_DELAY_SECONDS=60)
     assert sorted(report["delays"]) == [[f"127.0.0.2:{web.port}", 5.0], [f"127.0.0.3:{web.port}", 60.0]]
-    assert [scope for scope, _, _ in report["blocks"]] == [scope for scope, _ in report["delays"]]
+    assert [scope for scope, _ in report["rests"]] == [scope for scope, _ in report["delays"]]
     assert report["sitemaps"] == [[one, [f"{one}/map.xml", "https://other.example/map.xml"]]]
+
+
+def test_a_crawl_delay_below_the_delay_of_this_worker_is_told_all_the_same(web, crawl):
+    """The crawl may go by a shorter delay than this worker was given (CRAWL_RULES=replace)."""
+    base = web.site("127.0.0.2", {"/robots.txt": web.reply(200, b"User-agent: *\nCrawl-delay: 3"), "/a": web.reply()})
+    report = crawl([f"{base}/a"], DOWNLOAD_DELAY=5)
+    assert report["delays"] == [[base.removeprefix("http://"), 3.0]]
+    assert "rests" not in report
 
 
 def test_a_robots_txt_that_asks_for_no_delay_takes_back_what_it_asked_for_before(web, crawl):

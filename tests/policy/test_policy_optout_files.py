@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.document import Signal
 from crawler.policy.decide import decide_body, decide_files
 from crawler.policy.opt_out_files import read_optional, read_required
-from crawler.policy.robots.answer import Answer, Reading
+from crawler.policy.robots.answer import Ages, Answer, Reading, judge
 from crawler.policy.signals import ai_txt, rsl, tdmrep, trust_txt
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import files_of
@@ -33,7 +33,9 @@ HTML = ((b"Content-Type", b"text/html; charset=utf-8"),)
     "answer, optional, required",
     [
         (Answer(200, b"datatrainingallowed=no"), Reading.RULES, Reading.RULES),
-        (Answer(200, b"x", HTML), Reading.NO_RULES, Reading.RULES),
+        (Answer(200, b"<p>x", HTML), Reading.NO_RULES, Reading.RULES),
+        (Answer(200, b"datatrainingallowed=no", HTML), Reading.RULES, Reading.RULES),  # of a server without its type
+        (Answer(200, b'[{"location": "/"}]', HTML), Reading.RULES, Reading.RULES),
         (Answer(200, b"\n <!DOCTYPE html><p>"), Reading.NO_RULES, Reading.RULES),
         *((Answer(status), Reading.NO_RULES, Reading.HOLD) for status in (400, 401, 403, 404, 410)),
         *((Answer(status), Reading.HOLD, Reading.HOLD) for status in (None, 302, 408, 429, 500, 503)),
@@ -79,6 +81,50 @@ def test_a_broken_tdm_file_is_unreadable():
     assert tdmrep.unreadable(b"[" * 100_000)
 
 
+@pytest.mark.parametrize("location", ["/page", "page", "https://a.example/page", "http://A.example", "*", ""])
+def test_a_location_counts_however_it_is_written(location):
+    assert says(tdmrep, json.dumps([{"location": location, "tdm-reservation": 1}])) == ["disallow"]
+    assert says(tdmrep, json.dumps([{"location": f"{location}/x", "tdm-reservation": 1}]), "/other") == []
+
+
+@pytest.mark.parametrize("value", ["1", '"1"', "1.0", "true"])
+def test_a_reservation_counts_however_json_writes_it_and_for_each_of_several_locations(value):
+    file = f'[{{"location": ["/a", "/page"], "tdm-reservation": {value}}}]'
+    assert says(tdmrep, file) == says(tdmrep, file, "/a") == ["disallow"]
+    assert says(tdmrep, file, "/b") == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_tdm_file_is_read_in_every_encoding_of_json(encoding):
+    assert says(tdmrep, RULES.encode(encoding), "/x") == ["disallow"]
+
+
+def test_a_file_of_which_not_all_is_kept_is_read_as_far_as_it_is_kept():
+    filler = [{"location": f"/{n}/{'x' * 90}", "tdm-reservation": 0} for n in range(5_000)]
+    reserved = json.dumps([*filler, {"location": "/", "tdm-reservation": 1}]).encode()
+    record = judge(Answer(200, reserved), 0.0, Ages(), None, read_optional(tdmrep.unreadable))
+    assert record.reading is Reading.HOLD, "what is stored has lost its reservation"
+    assert record.detail == "/.well-known/tdmrep.json is broken JSON, as far as it is read (512,000 bytes)"
+    trust = b"datatrainingallowed=no\n" + b"# filler\n" * 60_000
+    record = judge(Answer(200, trust), 0.0, Ages(), None, read_optional(trust_txt.DETECTOR.file.unreadable))
+    assert (record.reading, trust_txt.parse(record.body)) == (Reading.RULES, ["no"])
+
+
+@pytest.mark.parametrize(
+    "value, verdict",
+    [
+        ("1", "disallow"),
+        ("0, 1", "disallow"),
+        ("1; policy=x", "disallow"),
+        ("0,0", "allow"),
+        ("0, x", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_header_lines_that_a_proxy_has_joined_are_read_one_by_one(value, verdict):
+    assert [s.verdict for s in tdmrep.from_headers([(b"TDM-Reservation", value.encode())], CONTEXT)] == [verdict]
+
+
 def test_page_and_header_overrule_the_tdm_file():
     (reserved,) = tdmrep.from_file(tdmrep.parse(RULES.encode()), "/x", CONTEXT)
     assert decide_files([reserved], "strict").ok
@@ -119,6 +165,7 @@ def test_ai_txt_is_robots_syntax_about_training(body, verdicts):
         ("#datatrainingallowed=no", []),
         ("datatrainingallowed=nobody", []),
         ("", []),
+        ("datatrainingallowed=no\n".encode("utf-16"), ["disallow"]),
     ],
 )
 def test_trust_txt_answers_for_the_whole_host(body, verdicts):

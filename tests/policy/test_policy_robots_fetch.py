@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.policy.headers import retry_after_seconds
 from crawler.policy.robots.answer import LAST_GOOD_SECONDS, Ages, Answer, Reading, judge, load
 
 NOW = 1_000_000_000.0
@@ -61,6 +62,13 @@ def test_cache_control_shortens_the_time_but_never_lengthens_it(value, seconds):
 def test_retry_after_lengthens_the_time_until_the_next_try_up_to_a_day():
     for value, seconds in ((b"7200", 2 * HOUR), (b"60", HOUR), (b"99999999", DAY), (b"soon", HOUR)):
         assert record(Answer(503, b"", ((b"Retry-After", value),))).expires_at == NOW + seconds
+
+
+def test_a_date_to_come_back_is_counted_by_the_clock_that_wrote_it():
+    slow = ((b"Date", b"Sat, 08 Sep 2001 12:00:00 GMT"), (b"Retry-After", b"Sat, 08 Sep 2001 12:10:00 GMT"))
+    assert retry_after_seconds(slow, NOW) == 600.0
+    assert retry_after_seconds(slow[1:], NOW) == 0.0
+    assert retry_after_seconds(((b"Date", b"today"), slow[1]), NOW) == 0.0
 
 
 def test_the_last_good_copy_serves_for_thirty_days_and_then_no_more():

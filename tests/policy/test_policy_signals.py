@@ -37,7 +37,7 @@ def file(text: str, path: str = "/page", profile: str = "strict"):
     [
         *(
             (value, False)
-            for value in ("noai", "NOAI", "noimageai", "noml", "nofollow, noai", "noai,noimageai", "*: noai")
+            for value in ("noai", "NOAI", "noimageai", "noml", "nofollow, noai", "noai,noimageai", "*: noai", '"noai"')
         ),
         *(
             (value, False)
@@ -175,6 +175,10 @@ def test_every_listed_bot_is_found_by_its_name(name):
         ("Content-Signal: AI-Train = No\nUser-agent: x\nDisallow: /\n", False),
         ("User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: ai-train=no\n", False),
         ("User-agent: *\nContent-Signal: ai-input=no, search=no\n", True),
+        ("User-agent: *\nContent-Signal: search=yes; ai-train=no\n", False),
+        ("User-agent: *\nContent-Signal: search=yes ai-train=no\n", False),
+        ("User-agent: *\nContent-Signal: not-ai-train=no\n", True),
+        ("User-agent: *\nContent-Signal: /page\tai-train=no\nContent-Signal: / ai-train=yes\n", False),
         ("User-agent: other\nContent-Signal: ai-train=no\nAllow: /\n", True),
         ("User-agent: *\nContent-Signal: /private ai-train=no\nAllow: /\n", True),
         ("User-agent: *\nContent-Signal: /page ai-train=no\nContent-Signal: ai-train=yes\n", False),

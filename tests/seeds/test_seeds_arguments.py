@@ -274,3 +274,10 @@ def test_a_sitemap_adds_lists_first_and_pages_in_the_order_of_their_worth() -> N
 def test_priority_follows_the_site_and_the_date(days: float | None, priority: float | None, expected: int) -> None:
     lastmod = None if days is None else NOW - days * 86_400
     assert page_priority(SitemapEntry("https://a.org/", lastmod, priority), NOW) == expected
+
+
+def test_a_date_in_the_future_makes_no_page_due_at_each_look_at_the_sitemap() -> None:
+    """A page is due at once where its date is after the last visit (`Frontier.hasten`); this one would always be."""
+    entries = [SitemapEntry(f"https://a.org/{days}", NOW + days * 86_400) for days in (0, 0.5, 30, 30_000)]
+    found = sitemap_candidates(Sitemap("urlset", entries), nesting=0, now=NOW)
+    assert [candidate.lastmod for candidate in found] == [NOW, NOW + 43_200, None, None]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+import time
 from pathlib import Path
 
 import pytest
 import redis
 from redis import exceptions as errors
 
+from crawler.frontier.client import Frontier
 from crawler.server.client import Script, ServerClient, is_outage, shown
 from crawler.server.embedded import EmbeddedServer
+from crawler.server.errors import FrontierMisconfigured
 
 COUNT = Script.of("return redis.call('INCRBY', KEYS[1], ARGV[1])")
 
@@ -77,6 +81,30 @@ def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_pa
     assert said[1].startswith("the test's server is back after")
 
 
+def test_an_outage_is_told_once_however_many_calls_wait_for_its_end(redis_url: str, caplog) -> None:
+    """A full server answers what only reads, and refuses what writes."""
+
+    async def scenario() -> None:
+        client = ServerClient(redis_url, "the test's server")
+        limit = (await client.redis.info("memory"))["used_memory"] // 2
+        await client.redis.config_set("maxmemory", limit)
+        waiting = [asyncio.ensure_future(client.script(COUNT, f"n{n}", [1])) for n in range(5)]
+        while client._waiting < len(waiting):
+            await asyncio.sleep(0.01)
+        since = time.monotonic()
+        assert await client.patiently(lambda: client.redis.get("n0")) is None
+        assert client.answered_at < since, "the worker is not ready: nothing is leased"
+        await client.redis.config_set("maxmemory", 0)
+        assert await asyncio.gather(*waiting) == [1] * len(waiting)
+        assert client.answered_at > since
+        await client.close()
+
+    asyncio.run(scenario())
+    said = [record.getMessage() for record in caplog.records]
+    assert [" is away (command not allowed when used memory > 'maxmemory'" in line for line in said] == [True, False]
+    assert said[1].startswith("the test's server is back after")
+
+
 def test_a_connection_that_the_server_has_closed_is_made_anew_before_the_next_script(tmp_path: Path) -> None:
     async def never(_seconds: float) -> None:
         raise AssertionError("the server is not away")
@@ -128,3 +156,38 @@ def test_a_server_that_throws_keys_away_is_known_as_such(tmp_path: Path) -> None
 
 def test_an_address_is_shown_without_its_password() -> None:
     assert shown("rediss://user:secret@host:1/2") == "rediss://host:1/2"
+
+
+@pytest.mark.parametrize(
+    "rights, words",
+    [
+        ("~* +@all -info", "refuses what a crawl needs: User guest has no permissions to run the 'info' command"),
+        ("~* +@all -eval -evalsha", "refuses what a crawl needs: User guest has no permissions to run the 'evalsha'"),
+        ("~other* +@all", "refuses what a crawl needs: No permissions to access a key"),
+    ],
+)
+def test_a_user_without_the_rights_is_told_what_it_lacks(redis_url: str, rights: str, words: str) -> None:
+    async def scenario() -> None:
+        frontier = Frontier(redis_url.replace("unix://", "unix://guest:pw@"), "crawl")
+        try:
+            await frontier.open()
+            await frontier.counts()
+        finally:
+            await frontier.close()
+
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as owner:
+        owner.execute_command("ACL", "SETUSER", "guest", "on", ">pw", "&*", *rights.split())
+    with pytest.raises(FrontierMisconfigured, match=re.escape(words)) as caught:
+        asyncio.run(scenario())
+    assert "pw@" not in str(caught.value)
+
+
+def test_a_database_that_the_server_does_not_have_is_no_server_that_is_away(redis_url: str) -> None:
+    async def scenario() -> None:
+        frontier = Frontier(f"{redis_url}?db=99", "crawl")
+        await frontier.open()
+
+    with pytest.raises(
+        FrontierMisconfigured, match="answers, but refuses what a crawl needs: DB index is out of range"
+    ):
+        asyncio.run(scenario())

@@ -35,10 +35,15 @@ _SITEMAP_KEYS = frozenset({"sitemap", "site-map", "sitemaps"})
 _GLOBAL_KEYS = frozenset({"license"})
 _RECORD_KEYS = _GLOBAL_KEYS | {"crawl-delay", "request-rate", "content-signal", "content-usage"}
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLANKS = " \t\n\r\x0b\x0c\0\x85\xa0\u2028\u2029\u202f\u3000\ufeff" + "".join(
+    map(chr, (*range(0x2000, 0x2010), 0x2060))
+)
+_ORIGIN = re.compile(rb"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _PRODUCT_TOKEN = re.compile(rb"[A-Za-z_-]+")
 _RAW_NAME = re.compile(rb"[A-Za-z0-9_.-]+")
 _RATE = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})\s*([smhd]?)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"(?:\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})(?:e\d{1,3})?", re.ASCII | re.IGNORECASE)
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -164,7 +169,7 @@ def parse(body: bytes) -> RobotsFile:
     robots.closed = unreadable(body)
     robots.truncated = len(body) > MAX_BYTES
     if not robots.closed:
-        _Reader(robots).read(_text(_cut_at_line_end(body[:MAX_BYTES]) if robots.truncated else body))
+        _Reader(robots).read(utf8(_cut_at_line_end(body[:MAX_BYTES]) if robots.truncated else body))
     return robots
 
 
@@ -185,8 +190,8 @@ def unreadable(body: bytes) -> str:
     return ""
 
 
-def _text(body: bytes) -> bytes:
-    """UTF-8 without a byte-order mark, or what is left of one: no key begins with such a byte, whole or torn."""
+def utf8(body: bytes) -> bytes:
+    """A text file as UTF-8, without a byte-order mark or what is left of one: no key begins with such a byte."""
     if body.startswith(_UTF16_BOMS):
         body = body.decode("utf-16", "replace").encode()
     return body.lstrip(codecs.BOM_UTF8)
@@ -248,7 +253,7 @@ class _Reader:
         if value[:1] not in b"/*":
             if allow:
                 return  # not a path (section 2.2): an unclear permission permits nothing
-            value = b"/" + value  # an unclear prohibition still prohibits
+            value = _path(value)  # an unclear prohibition still prohibits
         self.group.rules.append(Rule(allow, value, line))
 
 
@@ -256,7 +261,7 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
     """(line number, lower-case key, value) of every line that has a key and a separator."""
     names: dict[bytes, str] = {}  # a file has many lines and few keys
     for number, whole in enumerate(_LINE_END.split(text), start=1):
-        line = whole[:MAX_LINE].split(b"#", 1)[0].strip()
+        line = _trimmed(whole[:MAX_LINE].split(b"#", 1)[0])
         if not line:
             continue
         key, colon, value = line.partition(b":")
@@ -268,7 +273,20 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
         name = names.get(key)
         if name is None:
             name = names[key] = b"-".join(key.replace(b"_", b" ").split()).lower().decode("ascii", "replace")
-        yield number, name, value.strip()
+        yield number, name, _trimmed(value)
+
+
+def _path(value: bytes) -> bytes:
+    """What a Disallow without a leading slash means. Of a whole URL its path; a whole host is usually another one."""
+    path = _ORIGIN.sub(b"", value)
+    return path if path.startswith(b"/") and path.strip(b"/*") else b"/" + value
+
+
+def _trimmed(raw: bytes) -> bytes:
+    """Without blanks around it, those included that nobody sees: they come with text that was copied from a page."""
+    if raw.isascii() and b"\0" not in raw:
+        return raw.strip()
+    return raw.decode("utf-8", "surrogateescape").strip(_BLANKS).encode("utf-8", "surrogateescape")
 
 
 def _decision(rule: Rule | None, label: str) -> RobotsDecision:
@@ -279,8 +297,7 @@ def _decision(rule: Rule | None, label: str) -> RobotsDecision:
 
 
 def _seconds(value: str) -> float | None:
-    try:
-        seconds = float(value.split(maxsplit=1)[0])
-    except (ValueError, IndexError):
-        return None
+    """The number that a value begins with; `10s` and `1,5` are a wish that was only typed badly."""
+    number = _NUMBER.match(value)
+    seconds = float(number[0].replace(",", ".")) if number else -1.0
     return seconds if 0 <= seconds < float("inf") else None

@@ -11,15 +11,20 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 from crawler.policy.signals.scoped import applicable
 
 NAME = "content-signal"
-VERSION = "1"
+VERSION = "2"
 
-_ITEM = re.compile(r"\s*ai-train\s*=\s*\"?(yes|no)\b", re.IGNORECASE)
+_YES = re.compile(r"\s*ai-train\s*=\s*\"?yes\b", re.IGNORECASE)
+_NO = re.compile(r"(?<![\w-])ai-train\s*=\s*\"?no\b", re.IGNORECASE)
 
 
 def verdict_of(value: str) -> str:
-    """The most restrictive `ai-train` of a value; unknown where it says nothing readable about training."""
-    answers = {match[1].lower() for item in value.split(",") if (match := _ITEM.match(item))}
-    return DISALLOW if "no" in answers else ALLOW if "yes" in answers else UNKNOWN
+    """The most restrictive `ai-train` of a value; unknown where it says nothing readable about training.
+
+    A refusal counts behind any separator (`search=yes; ai-train=no`), a permission only where the grammar has it.
+    """
+    if _NO.search(value):
+        return DISALLOW
+    return ALLOW if any(_YES.match(item) for item in value.split(",")) else UNKNOWN
 
 
 def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]:

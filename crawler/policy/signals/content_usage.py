@@ -16,7 +16,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 from crawler.policy.signals.scoped import applicable
 
 NAME = "content-usage"
-VERSION = "1"
+VERSION = "2"
 
 _TRAINING = ("train-genai", "train-ai")
 _PARENT = "bots"

@@ -45,9 +45,9 @@ def _read(part: str, bot: str) -> Iterator[Directive]:
     if colon and name.strip().lower() in _VALUED:
         yield Directive(name.strip().lower(), argument.strip(), bot)
         return
-    for word in _SPLIT.split(part.strip().lower()):
-        if word:
-            yield Directive(word, "", bot)
+    for word in _SPLIT.split(part.lower()):
+        if name := word.strip("\"'"):
+            yield Directive(name, "", bot)
 
 
 def _join_dates(parts: list[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from crawler.policy.signals.directives import Directive, parse_directives
 from crawler.policy.signals.x_robots_tag import is_past, verdict_of
 
 NAME = "meta-robots"
-VERSION = "1"
+VERSION = "2"
 
 _BOT_NAME = re.compile(r"(?:bot|robots?|crawler|spider)\Z")
 

@@ -15,8 +15,8 @@ def applicable(records: Iterable[Record], path: str) -> list[str]:
     """
     by_path: dict[str, list[str]] = {}
     for record in records:
-        head, _, rest = record.value.partition(" ")
-        scope, value = (head, rest.strip()) if head.startswith("/") else ("/", record.value)
+        head, *rest = record.value.split(maxsplit=1)  # at blanks and tabs
+        scope, value = (head, "".join(rest)) if head.startswith("/") else ("/", record.value)
         by_path.setdefault(scope, []).append(value)
     scopes = list(by_path)
     rules = RuleSet(Rule(True, scope.encode(), number) for number, scope in enumerate(scopes))

@@ -7,6 +7,7 @@ as good as absent, and absence never resets what another carrier said.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,15 +17,16 @@ from crawler.policy.robots.match import Rule, RuleSet, normalize
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Metas, OptOutFile, signal
 
 NAME = "tdmrep"
-VERSION = "1"
+VERSION = "2"
 
+_ORIGIN = re.compile(r"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _VERDICTS = {"1": DISALLOW, "0": ALLOW}
 _PRECEDENCE = ("meta", "header", "well-known")
 
 
 def from_headers(headers: Headers, _context: Context) -> list[Signal]:
     """Each tdm-reservation header line."""
-    return [_signal("header", value) for value in values_of(headers, b"tdm-reservation")]
+    return [_signal("header", value, _in_list(value)) for value in values_of(headers, b"tdm-reservation")]
 
 
 def from_metas(metas: Metas, _context: Context) -> list[Signal]:
@@ -42,8 +44,14 @@ def resolve(signals: Iterable[Signal]) -> Signal | None:
     return None
 
 
-def _signal(carrier: str, value: str) -> Signal:
-    return signal(NAME, carrier, value, _VERDICTS.get(value.strip(), UNKNOWN))
+def _signal(carrier: str, value: str, stated: str | None = None) -> Signal:
+    return signal(NAME, carrier, value, _VERDICTS.get((value if stated is None else stated).strip(), UNKNOWN))
+
+
+def _in_list(value: str) -> str:
+    """What a header says whose lines a proxy has joined (RFC 9110 section 5.3), parameters left out."""
+    stated = {item.partition(";")[0].strip() for item in value.split(",")}
+    return "1" if "1" in stated else "0" if stated == {"0"} else ""
 
 
 def unreadable(body: bytes) -> str:
@@ -55,10 +63,23 @@ def parse(body: bytes) -> list[tuple[RuleSet, str]]:
     """(location, reservation) in the order of the file."""
     found = []
     for rule in _rules(body) or []:
-        if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-            pattern = RuleSet([Rule(True, rule["location"].encode("utf-8", "replace"), 0)])
-            found.append((pattern, str(rule.get("tdm-reservation", ""))))
+        location = rule.get("location") if isinstance(rule, dict) else None
+        paths = [_path(one) for one in (location if isinstance(location, list) else [location]) if isinstance(one, str)]
+        if paths:
+            pattern = RuleSet(Rule(True, path.encode("utf-8", "replace"), 0) for path in paths)
+            found.append((pattern, _stated(rule.get("tdm-reservation", ""))))
     return found
+
+
+def _stated(value: Any) -> str:
+    """0 and 1 however JSON writes them: as numbers, truth values or text."""
+    return str(int(value)) if isinstance(value, int | float) and value in {0, 1} else str(value)
+
+
+def _path(location: str) -> str:
+    """The path that a location means, also where it is written as a whole URL or without its slash."""
+    path = _ORIGIN.sub("", location)
+    return path if path.startswith(("/", "*")) else f"/{path}"
 
 
 def from_file(parsed: list[tuple[RuleSet, str]], path: str, _context: Context) -> list[Signal]:
@@ -69,11 +90,11 @@ def from_file(parsed: list[tuple[RuleSet, str]], path: str, _context: Context) -
 
 def _rules(body: bytes) -> list[Any] | None:
     """The rules of the file; empty where it is no JSON array or object, None where it is a broken one."""
-    text = body.removeprefix(b"\xef\xbb\xbf").strip()
-    if not text.startswith((b"[", b"{")):
+    encoding = json.detect_encoding(body)
+    if not body.decode(encoding, "replace").lstrip("\ufeff \t\r\n").startswith(("[", "{")):
         return []
     try:
-        content = json.loads(text)
+        content = json.loads(body.decode(encoding).lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, list) else [content]

@@ -9,14 +9,14 @@ from crawler.policy.robots import parse as robots
 from crawler.policy.signals.base import ALLOW, DISALLOW, Context, Detector, OptOutFile, signal
 
 NAME = "trust.txt"
-VERSION = "1"
+VERSION = "2"
 
 _LINE = re.compile(rb"^[ \t]*datatrainingallowed[ \t]*=[ \t]*(yes|no)\b", re.IGNORECASE | re.MULTILINE)
 
 
 def parse(body: bytes) -> list[str]:
     """Every answer in the file, "yes" or "no"."""
-    lines = b"\n".join(body.removeprefix(b"\xef\xbb\xbf").splitlines())
+    lines = b"\n".join(robots.utf8(body).splitlines())
     return [match[1].decode().lower() for match in _LINE.finditer(lines)]
 
 

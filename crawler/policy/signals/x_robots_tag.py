@@ -9,7 +9,7 @@ from crawler.policy.signals.base import AI_DIRECTIVES, UNKNOWN, Context, Detecto
 from crawler.policy.signals.directives import Directive, parse_directives
 
 NAME = "x-robots-tag"
-VERSION = "1"
+VERSION = "2"
 
 
 def from_headers(headers: Headers, context: Context) -> list[Signal]:

@@ -134,6 +134,13 @@ def test_a_domain_is_surveyed_without_fetching_a_page(web, scrapy):
     assert third["signals"][0]["value"] == "search=yes, ai-train=no" and len(third["files"]) == 4
 
 
+def test_a_host_whose_file_reserves_everything_is_no_yes_although_a_page_might_lift_it(web, scrapy):
+    done = scrapy("optout", "--json", "--domain", web.url("tdmrep-overruled", ""))
+    (survey,) = done.json["surveys"]
+    assert (done.code, survey["answer"], survey["reason"]) == (1, "no", "optout")
+    assert survey["because"][0].startswith("text and data mining is reserved (TDMRep)")
+
+
 def test_a_survey_is_readable(web, scrapy):
     done = scrapy("optout", "--domain", web.url("gptbot", ""))
     assert "may not fetch /  AI training bot" in " ".join(done.out.split("\n")) and done.code == 1
