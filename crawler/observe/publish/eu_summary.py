@@ -122,7 +122,7 @@ def _general(found: Provenance) -> Iterator[Section]:
         Field("Latest date of data acquisition/collection in this corpus", _month(summary.last_crawled_at)),
         *_unknown("Latest date of data acquisition/collection for model training"),
         Field("Linguistic characteristics", _counts(summary.languages, "language", "documents")),
-        Field("Other relevant characteristics", _counts(summary.licences, "licence", "documents")),
+        Field("Other relevant characteristics", _licences(found)),
     ]
     yield Section("1.3", "Modalities, overall training data size and other characteristics", fields)
 
@@ -242,6 +242,11 @@ def _content(found: Provenance) -> str:
         f"main text of {summary.kept:,} web pages of {len(found.domains):,} domains, "
         f"{_counts(summary.languages, 'language', 'documents')}"
     )
+
+
+def _licences(found: Provenance) -> str:
+    named = _counts(found.summary.licences, "licence", "documents")
+    return f"{named}; {found.unlicensed:,} without one" if found.summary.licences and found.unlicensed else named
 
 
 def _counts(counts: dict[str, int], one: str, unit: str) -> str:
