@@ -183,7 +183,7 @@ def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset 
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
     cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
-    removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
+    removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
 
 
@@ -335,6 +335,12 @@ def _parsed(place: Place, line: bytes, number: int) -> WishLine | PageLine:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         pass
     raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is no withdrawal; restore the file from a copy")
+
+
+def _drafts(place: Place) -> list[str]:
+    """What a report that was killed left of its files: they quote from records as the files do."""
+    begun = tuple(f".{name}." for name in DERIVED)
+    return [name for name in place.listing("") if name.startswith(begun) and name.endswith(".tmp")]
 
 
 def _replaced(place: Place) -> list[str]:

@@ -44,3 +44,10 @@ def test_a_journal_may_end_within_a_frame_because_its_worker_is_still_writing(tm
     journal = tmp_path / "a.jsonl.zst.part"
     journal.write_bytes(sealed.read_bytes() + sealed.read_bytes()[:-9])
     assert len(list(read_lines(journal))) >= 3
+
+
+def test_a_small_file_that_could_not_be_written_leaves_nothing_beside_it(tmp_path):
+    (tmp_path / "stats.json" / "in the way").mkdir(parents=True)
+    with pytest.raises(StorageError):
+        Place(str(tmp_path)).put("stats.json", b"{}")
+    assert [path.name for path in tmp_path.iterdir()] == ["stats.json"]
