@@ -248,9 +248,8 @@ def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder
     tagged, kept = sum(range(1, 26, 2)), sum(range(1, 26))
     front = yaml.safe_load(dataset_card.card(found).split("---\n")[1])
     assert front["license_name"] == "per-record"
-    assert f"{tagged} documents have the tag of the allowlist, 0 one that the page itself names, {kept - tagged} none" in (
-        dataset_card.card(found)
-    )
+    said = f"{tagged} documents have the tag of the allowlist, 0 one that the page itself names, {kept - tagged} none."
+    assert said in dataset_card.card(found)
     named, rest = croissant.metadata(found)["license"]
     assert named == "CC-BY-4.0" and rest.startswith(f"none recorded for {kept - tagged} of {kept} documents")
     assert value(summary, "1.3", "Other") == f"CC-BY-4.0 {tagged} documents; {kept - tagged} without one"

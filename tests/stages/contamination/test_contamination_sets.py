@@ -49,7 +49,7 @@ def test_a_compressed_set_is_read_to_its_end_or_is_an_error(tmp_path):
     path.write_bytes(2 * zstandard.compress(RECORD + b"\n"))  # two frames
     assert len(list(examples(EvalSet("a", (path,), ())))) == 2
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(EvalSetError, match="a.jsonl.zst"):
+    with pytest.raises(EvalSetError, match=r"a\.jsonl\.zst"):
         list(examples(EvalSet("a", (path,), ())))
 
 
