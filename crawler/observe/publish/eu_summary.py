@@ -208,17 +208,23 @@ def _stopped(found: Provenance) -> str:
         return "nothing was fetched, so nothing was stopped before it was fetched"
     if found.sources.subset_of:
         return f"not recorded in a subset; the corpus whose manifest has SHA-256 {found.sources.subset_of} says it"
+    elsewhere = f"what crawls stopped whose archives were replayed is {NOT_RECORDED} in these archives"
+    if not found.sources.has_fetched:
+        return elsewhere
     counts = {
         "by robots.txt": found.rejected("robots_disallowed"),
         "by an opt-out": found.rejected("optout"),
         f"by a denial ({denials()})": found.rejected("access_denied"),
         "held because a control file could not be read": found.rejected("hold_robots_unreachable", "hold_control_file"),
     }
-    return ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+    said = ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+    return f"{said}; {elsewhere}" if found.sources.replayed else said
 
 
 def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
+    if found.sources.replayed:
+        elsewhere += f"; those from crawls whose archives were replayed are {NOT_RECORDED} in these archives"
     if not found.withdrawals:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule
