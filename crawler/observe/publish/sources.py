@@ -77,7 +77,8 @@ class Sources:
 
     crawled: fetched by runs of this corpus, or by a crawl of this software whose archive was replayed (`replayed` of
     them). datasets: taken from archives of others. rules: the distinct policy facts of what fetched. judged: those of
-    the replays. has_fetched: runs of this corpus have. subset_of: SHA-256 of the manifest that this corpus was selected from; empty where it was not.
+    the replays. has_crawled: something was fetched for this corpus; has_fetched: by runs of its own. subset_of: SHA-256
+    of the manifest that this corpus was selected from; empty where it was not.
     """
 
     crawled: Part
