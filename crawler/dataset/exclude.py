@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
@@ -17,11 +18,12 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from crawler.dataset.rewrite import Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Rewritten, check_alone, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
@@ -34,6 +36,8 @@ DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "cro
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
 NOT_GIVEN = "not given"
 """Who asked for a withdrawal, where nobody said it."""
+WRITER = ".withdrawal"
+"""Whose lock a withdrawal holds: of no worker, so a rewrite does not ask for it."""
 _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 
 
@@ -175,9 +179,20 @@ def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset 
 
     `operation` names it in the lineage.
 
-    Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
+    Raises: StorageError while a worker or another withdrawal is at work (then nothing is written down, either), on a
+    damaged file or a failing disk.
     """
     finish_dead_writers(place)
+    with ExitStack() as stack:
+        lock = lock_of(place, WRITER)  # of two at once the second would write over the lines of the first
+        if not lock.acquire():
+            raise StorageError(f"{place.url}: another withdrawal is at work; try again when it has ended")
+        stack.callback(lock.release)
+        check_alone(place)
+        return _withdraw(place, wish, now, operation)
+
+
+def _withdraw(place: Place, wish: Wish, now: float, operation: str) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
