@@ -6,6 +6,7 @@ It is no `ScrapyCommand` when the program runs: Scrapy takes every such class it
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from abc import abstractmethod
@@ -88,7 +89,9 @@ class ProjectCommand(Base):
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """`work`, with what goes wrong told in sentences."""
+        """`work`, with what goes wrong told in sentences. Pages are in any script, so the answer is UTF-8 anywhere."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")
         try:
             with interruptible():
                 self.work(args, opts)

@@ -1,4 +1,4 @@
-"""What `substrings` and `contaminated` have in common: the options of a rewrite, and its report."""
+"""What the operations that make a new version have in common: the options of a rewrite, and its report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 from scrapy.exceptions import UsageError
 
+from crawler.dataset.beside import outdated
 from crawler.dataset.rewrite import Rewritten
+from crawler.storage.files.place import Place
 
 
 def declare_rewrite(parser: argparse.ArgumentParser) -> None:
@@ -38,3 +40,8 @@ def show(report: dict[str, Any], done: Rewritten | None, lines: Iterator[str], *
             f"version {done.version}: {done.changed:,} documents changed, {done.rejected:,} rejected, "
             f"{done.files:,} new files\n"
         )
+
+
+def tell_outdated(place: Place) -> None:
+    """Say on standard error which descriptions in the corpus are of the version before. Raises: StorageError."""
+    sys.stderr.writelines(f"{line}\n" for line in outdated(place))

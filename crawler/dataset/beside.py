@@ -5,11 +5,12 @@ A reader who takes `shards/*.jsonl.zst` takes them all, so a file that nobody li
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from crawler.storage.archive.cdxj import is_archive
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
-from crawler.storage.files.place import FOLDERS, Place
+from crawler.storage.files.place import FOLDERS, SHARDS, Place
 from crawler.storage.types import Manifest
 
 _READ = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
@@ -70,6 +71,29 @@ def notes_beside(found: Beside) -> list[str]:
         f"{len(growing):,} file(s) of workers that died are not finished, {growing[0]} for one, and not counted: "
         "the next crawl into this folder finishes them, --fix does it now"
     ]
+
+
+def outdated(place: Place) -> Iterator[str]:
+    """A sentence on the published documents and one on the report, where they describe other shards than these.
+
+    Raises: StorageError where there is no corpus, or a description is not JSON.
+    """
+    shards = [entry for entry in place.manifest()["files"] if entry["kind"] == SHARDS]
+    published, report = place.load_json("croissant.json"), place.load_json("stats.json")
+    if isinstance(published, dict):
+        named = {(file.get("contentUrl"), file.get("sha256")) for file in published.get("distribution", [])}
+        if named != {(entry["path"], entry["sha256"]) for entry in shards}:
+            yield (
+                "eu_summary.*, croissant.json and README.md describe an older state of the corpus: "
+                f"`scrapy report --eu {place.url}` writes them again"
+            )
+    if isinstance(report, dict):
+        counts = (sum(entry["documents"] for entry in shards), sum(entry.get("words", 0) for entry in shards))
+        if (report.get("kept"), report.get("words")) != counts:
+            yield (
+                "report.html and stats.json describe an older state of the corpus: "
+                f"`scrapy report --html {place.url}` writes them again"
+            )
 
 
 def _is_read(name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
@@ -17,11 +18,12 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from crawler.dataset.rewrite import Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Rewritten, check_alone, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
@@ -34,6 +36,8 @@ DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "cro
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
 NOT_GIVEN = "not given"
 """Who asked for a withdrawal, where nobody said it."""
+WRITER = ".withdrawal"
+"""Whose lock a withdrawal holds: of no worker, so a rewrite does not ask for it."""
 _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 
 
@@ -175,15 +179,26 @@ def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset 
 
     `operation` names it in the lineage.
 
-    Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
+    Raises: StorageError while a worker or another withdrawal is at work (then nothing is written down, either), on a
+    damaged file or a failing disk.
     """
     finish_dead_writers(place)
+    with ExitStack() as stack:
+        lock = lock_of(place, WRITER)  # of two at once the second would write over the lines of the first
+        if not lock.acquire():
+            raise StorageError(f"{place.url}: another withdrawal is at work; try again when it has ended")
+        stack.callback(lock.release)
+        check_alone(place)
+        return _withdraw(place, wish, now, operation)
+
+
+def _withdraw(place: Place, wish: Wish, now: float, operation: str) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
     cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
-    removed = [name for name in (*DERIVED, *_replaced(place)) if place.remove(name)]
+    removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
 
 
@@ -335,6 +350,12 @@ def _parsed(place: Place, line: bytes, number: int) -> WishLine | PageLine:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         pass
     raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is no withdrawal; restore the file from a copy")
+
+
+def _drafts(place: Place) -> list[str]:
+    """What a report that was killed left of its files: they quote from records as the files do."""
+    begun = tuple(f".{name}." for name in DERIVED)
+    return [name for name in place.listing("") if name.startswith(begun) and name.endswith(".tmp")]
 
 
 def _replaced(place: Place) -> list[str]:

@@ -38,7 +38,8 @@ class Repaired:
 def repair(place: Place) -> Repaired:
     """Make manifest and ledgers whole again; safe to repeat, and changes no shard, archive or rejected file.
 
-    Raises: StorageError where this is no corpus, a worker is alive, or a version's lineage is lost with its ledger.
+    Raises: StorageError where this is no corpus or one of another format, a worker is alive, or a version's lineage is
+    lost with its ledger.
     """
     if place.remote:
         raise StorageError(f"{place.url}: repair reads every file, so it needs the corpus on a local disk")
@@ -65,6 +66,9 @@ def _manifest(place: Place) -> Manifest | None:
         content = place.load_json(MANIFEST)
     except StorageError:
         return None
+    named = content.get("format") if isinstance(content, dict) else None
+    if isinstance(named, str) and named != FORMAT and named.startswith(f"{FORMAT.partition('/')[0]}/"):
+        place.manifest()  # it is another version's, and raises: not broken, and not ours to write again
     sound = isinstance(content, dict) and content.get("format") == FORMAT
     return cast("Manifest", content) if sound and _is_ledger(content) else None
 

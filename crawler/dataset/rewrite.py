@@ -115,6 +115,12 @@ def rewrite(
         return job.result()
 
 
+def check_alone(place: Place) -> None:
+    """Raises: StorageError where a rewrite could not begin now, because a worker or another rewrite is at work."""
+    with ExitStack() as stack:
+        _alone(place, stack)
+
+
 def _begin(place: Place, decide: Decide, stack: ExitStack) -> _Job:
     """Take every lock that a rewrite needs, until `stack` closes, and remove what crashed ones left."""
     _alone(place, stack)

@@ -6,12 +6,17 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 from __future__ import annotations
 
 import re
+import shutil
 import typing
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from crawler.dataset.exclude import covers
+from crawler.dataset.export import withdrawn
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
@@ -36,7 +41,10 @@ _OPERATOR = re.compile(r"\(|not |\w+ ?->|\w+ (?:not )?(?:in|like|is|between)\b",
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One `--where` condition: a field of the record, how it is compared, with what (`condition_of` checks it)."""
+    """One `--where` condition: a field of the record, how it is compared, with what (`condition_of` checks it).
+
+    A list has a value where one of its items is that value.
+    """
 
     name: str
     test: str
@@ -49,10 +57,15 @@ class Condition:
             return self.test == "!="
         if isinstance(found, bool):
             found = str(found).lower()
+        elif isinstance(found, list):
+            return (self.value in found) is (self.test == "=")
         left, right = (found, float(self.value)) if isinstance(found, (int, float)) else (str(found), self.value)
         return bool(_COMPARE[self.test](left, right))
 
 
+_HINTS = typing.get_type_hints(Document)
+_LISTS = {name for name in RECORD_FIELDS if _HINTS[name] == list[str]}
+_OBJECTS = {name for name in RECORD_FIELDS if typing.get_origin(_HINTS[name]) in {list, dict}} - _LISTS
 _COMPARE: dict[str, Any] = {
     "=": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -65,7 +78,7 @@ _COMPARE: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is wanted; empty means any. `conditions` must all hold.
+    """What is wanted; empty means any. `conditions` must all hold. domains: with their subdomains.
 
     sql: an expression over the columns of `documents` (docs/datasets.md); `chosen` are the records for which it holds
     (`chosen_by`), None without one.
@@ -84,7 +97,7 @@ class Selection:
         return (
             (not self.languages or record.get("language") in self.languages)
             and (not self.licences or record.get("license_tag") in self.licences)
-            and (not self.domains or record.get("domain") in self.domains)
+            and (not self.domains or record.get("domain") in self.domains or covers(self.domains, record["url"]))
             and (self.min_quality is None or (record.get("quality_score") or 0.0) >= self.min_quality)
             and all(condition.holds(record) for condition in self.conditions)
             and (self.chosen is None or identity(record) in self.chosen)
@@ -145,6 +158,10 @@ def condition_of(text: str) -> Condition:
         if found:
             if name not in RECORD_FIELDS:
                 raise ValueError(f"--where {text!r}: {name!r} is no field of the record (docs/record.md)")
+            if name in _OBJECTS:
+                raise ValueError(f"--where {text!r}: {name} holds objects, which --sql can ask (docs/datasets.md)")
+            if name in _LISTS and test not in {"=", "!="}:
+                raise ValueError(f"--where {text!r}: {name} is a list; compare it by = or !=, with one item of it")
             if _is_number(name) and not _reads_as_number(value):
                 raise ValueError(f"--where {text!r}: {name} holds numbers; expected one instead of {value!r}")
             return Condition(name, test, value)
@@ -158,8 +175,7 @@ def _reads_as_sql(text: str) -> bool:
 
 
 def _is_number(name: str) -> bool:
-    hint = typing.get_type_hints(Document)[name]
-    return not {int, float}.isdisjoint(typing.get_args(hint) or (hint,))
+    return not {int, float}.isdisjoint(typing.get_args(_HINTS[name]) or (_HINTS[name],))
 
 
 def _reads_as_number(value: str) -> bool:
@@ -183,23 +199,32 @@ def select(
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
     Of a page that was fetched several times the latest record counts, unless `all_versions` asks for older ones, too.
-    Raises: StorageError where the target is in use or the source is damaged.
+    What `withdrawals.jsonl` of the source names is left out.
+    Raises: StorageError where the target is in use, the source is damaged, or no record is wanted: then nothing is
+    written. What fails later leaves nothing in a local folder, either.
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
     manifest_sha256 = manifest_hash(source)
     files = read_files(source)
-    target.claim()
-    ledger = Ledger(target, WRITER)
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
-    if files:
+    is_withdrawn = withdrawn(source)
+    lines = _wanted((record for record in records if not is_withdrawn(record)), selection, counts)
+    first = next(lines, None)
+    if first is None:
+        raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
+    with ExitStack() as stack:
+        stack.callback(_take_back, target, existed=target.root.exists())
+        target.claim()
+        ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)
-        for number, line in enumerate(_wanted(records, selection, counts), start=1):
+        for number, line in enumerate(chain([first], lines), start=1):
             shards.add(line)
             if number % COMMIT_EVERY == 0:
                 shards.commit()
         shards.seal()
+        stack.pop_all()
     run = _run(source, selection, counts, manifest_sha256, now)
     ledger.runs = [*source.manifest()["runs"], run]
     ledger.save()
@@ -207,6 +232,14 @@ def select(
     register(source, live=True)
     register(target, sources={manifest_sha256: source.url})
     return run
+
+
+def _take_back(target: Place, *, existed: bool) -> None:
+    """Remove what a selection that failed left in a folder on this machine."""
+    if target.remote:
+        return
+    for path in target.root.iterdir() if existed else [target.root]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:

@@ -90,3 +90,14 @@ def test_why_there_are_no_bytes_is_said(scrapy, corpus, rejected):
 def test_no_corpus_is_said(scrapy, tmp_path):
     done = scrapy("dataset", "page", "nowhere", "https://example.org/")
     assert (done.code, done.err) == (1, "error: nowhere: no manifest.json; expected the CORPUS_DIR of a crawl\n")
+
+
+def test_a_record_in_any_script_is_printed_where_the_locale_has_no_letters_for_it(corpus):
+    made = corpus.opened("w2")
+    made.keep(record_of(document(80, title="日本語 😀")))
+    made.close()
+    command = [sys.executable, "-m", "scrapy", "dataset", "page", str(corpus.path), "https://example.org/80"]
+    environment = {**process_environment(), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert orjson.loads(done.stdout)["title"] == "日本語 😀"

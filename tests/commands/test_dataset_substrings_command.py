@@ -39,6 +39,22 @@ def test_substrings_reports_and_then_removes_on_request(shelf, prose):
     assert dataset("verify", shelf.path).returncode == 0
 
 
+def test_descriptions_of_the_version_before_are_named_until_they_are_made_again(shelf, prose):
+    shelf.fill(*(f"{prose(160, 10 + n)} {prose(60, 1)}" for n in range(3)))
+    for option in ("--eu", "--html"):
+        assert scrapy("report", option, shelf.path).returncode == 0
+    assert "older state" not in dataset("verify", shelf.path).stdout
+    removed = dataset("substrings", "--remove", "--json", shelf.path)
+    assert json.loads(removed.stdout)["rewritten"]["changed"] == 2
+    published, report = removed.stderr.splitlines()
+    assert published.startswith("eu_summary.*, croissant.json and README.md describe an older state of the corpus: ")
+    assert report.startswith("report.html and stats.json describe an older state of the corpus: ")
+    assert {published, report} < set(dataset("verify", shelf.path).stdout.splitlines())
+    for line in (published, report):
+        assert scrapy(*line.split("`")[1].split()[1:]).returncode == 0
+    assert "older state" not in dataset("verify", shelf.path).stdout
+
+
 def test_contaminated_reports_and_then_removes_on_request(shelf, prose, quiz):
     shelf.fill(prose(200, 2), f"{prose(50, 3)} {prose(30, 1)} {prose(50, 4)}")
     listed = dataset("contaminated", "--eval", quiz, shelf.path)

@@ -122,8 +122,10 @@ def test_a_withdrawal_that_was_cut_off_is_finished_although_nothing_is_left_of_t
 
 def test_a_selection_of_nothing_is_no_success(scrapy, corpus):
     done = scrapy("dataset", "select", "--domain", "exmaple.org", "--out", "subset", "corpus")
-    assert (done.code, done.out) == (1, "0 of 6 documents are in subset\n")
-    assert "no document meets every condition" in done.err
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: no document of 6 meets every condition; nothing was written\n"
+    assert not (corpus.path.parent / "subset").exists()
+    assert not list((corpus.path / "registry").glob("derived/*"))
 
 
 @pytest.mark.parametrize("content", ["", '{"text": ""}\n'])

@@ -77,6 +77,12 @@ def gates(folder, text):
     return "report", "--check", "gates.yaml", "corpus"
 
 
+def test_a_gate_that_a_second_one_would_hide_is_a_wrong_call(scrapy, corpus, tmp_path):
+    done = scrapy(*gates(tmp_path, "whole: {kept: {min: 50}}\nwhole: {kept: {min: 1}}\n"))
+    assert (done.code, done.out) == (2, "")
+    assert "'whole' stands there twice" in done.err and "line 2" in done.err
+
+
 def test_gates_that_hold_exit_with_0(scrapy, corpus, tmp_path):
     done = scrapy(*gates(tmp_path, "whole: {uniqueness: {min: 1}, kept: {min: 6, max: 6}}\nday: {kept: {min: 1}}\n"))
     assert (done.code, done.out, done.err) == (0, "3 gates hold for corpus\n", "")

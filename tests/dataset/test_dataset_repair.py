@@ -152,3 +152,11 @@ def test_a_folder_that_is_no_corpus_stays_as_it_is(tmp_path):
     with pytest.raises(StorageError, match="expected the CORPUS_DIR of a crawl"):
         repair(Place(str(tmp_path)))
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_manifest_of_another_version_of_the_project_is_not_written_over(corpus):
+    newer = manifest(corpus).replace(b"crawler-corpus/1", b"crawler-corpus/2")
+    (corpus.path / "manifest.json").write_bytes(newer)
+    with pytest.raises(StorageError, match="use the version of the project that wrote it"):
+        repair(Place(str(corpus.path)))
+    assert manifest(corpus) == newer

@@ -11,6 +11,7 @@ from crawler.dataset.query import QueryError
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.select import Selection, chosen_by, condition_of, select
 from crawler.dataset.verify import verify
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support.process import scrapy
@@ -95,6 +96,55 @@ def test_a_subset_has_the_records_as_they_are_and_says_where_they_come_from(corp
     listed = orjson.loads((tmp_path / "subset" / "manifest.json").read_bytes())["runs"][-1]
     assert listed == run and run["selected_from"]["manifest_sha256"] == source
     assert (run["selected_from"]["read"], run["selected_from"]["selected"]) == (12, 2)
+
+
+def test_a_list_has_a_value_where_one_of_its_items_is_that_value():
+    record = {"code_languages": ["python", "sql"], "pii_entity_types": []}
+    assert condition_of("code_languages=sql").holds(record)
+    assert not condition_of("code_languages!=sql").holds(record)
+    assert not condition_of("pii_entity_types=IBAN_CODE").holds(record)
+    assert condition_of("pii_entity_types!=IBAN_CODE").holds(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("quality_signals=prose", "quality_signals holds objects, which --sql can ask"),
+        ("optout_signals=tdmrep", "optout_signals holds objects, which --sql can ask"),
+        ("redirects>=2", "redirects is a list; compare it by = or !="),
+    ],
+)
+def test_a_condition_that_could_never_hold_says_so(text, said):
+    with pytest.raises(ValueError, match=said):
+        condition_of(text)
+
+
+def test_a_domain_brings_its_subdomains_and_a_subdomain_is_one_of_them():
+    record = {"url": "http://docs.cedar.example/1", "domain": "cedar.example"}
+    wanted = [Selection(domains=frozenset({name})).wants(record) for name in ("cedar.example", "docs.cedar.example")]
+    assert wanted == [True, True]
+    assert not Selection(domains=frozenset({"www.cedar.example"})).wants(record)
+
+
+def test_what_a_withdrawal_names_is_in_no_subset_although_it_was_cut_off(corpus, tmp_path):
+    going = {"kind": "withdrawal", "number": 1, "time": "2027-01-01T00:00:00Z", "refused": ["cedar.example"]}
+    (corpus.path / "withdrawals.jsonl").write_bytes(orjson.dumps(going) + b"\n")
+    target = Place(str(tmp_path / "subset"))
+    select(corpus.place, target, Selection(), max_bytes=1_000_000, now=1.8e9)
+    records = [r for entry in read_files(target) for r in read_records(target, entry["path"])]
+    assert records == [r for r in corpus.records() if r["domain"] != "cedar.example"]
+    assert 0 < len(records) < len(corpus.records())
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_selection_that_fails_leaves_no_folder_that_looks_like_a_corpus(corpus, tmp_path, exists):
+    shard = max((corpus.path / "shards").glob("*.zst"))
+    shard.write_bytes(shard.read_bytes()[:-9])
+    if exists:
+        (tmp_path / "subset").mkdir()
+    with pytest.raises(StorageError, match=f"{shard}: cannot be read to its end"):
+        select(corpus.place, Place(str(tmp_path / "subset")), Selection(), max_bytes=2_000, now=1.8e9)
+    assert (tmp_path / "subset").exists() == exists and not list(tmp_path.glob("subset/*"))
 
 
 def test_the_same_selection_gives_the_same_bytes(corpus, tmp_path):

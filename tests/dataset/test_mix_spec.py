@@ -106,6 +106,12 @@ def test_what_is_wrong_is_said_with_file_and_key(tmp_path, content, said):
         load(path)
 
 
+def test_a_key_that_stands_there_twice_is_an_error_because_one_of_them_would_be_lost(tmp_path):
+    (tmp_path / "spec.yaml").write_text("tokens: 10\nsources:\n  a: {corpus: one}\n  a: {corpus: two}\n")
+    with pytest.raises(SpecError, match=r"(?s)'a' stands there twice.*line 4"):
+        load(tmp_path / "spec.yaml")
+
+
 def test_a_spec_that_is_not_there_is_a_sentence(tmp_path):
     with pytest.raises(SpecError, match=r"none.yaml: cannot be read .*give the path of a spec"):
         load(tmp_path / "none.yaml")

@@ -12,6 +12,7 @@ import orjson
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
+from crawler.commands.rewrite_report import tell_outdated
 from crawler.dataset.rewrite import corpus_place
 
 if TYPE_CHECKING:  # imported where it runs: Scrapy loads every command before each crawl
@@ -39,6 +40,7 @@ def choose(opts: argparse.Namespace, load: Load) -> list[str]:
         if opts.exchange:
             found, done = best.exchange(place, config, now=time.time(), keep_old=not opts.drop_old)
             version = done.version if found.exchanges else None
+            tell_outdated(place)
         else:
             found = best.find(place, config, now=time.time())
     if opts.json:

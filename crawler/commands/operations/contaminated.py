@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show
+from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show, tell_outdated
 from crawler.dataset.rewrite import corpus_place
 
 if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
@@ -45,6 +45,8 @@ def _report(place: Place, opts: argparse.Namespace, config: Config) -> list[str]
     else:
         found = contamination.find(place, config)
     show(found.as_dict(), done, _contamination_lines(found), as_json=opts.json)
+    if done is not None:
+        tell_outdated(place)
     return []
 
 

@@ -61,8 +61,6 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
         raise UsageError(str(error)) from None
     found = run["selected_from"]
     sys.stdout.write(f"{found['selected']:,} of {found['read']:,} documents are in {opts.out}\n")
-    if not found["selected"]:
-        return [f"no document meets every condition: {opts.out} is a corpus without documents; remove it and ask again"]
     return []
 
 

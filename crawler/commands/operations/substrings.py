@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show
+from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show, tell_outdated
 from crawler.dataset.rewrite import corpus_place
 
 if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
@@ -60,6 +60,8 @@ def _report(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
     if opts.remove:
         done = substrings.remove(place, found, min_words=least, now=time.time(), keep_old=not opts.drop_old)
     show(found.as_dict(), done, substring_lines(found), as_json=opts.json)
+    if done is not None:
+        tell_outdated(place)
     return []
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 from crawler.commands.operation import Load, Operation
+from crawler.commands.rewrite_report import tell_outdated
 from crawler.dataset.rewrite import corpus_place
 from crawler.dataset.supersede import supersede
 
@@ -21,6 +22,8 @@ def make_version(opts: argparse.Namespace, load: Load) -> list[str]:
     config = load(CORPUS_DIR=opts.corpus)
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         done = supersede(place, now=time.time())
+        if done.rewritten is not None:
+            tell_outdated(place)
     if done.rewritten is None and not done.withdrawn:
         sys.stdout.write("every record is the latest of its page\n")
         return []

@@ -8,7 +8,7 @@ import sys
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
-from crawler.dataset.beside import notes_beside, problems_beside
+from crawler.dataset.beside import notes_beside, outdated, problems_beside
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
 from crawler.storage.corpus.manifest import merge
@@ -58,7 +58,7 @@ def _check(place: Place, *, fixes: bool) -> list[str]:
         )
     if found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
-    sys.stdout.writelines(f"{note}\n" for note in notes_beside(found.beside))
+    sys.stdout.writelines(f"{note}\n" for note in [*notes_beside(found.beside), *outdated(place)])
     if not problems:
         sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}\n")
         if found.expired[0]:

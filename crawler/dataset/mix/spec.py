@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from crawler.config.yaml_file import load_yaml
 from crawler.document import RECORD_FIELDS
 from crawler.storage.files.errors import StorageError
 
@@ -143,7 +144,7 @@ def load(path: Path) -> Spec:
         content = path.read_bytes()
         if len(content) > MAX_BYTES:
             raise SpecError(f"{path}: larger than {MAX_BYTES:,} bytes; a spec is a page of YAML")
-        found = yaml.safe_load(content)
+        found = load_yaml(content)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise SpecError(f"{path}: cannot be read ({why}); give the path of a spec (docs/mixtures.md)") from error

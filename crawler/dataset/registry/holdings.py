@@ -202,14 +202,10 @@ def _records(place: Place, path: str) -> Iterator[Record]:
     if path.endswith((".tar", ".mds")):
         yield from _members(place, path) if path.endswith(".tar") else _samples(place, path)
         return
-    try:
-        for record in read_records(place, path):
-            if isinstance(record, dict):
-                dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
-                yield {**record, **dolma} if isinstance(dolma, dict) else record
-    except StorageError as error:
-        said = str(error).removeprefix(f"{place.path_of(path)}: ")
-        raise StorageError(f"{place.path_of(path)}: {said}") from error
+    for record in read_records(place, path):
+        if isinstance(record, dict):
+            dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
+            yield {**record, **dolma} if isinstance(dolma, dict) else record
 
 
 def _samples(place: Place, path: str) -> Iterator[Record]:

@@ -94,7 +94,8 @@ class ProgressExtension:
             return
         stats = self._crawler.stats.get_stats() if self._crawler.stats else {}
         more = chain(idle.sections(stats), missed_sitemaps(self._crawler.stats), balance.sections(found))
-        terminal.show(summary, Console(), more)
+        with suppress(SystemExit):  # rich's answer where `| head` has seen enough; the crawl has its own end to come to
+            terminal.show(summary, Console(), more)
 
     async def _run(self) -> None:
         try:

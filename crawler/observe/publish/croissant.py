@@ -78,7 +78,7 @@ def metadata(found: Provenance) -> dict[str, Any]:
             "tokens, with the provenance and the opt-out statements of every page."
         ),
         **({"url": contacts[0]} if contacts else {}),
-        "license": list(summary.licences) or ["see license_tag of each record"],
+        "license": list(_licences(found)),
         "version": f"{found.version}.0.0",
         "datePublished": found.updated[:10] or "1970-01-01",
         "dateModified": found.updated[:10] or "1970-01-01",
@@ -92,6 +92,14 @@ def metadata(found: Provenance) -> dict[str, Any]:
         "distribution": [_file(entry) for entry in files],
         "recordSet": [_record_set(files)] if files else [],
     }
+
+
+def _licences(found: Provenance) -> Iterator[str]:
+    """What records say, and of how many nothing is known: a name that stands alone would speak for all of them."""
+    yield from found.summary.licences
+    if found.unlicensed or not found.summary.licences:
+        kept = found.summary.kept
+        yield f"none recorded for {found.unlicensed:,} of {kept:,} documents; see license_tag of each record"
 
 
 def _collection(found: Provenance) -> Iterator[str]:

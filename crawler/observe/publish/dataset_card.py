@@ -49,13 +49,14 @@ def card(found: Provenance, files: Files | None = None, *, documents: int | None
 
 
 def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
-    """What hubs index. Licences are per record, so the card's own licence is "other" unless there is only one."""
+    """What hubs index. Licences are per record: the card names one only where every document has that one."""
     licences = list(found.summary.licences)
+    same = len(licences) == 1 and not found.unlicensed
     return {
         "pretty_name": found.name,
         "language": list(found.summary.languages),
         "license": "other",
-        "license_name": licences[0] if len(licences) == 1 else "per-record",
+        "license_name": licences[0] if same else "per-record",
         "size_categories": [_size(found.summary.kept)],
         "task_categories": ["text-generation"],
         "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],
@@ -115,7 +116,8 @@ def _licence_note(found: Provenance) -> list[str]:
     listed = sum(count for tier, count in found.tiers.items() if tier != NO_TIER)
     tagged = sum(found.summary.licences.values())
     own = tagged - listed
-    notes = [f"{listed:,} documents have the tag of the allowlist, {own:,} one that the page itself names.", ""]
+    said = f"{listed:,} documents have the tag of the allowlist, {own:,} one that the page itself names"
+    notes = [f"{said}, {found.unlicensed:,} none.", ""]
     return [*notes, *_table(("reviewed by, on", "documents"), found.summary.reviews), ""] if listed else notes
 
 

@@ -122,7 +122,7 @@ def _general(found: Provenance) -> Iterator[Section]:
         Field("Latest date of data acquisition/collection in this corpus", _month(summary.last_crawled_at)),
         *_unknown("Latest date of data acquisition/collection for model training"),
         Field("Linguistic characteristics", _counts(summary.languages, "language", "documents")),
-        Field("Other relevant characteristics", _counts(summary.licences, "licence", "documents")),
+        Field("Other relevant characteristics", _licences(found)),
     ]
     yield Section("1.3", "Modalities, overall training data size and other characteristics", fields)
 
@@ -208,17 +208,23 @@ def _stopped(found: Provenance) -> str:
         return "nothing was fetched, so nothing was stopped before it was fetched"
     if found.sources.subset_of:
         return f"not recorded in a subset; the corpus whose manifest has SHA-256 {found.sources.subset_of} says it"
+    elsewhere = f"what crawls stopped whose archives were replayed is {NOT_RECORDED} in these archives"
+    if not found.sources.has_fetched:
+        return elsewhere
     counts = {
         "by robots.txt": found.rejected("robots_disallowed"),
         "by an opt-out": found.rejected("optout"),
         f"by a denial ({denials()})": found.rejected("access_denied"),
         "held because a control file could not be read": found.rejected("hold_robots_unreachable", "hold_control_file"),
     }
-    return ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+    said = ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+    return f"{said}; {elsewhere}" if found.sources.replayed else said
 
 
 def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
+    if found.sources.replayed:
+        elsewhere += f"; those from crawls whose archives were replayed are {NOT_RECORDED} in these archives"
     if not found.withdrawals:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule
@@ -242,6 +248,11 @@ def _content(found: Provenance) -> str:
         f"main text of {summary.kept:,} web pages of {len(found.domains):,} domains, "
         f"{_counts(summary.languages, 'language', 'documents')}"
     )
+
+
+def _licences(found: Provenance) -> str:
+    named = _counts(found.summary.licences, "licence", "documents")
+    return f"{named}; {found.unlicensed:,} without one" if found.summary.licences and found.unlicensed else named
 
 
 def _counts(counts: dict[str, int], one: str, unit: str) -> str:

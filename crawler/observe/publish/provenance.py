@@ -78,6 +78,11 @@ class Provenance:
         """Of all kept texts."""
         return sum(domain.characters for domain in self.domains.values())
 
+    @property
+    def unlicensed(self) -> int:
+        """Kept documents for which no licence is recorded."""
+        return self.summary.kept - sum(self.summary.licences.values())
+
     def facts(self, name: _Fact) -> list[Any]:
         """The distinct values of one policy fact of everything that fetched for this corpus."""
         return list(dict.fromkeys(rules[name] for rules in self.sources.rules if rules.get(name) is not None))

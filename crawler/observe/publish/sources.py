@@ -77,7 +77,8 @@ class Sources:
 
     crawled: fetched by runs of this corpus, or by a crawl of this software whose archive was replayed (`replayed` of
     them). datasets: taken from archives of others. rules: the distinct policy facts of what fetched. judged: those of
-    the replays. subset_of: SHA-256 of the manifest that this corpus was selected from; empty where it was not.
+    the replays. has_crawled: something was fetched for this corpus; has_fetched: by runs of its own. subset_of: SHA-256
+    of the manifest that this corpus was selected from; empty where it was not.
     """
 
     crawled: Part
@@ -86,6 +87,7 @@ class Sources:
     rules: list[PolicyFacts]
     judged: list[PolicyFacts]
     has_crawled: bool
+    has_fetched: bool
     subset_of: str
 
     @property
@@ -132,6 +134,7 @@ class Collector:
             rules=_distinct(rules),
             judged=_distinct([run.get("policy", {}) for run in replays]),
             has_crawled=bool(fetching or self._crawled.documents),
+            has_fetched=bool(fetching),
             subset_of=selected[-1] if selected else "",
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from crawler.config.yaml_file import load_yaml
 from crawler.observe.report.accounts import BY, Account, Books
 from crawler.observe.report.balance import Balance
 from crawler.observe.report.concentration import LARGEST
@@ -88,7 +89,7 @@ def read(path: Path) -> list[Gate]:
     if len(data) > MAX_FILE_BYTES:
         raise GatesError([f"{path}: {len(data)} bytes, expected at most {MAX_FILE_BYTES}"])
     try:
-        content = yaml.safe_load(data)
+        content = load_yaml(data)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise GatesError([f"{path}: expected YAML: {' '.join(str(error).split())[:300]}"]) from None
     problems: list[str] = []

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
-import zstandard
 
 from crawler.config.eval_sets import EvalSet
 from crawler.stages.text.normal import normalise
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 class EvalSetError(Exception):
@@ -24,7 +29,7 @@ def examples(made: EvalSet) -> Iterator[list[str]]:
     for path in made.files:
         try:
             yield from _examples(path, made.fields)
-        except (OSError, ValueError, EOFError, zstandard.ZstdError) as error:
+        except (OSError, ValueError, EOFError, zstd.ZstdError) as error:
             raise EvalSetError(f"the evaluation set {str(path)!r} cannot be read: {error}") from error
 
 
@@ -56,7 +61,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _opened(path: Path) -> io.TextIOWrapper:
-    open_file: Any = {".gz": gzip.open, ".zst": zstandard.open}.get(path.suffix.lower(), open)
+    open_file: Any = {".gz": gzip.open, ".zst": zstd.open}.get(path.suffix.lower(), open)
     return io.TextIOWrapper(open_file(path, "rb"), encoding="utf-8-sig", errors="replace")
 
 

@@ -113,11 +113,15 @@ def rename_durably(source: Path, target: Path) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Write a small file so that a reader sees the old or the new content, never a mixture."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with disk(path), temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    rename_durably(temporary, path)
+    try:
+        with disk(path), temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        rename_durably(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def create_file(path: Path, content: bytes) -> bool:
@@ -125,11 +129,11 @@ def create_file(path: Path, content: bytes) -> bool:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             path.hardlink_to(temporary)
         except FileExistsError:
             return False

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -28,6 +29,11 @@ from crawler.storage.files.place import REJECTED, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.tally import Tally
 from crawler.storage.types import FileFacts, Sealed
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ZSTD_LEVEL = 6
 GZIP_LEVEL = 6
@@ -149,16 +155,15 @@ def file_facts(path: Path) -> FileFacts:
 def read_lines(source: Path | IO[bytes], name: str = "") -> Iterator[bytes]:
     """Lines of a sealed shard or of a journal, given as a path or as an open file with its name.
 
-    Raises: StorageError where the compression is damaged or the file cannot be read.
+    Raises: StorageError where the compression is damaged or ends too early, or the file cannot be read. A journal may
+    end within a frame: its worker is still writing, or has died.
     """
     name = name or (source.name if isinstance(source, Path) else "")
     opened: AbstractContextManager[IO[bytes]] = source.open("rb") if isinstance(source, Path) else nullcontext(source)
     try:
-        with opened as file:
+        with opened as file, _named(name):
             yield from read_json_lines(file) if is_parquet(name) else _decompressor(name, file)
-    except StorageError as error:
-        raise StorageError(f"{name}: {error}") from error
-    except (OSError, EOFError, zstandard.ZstdError) as error:
+    except (OSError, EOFError, zstd.ZstdError, zstandard.ZstdError) as error:
         raise StorageError(f"{name}: cannot be read to its end ({error}); restore this file from a copy") from error
 
 
@@ -179,7 +184,9 @@ def format_of(name: str) -> str:
 
 
 def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
-    if name.endswith((".zst", ".part")):
+    if name.endswith(".zst"):
+        return zstd.open(file)  # type: ignore[return-value]  # as below; zstandard takes a torn frame for the end
+    if name.endswith(".part"):
         reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
         return io.BufferedReader(reader, 1 << 20)
     return gzip.open(file) if name.endswith(".gz") else file  # type: ignore[return-value]  # GzipFile reads like IO
@@ -203,14 +210,29 @@ def compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
 def read_records(place: Place, path: str) -> Iterator[Any]:
     """What stands on each line, or in each row, of a file of the corpus, in order.
 
-    Raises: StorageError where the file cannot be opened, or the compression or a line is damaged.
+    Raises: StorageError where the file cannot be opened, the compression or a line is damaged, or nothing is in it.
     """
+    where, number = place.path_of(path), 0
     with place.open_listed(path) as file:
         if is_parquet(path):
-            yield from read_rows(file)
+            with _named(where):
+                yield from read_rows(file)
             return
-        for number, line in enumerate(read_lines(file, path)):
+        for number, line in enumerate(read_lines(file, where), 1):
             try:
                 yield orjson.loads(line)
             except orjson.JSONDecodeError as error:
-                raise StorageError(f"line {number + 1} is not JSON ({error}); restore the file from a copy") from None
+                raise StorageError(
+                    f"{where}: line {number} is not JSON ({error}); restore the file from a copy"
+                ) from None
+    if not number:
+        raise StorageError(f"{where}: has no record, as no sealed file is; restore the file from a copy")
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Says of what is raised in the block which file it is about."""
+    try:
+        yield
+    except StorageError as error:
+        raise StorageError(f"{where}: {error}") from error

@@ -38,6 +38,18 @@ def test_a_crawl_and_its_replay_leave_both_and_a_second_run_renews_them(crawl, m
     assert not [path.name for path in crawl.folder.iterdir() if path.name.endswith(".tmp")]
 
 
+def test_a_crawl_whose_summary_nobody_reads_to_its_end_ends_all_the_same(crawl, make_site):
+    site = make_site(pages=3)
+    wanted = {"url": ",".join(site.urls())}
+    with crawl.start(wanted, NETWORK_PORTS=site.port, PROGRESS="on", LOG_LEVEL="ERROR") as process:
+        process.stdout.close()  # as `| head -1` does
+        try:
+            assert process.wait(timeout=90) == 0
+        finally:
+            process.kill()
+    assert described(crawl.folder)["running"] == 0
+
+
 @pytest.fixture
 def large(tmp_path, monkeypatch):
     """More records than may be read, in one file of each kind."""

@@ -17,6 +17,7 @@ import yaml
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import read_files
+from crawler.dataset.select import Selection, select
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
 from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.eu_summary import TO_COMPLETE
@@ -238,9 +239,28 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["language"] == ["de", "en"] and front["size_categories"] == ["n<1K"]
     assert front["configs"][0]["data_files"] == [{"split": "train", "path": ["shards/*.jsonl.zst"]}]
-    assert front["license"] == "other" and front["license_name"] == "CC-BY-4.0"
+    assert front["license"] == "other"
     assert "tdmrep 25" in text and "https://example.org/bot" in text
     assert dataset_card.card(found) == text
+
+
+def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder, summary, tmp_path):
+    tagged, kept = sum(range(1, 26, 2)), sum(range(1, 26))
+    front = yaml.safe_load(dataset_card.card(found).split("---\n")[1])
+    assert front["license_name"] == "per-record"
+    said = f"{tagged} documents have the tag of the allowlist, 0 one that the page itself names, {kept - tagged} none."
+    assert said in dataset_card.card(found)
+    named, rest = croissant.metadata(found)["license"]
+    assert named == "CC-BY-4.0" and rest.startswith(f"none recorded for {kept - tagged} of {kept} documents")
+    assert value(summary, "1.3", "Other") == f"CC-BY-4.0 {tagged} documents; {kept - tagged} without one"
+    of_one = select_licensed(str(folder), tmp_path / "tagged")
+    assert yaml.safe_load(dataset_card.card(of_one).split("---\n")[1])["license_name"] == "CC-BY-4.0"
+    assert croissant.metadata(of_one)["license"] == ["CC-BY-4.0"]
+
+
+def select_licensed(corpus, out):
+    select(Place(corpus), Place(str(out)), Selection(licences=frozenset({"CC-BY-4.0"})), max_bytes=10**6, now=1.8e9)
+    return gather(str(out))
 
 
 def test_the_command_writes_all_of_them(folder, tmp_path):

@@ -11,9 +11,10 @@ import pytest
 import zstandard
 
 from crawler.config import ConfigError, from_mapping
-from crawler.config.eval_sets import find_sets
+from crawler.config.eval_sets import EvalSet, find_sets
 from crawler.stages.contamination.index import open_index
 from crawler.stages.contamination.ngrams import cut, distinct_units
+from crawler.stages.contamination.read import EvalSetError, examples
 from crawler.stages.contamination.stage import ContaminationStage, check_eval_sets
 from tests.stages.contamination.conftest import write_lines
 from tests.support.syllables import prose
@@ -41,6 +42,15 @@ def finds(settings, text=EXAMPLE):
 def test_every_format_is_read(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     assert finds({"EVAL_SETS": tmp_path / name})[0].set_name == "a"
+
+
+def test_a_compressed_set_is_read_to_its_end_or_is_an_error(tmp_path):
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(2 * zstandard.compress(RECORD + b"\n"))  # two frames
+    assert len(list(examples(EvalSet("a", (path,), ())))) == 2
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(EvalSetError, match=r"a\.jsonl\.zst"):
+        list(examples(EvalSet("a", (path,), ())))
 
 
 def test_parquet_is_read(tmp_path):
