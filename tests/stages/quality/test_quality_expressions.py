@@ -22,9 +22,7 @@ def test_a_shortened_set_holds_the_same_characters(letters):
     assert re.sub(shortened(letters), "", EVERY_CHARACTER) == re.sub(letters, "", EVERY_CHARACTER)
 
 
-@pytest.mark.parametrize(
-    "expression", [r"\u005b-\\u00e9", r"\\\u00e9", r"[\]\-\u005d]", r"\w\d\.\N{EM DASH}", *CURRENCY]
-)
+@pytest.mark.parametrize("expression", [r"\u005b-\\u00e9", r"\\\u00e9", r"[\]\-\u005d]", r"\w\d\.\N{EM DASH}"])
 def test_escapes_that_mean_something_else_stay_as_they_are(expression):
     short, text = shortened(expression), EVERY_CHARACTER + expression
     assert re.findall(short, text) == re.findall(expression, text)
