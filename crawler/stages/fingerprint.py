@@ -15,6 +15,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.stages.text.folded import lower_words
 from crawler.stages.text.marks import without_punctuation
 from crawler.stages.text.units import tokens
 
@@ -78,8 +79,10 @@ def exact_id(text: str) -> str:
 
     A text of nothing but punctuation keeps it, so that such texts are not all one.
     """
-    plain = without_punctuation(unicodedata.normalize("NFC", text).lower(), "")
-    normal = " ".join((plain if plain.strip() else text).split())
+    words = lower_words(text)
+    if words is None:
+        words = " ".join(without_punctuation(unicodedata.normalize("NFC", text).lower(), "").split())
+    normal = words or " ".join(text.split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
 
 
