@@ -66,11 +66,12 @@ class FingerprintStage:
         import numpy as np
 
         least = np.full(len(self._factors), 2**32 - 1, dtype=np.uint32)
-        room = np.empty((min(_BATCH, len(shingles)), len(self._factors)), dtype=np.uint32)
+        factors, offsets = self._factors[:, None], self._offsets[:, None]
+        room = np.empty((len(factors), min(_BATCH, len(shingles))), dtype=np.uint32)
         for block in _blocks((shingles >> np.uint64(32)).astype(np.uint32)):
-            values = np.multiply(block[:, None], self._factors, out=room[: len(block)])
-            values += self._offsets
-            np.minimum(least, values.min(axis=0), out=least)
+            values = np.multiply(block, factors, out=room[:, : len(block)])
+            values += offsets
+            np.minimum(least, values.min(axis=1), out=least)
         return bytes(least.astype("<u4").tobytes())
 
 
