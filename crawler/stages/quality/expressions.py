@@ -76,10 +76,8 @@ _sets: dict[tuple[Any, ...], Any] = {}
 
 
 def _remembered(asked: Callable[..., Any], charset: list[Any], *letter_case: Any) -> Any:
-    """What the compiler makes of a set; where letter case does not count, the answer depends on more than the set."""
-    if any(letter_case):
-        return asked(charset, *letter_case)
-    found = tuple(charset)
-    if found not in _sets:
-        _sets[found] = asked(charset, *letter_case)
-    return _sets[found]
+    """What the compiler makes of a set; `letter_case`: how it folds it, functions and a table that never change."""
+    key = (*charset, *map(id, letter_case))
+    if key not in _sets:
+        _sets[key] = asked(charset, *letter_case)
+    return _sets[key]

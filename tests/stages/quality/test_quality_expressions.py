@@ -38,8 +38,13 @@ def test_an_expression_compiled_with_known_sets_is_the_same_instruction_by_instr
                 assert COMPILER._code(COMPILER._parser.parse(expression), 0) == expected
 
 
-def test_letter_case_that_does_not_count_is_asked_anew():
+@pytest.mark.parametrize("flags", [re.IGNORECASE, re.IGNORECASE | re.ASCII])
+def test_a_set_is_known_with_the_letter_case_that_counted(flags):
+    expression = "[\u0101-\u0200x]"
+    expected = [COMPILER._code(COMPILER._parser.parse(expression, each), each) for each in (0, flags)]
     with sets_compiled_once():
+        for _ in range(2):
+            assert [COMPILER._code(COMPILER._parser.parse(expression, each), each) for each in (0, flags)] == expected
         exact, either = re.compile("[\u0101-\u0200x]"), re.compile("[\u0101-\u0200x]", re.IGNORECASE)
     assert [exact.match("X"), exact.match("\u0100")] == [None, None]
     assert either.match("X")
