@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import accumulate
 from typing import Any
 
 from crawler.stages.quality.tokens import tokenize
@@ -64,17 +63,21 @@ class ChunkSplitter:
         """
         spacy, rules, text = self._tokenizer, self._rules, chunk
         before, after, size, is_whole = [], [], 0, False
-        while text and len(text) != size and not (is_whole := bool(spacy.token_match(text))):
+        while text and len(text) != size and not text.isalpha() and not (is_whole := bool(spacy.token_match(text))):
             size = len(text)
-            head = _length(spacy.prefix_search(text))
-            rest = text[head:]
-            tail = _length(spacy.suffix_search(rest))
-            before.append(text[:head])
-            after.append(rest[len(rest) - tail :])
-            if not rules.isdisjoint((text, rest, text[: size - tail], before[-1], after[-1])):
+            found = spacy.prefix_search(text)
+            rest = text[found.end() :] if found else text
+            found = spacy.suffix_search(rest)
+            end = found.start() if found else len(rest)
+            first, last = text[: size - len(rest)], rest[end:]
+            if not rules.isdisjoint((text, rest, text[: size - len(last)], first, last)):
                 return ()
-            text = rest[: len(rest) - tail]
-        inside = (text,) if is_whole or spacy.url_match(text) else self._parted(text)
+            if first:
+                before.append(first)
+            if last:
+                after.append(last)
+            text = rest[:end]
+        inside = (text,) if is_whole or text.isalpha() or spacy.url_match(text) else self._parted(text)
         tokens = tuple(filter(None, (*before, *inside, *reversed(after))))
         return () if text in rules or self._cases.may_match(tokens) else tokens
 
@@ -116,13 +119,15 @@ class SpecialCases:
 
     def may_match(self, tokens: Sequence[str]) -> bool:
         """True where a case, given out or not, is one of the tokens or begins with one of them."""
-        text = "".join(tokens)
-        begins = accumulate(map(len, tokens[:-1]), initial=0)
-        return not self._texts.isdisjoint(tokens) or any(
-            text[begin : begin + size] in self._texts
-            for begin in begins
-            for size in self._sizes.get(text[begin : begin + 2], ())
-        )
+        if not self._texts.isdisjoint(tokens):
+            return True
+        text, begin = "".join(tokens), 0
+        for token in tokens:
+            for size in self._sizes.get(text[begin : begin + 2], ()):
+                if text[begin : begin + size] in self._texts:
+                    return True
+            begin += len(token)
+        return False
 
     def of_one_character(self) -> Iterator[tuple[str, Any]]:
         """The cases of one character: to be taken first, `within` looks for two."""
@@ -179,10 +184,6 @@ def _built(code: str) -> tuple[Any, dict[str, Any]]:
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases
     )
     return tokenizer, data.tokenizer_exceptions
-
-
-def _length(found: re.Match[str] | None) -> int:
-    return found.end() - found.start() if found else 0
 
 
 def _unless_letters(search: Callable[[str], Any], nothing: Any = None) -> Callable[[str], Any]:
