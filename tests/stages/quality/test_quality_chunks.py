@@ -139,3 +139,5 @@ def test_every_prefix_is_one_at_the_beginning_alone(code):
 
 def test_a_name_that_is_one_of_spacys_own_is_split_like_any_other():
     assert ChunkSplitter("de")(["IS_ALPHA,", "(x,IS_ALPHA)"]) == [("IS_ALPHA", ","), ("(", "x", ",", "IS_ALPHA", ")")]
+    with_a_case = ["x.IS_ALPHA", "IS_ALPHA:)"]  # which spaCy would be asked for
+    assert ChunkSplitter("de")(with_a_case) == [("x", ".", "IS_ALPHA"), ("IS_ALPHA", ":", ")")]
