@@ -17,7 +17,7 @@ from crawler.stages.quality.tokens import tokenize
 
 _LONG = 64
 """Characters of a chunk from which spaCy, which takes quadratic time, is not asked."""
-_NO_WORD = "IS_ALPHA"
+_NO_WORD = re.compile(r"(?<![^\W_])IS_ALPHA(?![^\W_])")
 """A name of spaCy's own: asked for it as a word, beside marks, too, its vocabulary answers with an error."""
 _OWN_LANGUAGES = {"fr": "crawler.stages.quality.french"}
 """spaCy's languages that one of our modules imports."""
@@ -51,7 +51,7 @@ class ChunkSplitter:
 
     def _without_spacy(self, chunk: str) -> tuple[str, ...]:
         """Letters alone, or before one mark, need no spaCy unless it has a rule of their own; () where it is asked."""
-        if len(chunk) > _LONG or chunk == _NO_WORD:
+        if len(chunk) > _LONG or chunk == "IS_ALPHA":
             return tuple(tokenize(chunk))
         word = chunk[:-1] if chunk[-1] in ",;:!?" else chunk
         if word.isalpha() and self._rules.isdisjoint((word, chunk)):
@@ -94,7 +94,7 @@ class ChunkSplitter:
         yield text[start:]
 
     def _by_spacy(self, chunk: str) -> tuple[str, ...]:
-        if _NO_WORD in chunk:
+        if _NO_WORD.search(chunk):
             return tuple(tokenize(chunk))
         return tuple(stripped for token in self._tokenizer(chunk) if (stripped := token.text.strip()))
 
