@@ -15,6 +15,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.stages.text.folded import lower_words
 from crawler.stages.text.marks import without_punctuation
 from crawler.stages.text.units import tokens
 
@@ -65,11 +66,12 @@ class FingerprintStage:
         import numpy as np
 
         least = np.full(len(self._factors), 2**32 - 1, dtype=np.uint32)
-        room = np.empty((min(_BATCH, len(shingles)), len(self._factors)), dtype=np.uint32)
+        factors, offsets = self._factors[:, None], self._offsets[:, None]
+        room = np.empty((len(factors), min(_BATCH, len(shingles))), dtype=np.uint32)
         for block in _blocks((shingles >> np.uint64(32)).astype(np.uint32)):
-            values = np.multiply(block[:, None], self._factors, out=room[: len(block)])
-            values += self._offsets
-            np.minimum(least, values.min(axis=0), out=least)
+            values = np.multiply(block, factors, out=room[:, : len(block)])
+            values += offsets
+            np.minimum(least, values.min(axis=1), out=least)
         return bytes(least.astype("<u4").tobytes())
 
 
@@ -78,8 +80,10 @@ def exact_id(text: str) -> str:
 
     A text of nothing but punctuation keeps it, so that such texts are not all one.
     """
-    plain = without_punctuation(unicodedata.normalize("NFC", text).lower(), "")
-    normal = " ".join((plain if plain.strip() else text).split())
+    words = lower_words(text)
+    if words is None:
+        words = " ".join(without_punctuation(unicodedata.normalize("NFC", text).lower(), "").split())
+    normal = words or " ".join(text.split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -25,11 +25,14 @@ MAX_TAGS = 400_000
 # quote, because no further quote of that kind follows it.
 _TAG = re.compile(rb"""<(?:!--|/?([a-zA-Z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
 _ORDINARY = re.compile(
-    rb"""(?:[^<]++|</?+(?!(?:script|style|textarea|title)[\s/>])[a-z][^\s/>"'<]{0,50}+"""
-    rb"""(?:[^>"'<]{0,200}+"[^"<>]{0,300}+"){0,3}+[^>"'<]{0,200}+>)*+""",
+    rb"""(?:[^<]*+</?+(?![st](?:cript|tyle|extarea|itle)[\s/>])[a-z][^\s/>"'<]{0,50}+"""
+    rb"""(?:[^>"'<]{0,200}+"[^"<>]{0,300}+"){0,3}+[^>"'<]{0,200}+>)*+[^<]*+""",
     re.IGNORECASE,
 )
-"""Text and tags too short to be judged, as many as follow each other: most of a page in one step."""
+"""Text and tags too short to be judged, as many as follow each other: most of a page in one step.
+
+None of them is one whose content is no markup (`_RAW_TEXT_END`).
+"""
 _ATTRIBUTE = re.compile(rb"""[^\s"'>/=][^\s"'>/=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'>]++))?""")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
 _RAW_TEXT_END = {

@@ -19,7 +19,7 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
-from crawler.stages.parse.marks import mark_of, placed_links
+from crawler.stages.parse.marks import WORST, mark_of, placed_links
 from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
@@ -160,7 +160,7 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     shared = _property(said["meta"], "og:description")
-    doc.title = _clean(tree.findtext(".//title")) or doc.title
+    doc.title = next((_clean(title.text) for title in said["title"]), None) or doc.title
     doc.description = _clean(named.get("description")) or _clean(shared) or doc.description
 
 
@@ -171,7 +171,7 @@ def _html_lang(tree: HtmlElement) -> str | None:
 
 def _statements(tree: HtmlElement) -> dict[str, list[HtmlElement]]:
     """The elements by which a page speaks about itself, by name, in page order."""
-    found: dict[str, list[HtmlElement]] = {"base": [], "meta": [], "link": []}
+    found: dict[str, list[HtmlElement]] = {"title": [], "base": [], "meta": [], "link": []}
     for element in tree.iter(*found):
         found[element.tag].append(element)
     return found
@@ -208,16 +208,18 @@ def _links(tree: HtmlElement, base: str, limit: int) -> dict[str, int]:
     """Absolute http(s) targets without fragment, unique, in page order, with their best marks; no rel=nofollow."""
     raw: dict[str, int] = {}
     for a, cost in placed_links(tree):
+        href = (a.get("href") or "").strip().partition("#")[0]
+        if not href or raw.get(href, WORST + 1) <= cost:  # a place in the page itself, or a mark that none can better
+            continue
         rel = (a.get("rel") or "").lower()
-        if (href := a.get("href")) and "nofollow" not in rel.split():
-            href = href.strip().partition("#")[0]
+        if "nofollow" not in rel.split():
             mark = mark_of(a, cost, rel)
             raw[href] = min(mark, raw.get(href, mark))
     found: dict[str, int] = {}
     for href, mark in raw.items():
         if len(found) >= limit:
             break
-        if href and (url := _join(base, href)):
+        if url := _join(base, href):
             found[url] = min(mark, found.get(url, mark))
     return found
 

@@ -6,16 +6,19 @@ only a chunk that holds it, so that here each is added when the first such chunk
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from itertools import accumulate
 from typing import Any
 
 from crawler.stages.quality.tokens import tokenize
 
 _LONG = 64
 """Characters of a chunk from which spaCy, which takes quadratic time, is not asked."""
+_NO_WORD = re.compile(r"(?<![^\W_])IS_ALPHA(?![^\W_])")
+"""A name of spaCy's own: asked for it as a word, beside marks, too, its vocabulary answers with an error."""
 _OWN_LANGUAGES = {"fr": "crawler.stages.quality.french"}
 """spaCy's languages that one of our modules imports."""
 
@@ -30,10 +33,11 @@ class ChunkSplitter:
 
     def __init__(self, code: str) -> None:
         """`code`: spaCy's name of the language. Raises: ImportError without spaCy."""
-        self._tokenizer, rules = _built(code)
-        self._cases = SpecialCases(rules)
-        self._rules = rules.keys()
-        self._add(self._cases.of_one_character())
+        with _no_collection():
+            self._tokenizer, rules = _built(code)
+            self._cases = SpecialCases(rules)
+            self._rules = rules.keys()
+            self._add(self._cases.of_one_character())
 
     def __call__(self, chunks: Collection[str]) -> list[tuple[str, ...]]:
         """The tokens of each chunk; a chunk holds a character, and no white space."""
@@ -61,17 +65,21 @@ class ChunkSplitter:
         """
         spacy, rules, text = self._tokenizer, self._rules, chunk
         before, after, size, is_whole = [], [], 0, False
-        while text and len(text) != size and not (is_whole := bool(spacy.token_match(text))):
+        while text and len(text) != size and not text.isalpha() and not (is_whole := bool(spacy.token_match(text))):
             size = len(text)
-            head = _length(spacy.prefix_search(text))
-            rest = text[head:]
-            tail = _length(spacy.suffix_search(rest))
-            before.append(text[:head])
-            after.append(rest[len(rest) - tail :])
-            if not rules.isdisjoint((text, rest, text[: size - tail], before[-1], after[-1])):
+            found = spacy.prefix_search(text)
+            rest = text[found.end() :] if found else text
+            found = spacy.suffix_search(rest)
+            end = found.start() if found else len(rest)
+            first, last = text[: size - len(rest)], rest[end:]
+            if not rules.isdisjoint((text, rest, text[: size - len(last)], first, last)):
                 return ()
-            text = rest[: len(rest) - tail]
-        inside = (text,) if is_whole or spacy.url_match(text) else self._parted(text)
+            if first:
+                before.append(first)
+            if last:
+                after.append(last)
+            text = rest[:end]
+        inside = (text,) if is_whole or text.isalpha() or spacy.url_match(text) else self._parted(text)
         tokens = tuple(filter(None, (*before, *inside, *reversed(after))))
         return () if text in rules or self._cases.may_match(tokens) else tokens
 
@@ -86,6 +94,8 @@ class ChunkSplitter:
         yield text[start:]
 
     def _by_spacy(self, chunk: str) -> tuple[str, ...]:
+        if _NO_WORD.search(chunk):
+            return tuple(tokenize(chunk))
         return tuple(stripped for token in self._tokenizer(chunk) if (stripped := token.text.strip()))
 
     def _add(self, cases: Iterable[tuple[str, Any]]) -> None:
@@ -113,13 +123,15 @@ class SpecialCases:
 
     def may_match(self, tokens: Sequence[str]) -> bool:
         """True where a case, given out or not, is one of the tokens or begins with one of them."""
-        text = "".join(tokens)
-        begins = accumulate(map(len, tokens[:-1]), initial=0)
-        return not self._texts.isdisjoint(tokens) or any(
-            text[begin : begin + size] in self._texts
-            for begin in begins
-            for size in self._sizes.get(text[begin : begin + 2], ())
-        )
+        if not self._texts.isdisjoint(tokens):
+            return True
+        text, begin = "".join(tokens), 0
+        for token in tokens:
+            for size in self._sizes.get(text[begin : begin + 2], ()):
+                if text[begin : begin + size] in self._texts:
+                    return True
+            begin += len(token)
+        return False
 
     def of_one_character(self) -> Iterator[tuple[str, Any]]:
         """The cases of one character: to be taken first, `within` looks for two."""
@@ -137,28 +149,45 @@ class SpecialCases:
         return [(key, self._rules[key]) for key in self._waiting.pop(text)]
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the collector of garbage: it would look at all objects of the process while tens of thousands are made.
+
+    Of 90 ms that the Indonesian cases take to be read, it took 60.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _built(code: str) -> tuple[Any, dict[str, Any]]:
     """The tokenizer of `spacy.blank(code)` without its special cases, and these."""
-    import_module(module_of(code))
     from spacy import Vocab
     from spacy.tokenizer import Tokenizer
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
 
-    data: Any = get_lang_class(code).Defaults
+    from crawler.stages.quality.expressions import sets_compiled_once, shortened
+
+    with sets_compiled_once():
+        import_module(module_of(code))
+        data: Any = get_lang_class(code).Defaults
+        prefixes = compile_prefix_regex(list(map(shortened, data.prefixes)))
+        suffixes = compile_suffix_regex(list(map(shortened, _merged(data.suffixes))))
+        infixes = compile_infix_regex(list(map(shortened, data.infixes)))
     tokenizer = Tokenizer(
         Vocab(),
-        prefix_search=_unless_letters(compile_prefix_regex(data.prefixes).match),
-        suffix_search=_unless_letters(compile_suffix_regex(_merged(data.suffixes)).search),
-        infix_finditer=_unless_letters(compile_infix_regex(data.infixes).finditer, ()),
+        prefix_search=_unless_letters(prefixes.match),
+        suffix_search=_unless_letters(suffixes.search),
+        infix_finditer=_unless_letters(infixes.finditer, ()),
         token_match=_unless_letters(data.token_match or _no_match),
         url_match=_if_dotted(data.url_match),
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases
     )
     return tokenizer, data.tokenizer_exceptions
-
-
-def _length(found: re.Match[str] | None) -> int:
-    return found.end() - found.start() if found else 0
 
 
 def _unless_letters(search: Callable[[str], Any], nothing: Any = None) -> Callable[[str], Any]:

@@ -6,7 +6,8 @@ decided by hashes; whoever counts them compares their characters.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -37,36 +38,54 @@ def most_frequent(numbers: Ints, sizes: Collection[int]) -> Iterator[Top]:
 
     A run of n + 1 can only be repeated where the two runs of n in it are: few are left to sort after the first step.
     """
-    keys, places = numbers, np.arange(len(numbers))
-    for n in range(1, min(max(sizes, default=0), len(numbers)) + 1):
+    keys, places, longest = numbers, np.arange(len(numbers)), max(sizes, default=0)
+    for n in range(1, min(longest, len(numbers)) + 1):
         if n == 2:  # two of the tokens; from here on two of the repeated runs
             keys, places = numbers[:-1] * (int(numbers.max()) + 1) + numbers[1:], np.arange(len(numbers) - 1)
         elif n > 2:
             keys, places = _longer(keys, places)
         if n == 1 and 1 not in sizes:
             continue
-        top, keys, places = _repeated(n, keys, places)
+        groups = _Groups(keys, places)
         if n in sizes:
-            yield top
+            yield groups.top(n)
+        if n < longest:
+            keys, places = groups.repeated()
 
 
-def _repeated(n: int, keys: Ints, places: Ints) -> tuple[Top, Ints, Ints]:
-    """The most frequent key; the repeated keys, numbered from 0; and where they stand, in ascending order."""
-    if not len(keys):
-        return Top(n, 0, 1), keys, places
-    order = np.argsort(keys)
-    ordered = keys[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    times = np.diff(np.append(starts, len(ordered)))
-    count = int(times.max())
-    if count == 1:
-        return Top(n, 0, 1), keys[:0], places[:0]
-    first = int(places[order[np.repeat(times == count, times)].min()])
-    many = times > 1
-    numbered = np.full(len(keys), -1)
-    numbered[order] = np.repeat(np.where(many, np.cumsum(many) - 1, -1), times)
-    kept = np.flatnonzero(numbered >= 0)
-    return Top(n, first, count), numbered[kept], places[kept]
+class _Groups:
+    """Equal keys, put together."""
+
+    def __init__(self, keys: Ints, places: Ints) -> None:
+        """`places`: where the keys stand, in ascending order."""
+        self._places, self._order = places, np.argsort(keys)
+        ordered = keys[self._order]
+        begins = np.empty(len(keys) + 1, np.bool_)
+        begins[:1] = begins[-1:] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:-1])
+        self._ends = begins.nonzero()[0]
+        self._times = np.diff(self._ends)
+        self._most = int(self._times.max()) if len(keys) else 1
+
+    def top(self, n: int) -> Top:
+        """The most frequent key, as a run of n; of several the one that stands first."""
+        if self._most == 1:
+            return Top(n, 0, 1)
+        begins = self._ends[:-1][self._times == self._most]
+        members = self._order[(begins[:, None] + np.arange(self._most)).ravel()]
+        return Top(n, int(self._places[members.min()]), self._most)
+
+    def repeated(self) -> tuple[Ints, Ints]:
+        """The keys that stand more than once, numbered anew from 0, and where they stand, in ascending order."""
+        if self._most == 1:
+            return self._order[:0], self._places[:0]
+        many = np.flatnonzero(self._times > 1)
+        times = self._times[many]
+        numbered = np.full(len(self._order), -1)
+        members = np.repeat(self._times > 1, self._times)
+        numbered[self._order[members]] = np.repeat(np.arange(len(many)), times)
+        kept = np.flatnonzero(numbered >= 0)
+        return numbered[kept], self._places[kept]
 
 
 def _longer(keys: Ints, places: Ints) -> tuple[Ints, Ints]:
@@ -86,32 +105,43 @@ class Runs:
         codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
         powers, self._shifts = _powers(len(codes))
         self._sums = np.concatenate(([np.uint64(0)], np.cumsum(codes * powers[:-1])))
-        begins = self.ends[:-1]
-        begins = begins[begins <= len(joined) - WINDOW]
-        beginnings = np.flatnonzero(_have_twins(self._hashes(begins, begins + WINDOW)))
+        at_ends = self.ends[: int(np.searchsorted(self.ends, len(joined) - WINDOW, side="right"))]
+        at_ends = at_ends[: len(lengths)]
         self._may_be_long = np.zeros(len(lengths), np.bool_)
-        self._may_be_long[beginnings] = True
+        windows = (self._sums[at_ends + WINDOW] - self._sums[at_ends]) * self._shifts[at_ends]
+        self._may_be_long[: len(at_ends)] = _have_twins(windows)
 
-    def repeated(self, n: int) -> Ints:
-        """The tokens at which a run of n begins whose hash another run has, too, in order."""
-        begins, ends = self.ends[:-n], self.ends[n:]
-        if len(begins) <= 1:
+    def repeated(self, sizes: Sequence[int]) -> Iterator[Ints]:
+        """For each n, the tokens at which a run of n begins whose hash another run has, too, in order.
+
+        All runs are sorted together; a run whose hash only one of another size has may be among them.
+        """
+        sums, shifts = self._sums[self.ends], self._shifts[self.ends]
+        found = [self._that_may_be(n) for n in sizes]
+        hashes = [
+            ((sums[n:] - sums[:-n]) * shifts[:-n])[places] + np.uint64(row * _BASE % 2**64)
+            for row, (n, places) in enumerate(zip(sizes, found, strict=True))
+        ]
+        have_twins = _have_twins(np.concatenate(hashes)) if hashes else np.zeros(0, np.bool_)
+        ends = list(accumulate(map(len, found)))
+        return (places[have_twins[end - len(places) : end]] for places, end in zip(found, ends, strict=True))
+
+    def _that_may_be(self, n: int) -> Ints:
+        """The tokens at which a run of n begins that is short, or begins like another one."""
+        if n >= len(self.ends):
             return np.zeros(0, np.int64)
-        places = np.flatnonzero(self._may_be_long[: len(begins)] | (ends - begins < WINDOW))
-        return places[_have_twins(self._hashes(begins[places], ends[places]))]
-
-    def _hashes(self, begins: Ints, ends: Ints) -> Hashes:
-        found: Hashes = (self._sums[ends] - self._sums[begins]) * self._shifts[begins]
-        return found
+        may_be = self.ends[n:] - self.ends[:-n] < WINDOW
+        may_be |= self._may_be_long[: len(may_be)]
+        return may_be.nonzero()[0]
 
 
 def _have_twins(hashes: Hashes) -> npt.NDArray[np.bool_]:
     """Which of the numbers stand more than once."""
     order = np.argsort(hashes)
     ordered = hashes[order]
-    twins = np.flatnonzero(ordered[1:] == ordered[:-1])
+    twins = (ordered[1:] == ordered[:-1]).nonzero()[0]
     found = np.zeros(len(hashes), np.bool_)
-    found[order[twins + 1]] = found[order[twins]] = True
+    found[order[twins]] = found[order[twins + 1]] = True
     return found
 
 

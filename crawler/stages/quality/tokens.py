@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from string import ascii_letters, digits
 
 _PUNCT = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 _QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"
@@ -54,6 +55,13 @@ _CONTRACTION = re.compile(
 )
 
 
+_MAY_CONTRACT = frozenset("aetAET")
+_MAY_CONTRACT_WITH_APOSTROPHE = frozenset("tmeldsaTMELDSAſ")
+"""Without regard to letter case ſ is an s."""
+_ENDS_NO_SUFFIX = frozenset(ascii_letters + digits) - {unit[-1] for unit in _UNITS.split("|")} - frozenset("sS")
+"""Most letters, and every digit: no unit ends in one of them, nor does a genitive."""
+
+
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -86,7 +94,11 @@ def split(chunk: str) -> tuple[str, ...]:
 
 def split_once(chunk: str) -> tuple[str, ...]:
     """Like `split`, for who remembers the answer."""
-    return (chunk,) if _is_whole_word(chunk) else tuple(_split(chunk))
+    if chunk.isalpha():
+        return (chunk,) if chunk.lower() not in _SPLIT_THOUGH_ALPHABETIC else tuple(_split(chunk))
+    if _is_word_and_mark(chunk) and chunk[-2] not in _MAY_CONTRACT:
+        return chunk[:-1], chunk[-1]
+    return tuple(_split(chunk))
 
 
 def _is_whole_word(chunk: str) -> bool:
@@ -129,7 +141,11 @@ def _split(chunk: str) -> list[str]:
         return _split_by_marks(chunk)
     if parted:
         return [*before, *_parted(word), *after]
-    return [*before, *(_inside(word) if word[-1] in "aetAET" and word.isalpha() else (word,)), *after]
+    return [
+        *before,
+        *(_inside(word) if word[-1] in _MAY_CONTRACT and word.isalpha() else (word,)),
+        *after,
+    ]
 
 
 def _split_by_marks(chunk: str) -> list[str]:
@@ -139,13 +155,12 @@ def _split_by_marks(chunk: str) -> list[str]:
     before: list[str] = []
     after: list[str] = []
     start, end = 0, len(chunk)
+    while start < end and not _is_whole(chunk, start, end) and (prefix := _PREFIX.match(chunk, start)):
+        before.append(prefix[0])
+        start = prefix.end()
+    may_be_url = _URL.match(chunk, start) is not None
     while start < end and not _is_whole(chunk, start, end):
-        prefix = _PREFIX.match(chunk, start, end)
-        if prefix:
-            before.append(prefix[0])
-            start = prefix.end()
-            continue
-        if _URL.match(chunk, start, end) and chunk[end - 1].isalnum():
+        if may_be_url and chunk[end - 1].isalnum() and _URL.match(chunk, start, end):
             break
         suffix = _suffix(chunk, start, end)
         if suffix is None:
@@ -169,15 +184,18 @@ def _is_whole(chunk: str, start: int, end: int) -> bool:
 
 def _suffix(chunk: str, start: int, end: int) -> str | None:
     """The mark at the end: at most eight characters are looked at, so a long chunk costs no more than its length."""
-    if chunk[end - 1] in _MARKS:
-        return chunk[end - 1]
+    last = chunk[end - 1]
+    if last in _MARKS:
+        return last
+    if last in _ENDS_NO_SUFFIX:
+        return None
     window = chunk[max(start, end - 8) : end]
     match = _SUFFIX.search(window)
     return match[0] if match else None
 
 
 def _inside(word: str) -> list[str]:
-    if match := _CONTRACTION.fullmatch(word):
+    if word[-1] in _MAY_CONTRACT_WITH_APOSTROPHE and (match := _CONTRACTION.fullmatch(word)):
         return [part for part in match.groups() if part]
     if word.isalpha() or _URL.match(word):
         return [word]

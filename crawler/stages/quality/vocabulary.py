@@ -7,7 +7,8 @@ once, too, where the tokenizer says that it decides alone (`Tokenizer.split`). N
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain
+from itertools import chain
+from sys import byteorder
 from typing import TypeVar
 
 import numpy as np
@@ -31,7 +32,7 @@ class Vocabulary:
     """What is known of the tokens; the rows are read by the numbers of the tokens."""
 
     def __init__(self) -> None:
-        self._tokens, self._lowers = _Numbers(), _Numbers()
+        self._tokens, self._lowers = _Rows(), _Numbers()
         self._chunks: dict[Tokenizer, dict[str, bytes]] = {}
         self._entries = self._chars = self._known = 0
         self._loses = False  # a tokenizer left characters out: the tokens are then joined one by one
@@ -62,9 +63,9 @@ class Vocabulary:
 
     def numbers(self, tokens: Iterable[str]) -> Ints:
         """The numbers of tokens."""
-        found = np.fromiter(map(self._tokens.__getitem__, tokens), dtype=np.int64)
+        row = b"".join(map(self._tokens.__getitem__, tokens))
         self._learn()
-        return found
+        return np.frombuffer(row, dtype=np.int64)
 
     def strings(self, numbers: Ints) -> list[str]:
         """The tokens of these numbers."""
@@ -80,17 +81,16 @@ class Vocabulary:
         """How many of these words are among the tokens, in letter case, too."""
         present = np.zeros(len(self._tokens) + 1, np.bool_)
         present[numbers] = True
-        known = [number for word in words if (number := self._tokens.get(word)) is not None]
-        return int(np.count_nonzero(present[known])) if known else 0
+        known = b"".join(number for word in words if (number := self._tokens.get(word)) is not None)
+        return int(np.count_nonzero(present[np.frombuffer(known, dtype=np.int64)]))
 
     def _split(self, split: Split, chunks: set[str], known: dict[str, bytes]) -> None:
         """Remember the numbers of the tokens of each chunk, as they stand in memory: such rows are joined at once."""
         parts = list(split(chunks))
-        tokens = list(chain.from_iterable(parts))
-        self._loses = self._loses or "".join(tokens) != "".join(chunks)
-        row = np.fromiter(map(self._tokens.__getitem__, tokens), dtype=np.int64).tobytes()
-        ends = [_SIZE * end for end in accumulate(map(len, parts), initial=0)]
-        known.update(zip(chunks, map(row.__getitem__, map(slice, ends, ends[1:])), strict=True))
+        self._loses = self._loses or "".join(chain.from_iterable(parts)) != "".join(chunks)
+        number, join = self._tokens.__getitem__, b"".join
+        rows = (number(part[0]) if len(part) == 1 else join(map(number, part)) for part in parts)
+        known.update(zip(chunks, rows, strict=True))
         self._entries += len(chunks)
         self._chars += sum(map(len, chunks))
         self._learn()
@@ -112,6 +112,18 @@ class Vocabulary:
         self._known += len(new)
         self._entries += len(new)
         self._chars += sum(lengths)
+
+
+class _Rows(dict[str, bytes]):
+    """String → number, as it stands in memory; a new string gets the next one."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+
+    def __missing__(self, string: str) -> bytes:
+        self[string] = number = len(self.order).to_bytes(_SIZE, byteorder)
+        self.order.append(string)
+        return number
 
 
 class _Numbers(dict[str, int]):

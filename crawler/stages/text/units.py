@@ -13,6 +13,7 @@ from typing import Any
 
 import regex
 
+from crawler.stages.text import folded
 from crawler.stages.text.marks import without_punctuation
 
 _ASCII_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*+")
@@ -82,6 +83,12 @@ def _folded(text: str) -> str:
 
 
 def _plain(text: str) -> str:
+    found = folded.plain(text)
+    return plain_at_length(text) if found is None else found
+
+
+def plain_at_length(text: str) -> str:
+    """What `folded.plain` answers, of any text; white space stays as it is."""
     lower = text.lower()
     plain = without_punctuation(_number_of(lower).sub("0", lower), " ")
     return plain if plain.isascii() else str(_MARKS.sub("", unicodedata.normalize("NFD", plain)))

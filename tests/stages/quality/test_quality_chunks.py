@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from itertools import pairwise
 
@@ -53,6 +54,19 @@ def test_tokens_are_those_of_a_tokenizer_that_has_all_special_cases_from_the_beg
         with nlp.memory_zone():
             expected = {chunk: tuple(token.text for token in nlp.make_doc(chunk)) for chunk in batch}
         assert dict(zip(batch, split(batch), strict=True)) == expected
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_collector_of_garbage_is_as_it_was_once_a_language_is_there(is_on):
+    before = gc.isenabled()
+    try:
+        (gc.enable if is_on else gc.disable)()
+        ChunkSplitter("de")
+        with pytest.raises(ImportError):
+            ChunkSplitter("no language")
+        assert gc.isenabled() is is_on
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -125,3 +139,5 @@ def test_every_prefix_is_one_at_the_beginning_alone(code):
 
 def test_a_name_that_is_one_of_spacys_own_is_split_like_any_other():
     assert ChunkSplitter("de")(["IS_ALPHA,", "(x,IS_ALPHA)"]) == [("IS_ALPHA", ","), ("(", "x", ",", "IS_ALPHA", ")")]
+    with_a_case = ["x.IS_ALPHA", "IS_ALPHA:)"]  # which spaCy would be asked for
+    assert ChunkSplitter("de")(with_a_case) == [("x", ".", "IS_ALPHA"), ("IS_ALPHA", ":", ")")]

@@ -100,12 +100,19 @@ def test_the_most_frequent_runs_are_those_of_a_counter(numbers, sizes):
 
 
 @EXAMPLES
-@given(st.lists(st.sampled_from(["a", "b", "ab", "é", "word", "w" * 9, "v" * 25]), max_size=60), st.integers(1, 7))
-def test_runs_that_stand_twice_are_found_however_their_characters_are_cut(words, n):
+@given(
+    st.lists(st.sampled_from(["a", "b", "ab", "é", "word", "w" * 9, "v" * 25]), max_size=60),
+    st.lists(st.integers(1, 7), max_size=4),
+)
+def test_runs_that_stand_twice_are_found_however_their_characters_are_cut(words, sizes):
     runs = Runs("".join(words), np.array(list(map(len, words)), dtype=np.int64))
-    grams = ["".join(words[i : i + n]) for i in range(len(words) - n + 1)]
-    assert runs.repeated(n).tolist() == [i for i, gram in enumerate(grams) if grams.count(gram) > 1]
-    assert max(map(len, grams), default=0) < n * 26 < 26 * WINDOW
+    found = list(runs.repeated(sizes))
+    assert len(found) == len(sizes)
+    for n, places in zip(sizes, found, strict=True):
+        grams = ["".join(words[i : i + n]) for i in range(len(words) - n + 1)]
+        times = Counter(grams)
+        assert places.tolist() == [i for i, gram in enumerate(grams) if times[gram] > 1]
+        assert max(map(len, grams), default=0) < n * 26 < 26 * WINDOW
 
 
 @settings(EXAMPLES, max_examples=1500)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -59,8 +59,8 @@ class GopherRepetition:
         for n, _ in self.top_n_grams:
             found.measure(f"top_{n}_gram", top.get(n, 0) / size)
         runs = Runs(page.joined, lengths)
-        for n, _ in self.duplicate_n_grams:
-            found.measure(f"dup_{n}_gram", _duplicate_chars(runs, n) / size)
+        for n, chars in _duplicate_chars(runs, [n for n, _ in self.duplicate_n_grams]):
+            found.measure(f"dup_{n}_gram", chars / size)
 
 
 def _segments(text: str, size: int, found: Findings) -> None:
@@ -107,12 +107,17 @@ def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, 
 def duplicate_n_gram_shares(tokens: Sequence[str], sizes: Sequence[int], chars: int) -> list[tuple[int, float]]:
     """For each n, the share of `chars` in n-grams that stood before; a repeat is jumped over whole."""
     runs = Runs("".join(tokens), np.array(list(map(len, tokens)), dtype=np.int64))
-    return [(n, _duplicate_chars(runs, n) / chars) for n in sizes]
+    return [(n, found / chars) for n, found in _duplicate_chars(runs, sizes)]
 
 
-def _duplicate_chars(runs: Runs, n: int) -> int:
-    """Characters of the repeats among the runs of n tokens; only those whose hashes are equal are compared."""
-    starts = runs.repeated(n)
+def _duplicate_chars(runs: Runs, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """For each n, the characters of the repeats among the runs of n tokens."""
+    for n, starts in zip(sizes, runs.repeated(sizes), strict=True):
+        yield n, _chars_of_repeats(runs, n, starts)
+
+
+def _chars_of_repeats(runs: Runs, n: int, starts: Ints) -> int:
+    """Only the runs at `starts`, whose hashes are equal, are compared."""
     rows = (row.tolist() for row in (starts, runs.ends[starts], runs.ends[starts + n]))
     seen: set[str] = set()
     repeated = free = 0
