@@ -18,6 +18,7 @@ from crawler.stages.extraction.metadata.author import find_author, name_in
 from crawler.stages.extraction.metadata.head import read_head
 from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import MAX_JSON, MAX_NODES, read_linked
+from crawler.stages.extraction.metadata.linked_licence import stated_licences
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
@@ -199,6 +200,7 @@ def test_linked_data_of_any_form_are_no_error(said):
         script.text = json.dumps(said)
     found = read_linked(tree.iter("script"))
     assert all(isinstance(text, str) for text in (found.headline, *found.authors, *found.published))
+    assert all(isinstance(text, str) for texts in stated_licences(found.roots, URL) for text in texts)
 
 
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
@@ -210,4 +212,5 @@ def test_no_reader_fails_on_a_real_page():
         data = read_linked(tree.iter("script"))
         find_title(tree.iter("h1"), page.url or "", head, data.headline)
         find_author(tree, page.url or "", head, data)
-        find_licence(tree.iter("a"))
+        said = list(stated_licences(data.roots, page.url or ""))
+        find_licence(tree, page.url or "", links=tree.iter("a", "link"), metas=tree.iter("meta"), linked=said)

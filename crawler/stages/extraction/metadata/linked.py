@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -23,21 +23,24 @@ MAX_AUTHORS = 50
 _TYPE = "application/ld+json"
 
 
-def _set(names: str) -> frozenset[str]:
+def named(names: str) -> frozenset[str]:
+    """The words of a line."""
     return frozenset(names.split())
 
 
-_OTHERS = _set(
+OTHERS = named(
     "review reviews comment comments acceptedAnswer suggestedAnswer itemListElement mentions citation hasPart "
     "publisher sponsor subjectOf video"
 )
 """Properties whose values are other things than the page's own."""
-_WORKS = _set(
+_WORKS = named(
     "Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle DiscussionForumPosting Question QAPage Recipe "
     "WebPage SocialMediaPosting LiveBlogPosting MedicalWebPage CreativeWork Course HowTo Book ReportageNewsArticle "
     "AnalysisNewsArticle OpinionNewsArticle MedicalScholarlyArticle Blog PodcastEpisode"
 )
 """Types of which an author is the page's author."""
+PAGES = named("WebPage AboutPage CollectionPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage")
+"""Types of the page as such."""
 _DATES = ("datePublished", "uploadDate", "dateCreated")
 
 Node = dict[str, Any]
@@ -45,11 +48,12 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """`published`: the dates as they are written, the best first."""
+    """`published`: the dates as they are written, the best first; `roots`: the data, a value a script."""
 
     headline: str = ""
     authors: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    roots: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
 
 def read_linked(scripts: Iterable[Any]) -> Linked:
@@ -62,7 +66,7 @@ def read_linked(scripts: Iterable[Any]) -> Linked:
     dates = tuple(
         text for name in _DATES for node in nodes if not _is_other(node) and isinstance(text := node.get(name), str)
     )
-    return Linked(headline, _authors(nodes), dates)
+    return Linked(headline, _authors(nodes), dates, tuple(data))
 
 
 def _is_linked(script: Any) -> bool:
@@ -90,25 +94,26 @@ def _nodes(data: Any) -> Iterator[Node]:
         node, left = stack.pop(), left - 1
         if isinstance(node, dict):
             yield node
-            stack.extend(value for name, value in reversed(node.items()) if name not in _OTHERS)
+            stack.extend(value for name, value in reversed(node.items()) if name not in OTHERS)
         elif isinstance(node, list):
             stack.extend(reversed(node))
 
 
-def _types(node: Node) -> list[str]:
+def types_of(node: Node) -> list[str]:
+    """The types of an object, as they are written."""
     types = node.get("@type")
     return [kind for kind in (types if isinstance(types, list) else [types]) if isinstance(kind, str)]
 
 
 def _is_other(node: Node) -> bool:
-    return any(kind in {"Review", "Comment", "Answer"} for kind in _types(node))
+    return any(kind in {"Review", "Comment", "Answer"} for kind in types_of(node))
 
 
 def _authors(nodes: list[Node]) -> tuple[str, ...]:
     """Of the first work that names any."""
     known = {id_: node for node in nodes if isinstance(id_ := node.get("@id"), str) and node.get("name")}
     for node in nodes:
-        if "author" in node and not _WORKS.isdisjoint(_types(node)):
+        if "author" in node and not _WORKS.isdisjoint(types_of(node)):
             stated = node["author"] if isinstance(node["author"], list) else [node["author"]]
             names = dict.fromkeys(name for one in stated[:MAX_AUTHORS] if (name := _name(one, known)))
             if names:
