@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -40,6 +41,49 @@ def author_of(head: str = "", body: str = "") -> str | None:
 
 def linked(*said: Any) -> str:
     return "".join(f'<script type="application/ld+json">{json.dumps(one)}</script>' for one in said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "tove.ek@example.org",
+        "Tove Ek <tove.ek@example.org>",
+        "tove.ek@example.org (Tove Ek)",
+        "Tove Ek, +49 170 1234567",
+        "Tove Ek (0170) 123-4567",
+        "https://www.social.example/tove.ek",
+        "www.spoons.example",
+    ],
+)
+def test_an_address_or_a_telephone_number_is_no_author(said):
+    for head in (linked({"@type": "Article", "author": said}), f'<meta name="author" content="{escape(said)}">'):
+        assert author_of(head) is None
+    assert author_of(body=f'<p class="byline">By {escape(said)}</p>') is None
+
+
+@pytest.mark.parametrize("said", ["Tove &amp; Jo", "Tove &#38; Jo", "Tove & Jo"])
+def test_a_name_that_was_escaped_twice_is_read_as_it_is_meant(said):
+    assert author_of(linked({"@type": "Article", "author": said})) == "Tove & Jo"
+    assert author_of(f'<meta name="author" content="{escape(said)}">') == "Tove & Jo"
+
+
+OAK = "https://spoons.example/oak.html"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"@type": "Article", "url": OAK, "author": "Jo Doe"}, {"@type": "Article", "url": URL, "author": "Ada L"}],
+        [{"@graph": [{"@type": "BlogPosting", "@id": f"{OAK}#a", "author": "Jo Doe"},
+                     {"@type": "BlogPosting", "@id": f"{URL}#a", "author": "Ada L"}]}],
+        [{"@type": "Article", "mainEntityOfPage": {"@id": OAK}, "author": "Jo Doe"},
+         {"@type": "Article", "mainEntityOfPage": {"@id": "/carving/birch.html"}, "author": "Ada L"}],
+        [{"@type": "Article", "url": "https://m.spoons.example/birch", "author": "Ada L"}],  # no other is the page's
+        [{"@type": "Article", "author": "Ada L"}, {"@type": "Article", "url": URL, "author": "Jo Doe"}],
+    ],
+)  # fmt: skip
+def test_an_author_is_that_of_the_page_and_not_of_another_one_in_its_data(said):
+    assert author_of(linked(*said)) == "Ada L"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.metadata.linked import OTHERS, PAGES, named
-from crawler.stages.extraction.metadata.linked_licence import TEXTS, same_page
+from crawler.stages.extraction.metadata.linked_own import TEXTS, same_page
 
 _MAX_ARTICLES = 50
 _OF_A_CREDIT = "?ref=openverse"

@@ -10,21 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
-from crawler.stages.extraction.metadata.linked import PAGES, Node, named, types_of
+from crawler.stages.extraction.metadata.linked import PAGES, Node, types_of
+from crawler.stages.extraction.metadata.linked_own import TEXTS, keys_at, keys_of, objects_of
 
-MAX_OBJECTS = 200
-"""Objects at the top of a page's data that are looked at."""
 MAX_TEXTS = 20
-TEXTS = named(
-    "Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle Recipe CreativeWork HowTo LearningResource "
-    "ReportageNewsArticle AnalysisNewsArticle OpinionNewsArticle MedicalScholarlyArticle"
-)
-"""Works that are the text of a page; not those that a page may only present (a book, a data set, a program), and not
-contributions to a forum, whose answers are other people's."""
-_WITHIN = ("mainEntity", "mainEntityOfPage")
-"""Properties of an object of the page that lead to another one of it."""
 
 
 def stated_licences(roots: Iterable[Any], url: str, addresses: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
@@ -32,56 +22,15 @@ def stated_licences(roots: Iterable[Any], url: str, addresses: Sequence[str] = (
 
     roots: the page's linked data, a value a script; url: its address; addresses: others that it gives itself.
     """
-    objects = list(islice(_objects(roots), MAX_OBJECTS))
+    objects = objects_of(roots)
     known = {id_: one for one in objects if isinstance(id_ := one.get("@id"), str) and len(one) > 1}
-    own = {key for one in (url, *addresses) if (key := _key(url, one))}
+    own = keys_of(url, addresses)
     pages, texts = ([one for one in objects if not kinds.isdisjoint(types_of(one))] for kinds in (PAGES, TEXTS))
     for candidates in (pages, texts):
         for one in candidates:
-            keys = {key for address in _addresses(one) if (key := _key(url, address))}
+            keys = keys_at(url, one)
             if "license" in one and (keys & own or (not keys and len(candidates) == 1)):
                 yield from _statements(one["license"], known)
-
-
-def same_page(one: str, other: str) -> bool:
-    """True for two addresses of one page: scheme, `www.`, a slash at the end and what stands behind # do not count."""
-    return _bare(one) == _bare(other)
-
-
-def _bare(address: str) -> str:
-    return address.strip().partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-def _key(url: str, address: str) -> str:
-    """By what a page is recognised; "" for what is no address of one, as `#article` and `urn:…`."""
-    address = address.strip()
-    if not address or address.startswith(("#", "_:")):
-        return ""
-    try:
-        whole = urljoin(url, address)
-    except ValueError:
-        return ""
-    return _bare(whole) if whole.startswith(("http://", "https://")) else ""
-
-
-def _objects(roots: Iterable[Any]) -> Iterator[Node]:
-    """Those at the top, those of a graph, and what these say the page is about."""
-    for root in roots:
-        for one in root if isinstance(root, list) else [root]:
-            if isinstance(one, dict):
-                graph = one.get("@graph")
-                for node in (one, *(graph if isinstance(graph, list) else [graph])):
-                    if isinstance(node, dict):
-                        yield node
-                        yield from (inner for name in _WITHIN if isinstance(inner := node.get(name), dict))
-
-
-def _addresses(node: Node) -> Iterator[str]:
-    for name in ("url", "mainEntityOfPage", "@id"):
-        value = node.get(name)
-        value = (value.get("@id") or value.get("url")) if isinstance(value, dict) else value
-        if isinstance(value, str):
-            yield value
 
 
 def _statements(value: Any, known: dict[str, Node]) -> Iterator[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crawler.stages.extraction.metadata.author import find_author
@@ -11,6 +12,7 @@ from crawler.stages.extraction.metadata.head import Head, read_head
 from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import Linked, read_linked
 from crawler.stages.extraction.metadata.linked_licence import stated_licences
+from crawler.stages.extraction.metadata.linked_own import others
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
 from crawler.stages.text.normal import normalise
@@ -46,19 +48,21 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, source: S
     for element in tree.iter(*found):
         found[element.tag].append(element)
     head = _attempt(read_head, found["meta"], found["title"]) or Head("", {})
-    linked = _attempt(read_linked, found["script"]) or Linked()
+    addresses = _addresses(found["link"], head)
+    linked = _attempt(read_linked, found["script"], partial(others, url=url, addresses=addresses)) or Linked()
     return Metadata(
         title=_short(_attempt(find_title, found["h1"], url, head, linked.headline)),
         description=_short(head.first(*_DESCRIPTIONS)),
         author=_short(_attempt(find_author, tree, url, head, linked, source), _MAX_AUTHOR_CHARS),
-        pub_date=_attempt(read_date, tree, url, stated_dates(found["time"], head, linked), max_date),
-        license_tag=_attempt(_licence, tree, url, found, (head, linked), source),
+        pub_date=_attempt(read_date, tree, url, stated_dates(found["time"], head, linked), max_date, linked.is_whole),
+        license_tag=_attempt(_licence, tree, url, found, (linked, addresses), source),
     )
 
 
-def _licence(tree: Any, url: str, found: dict[str, list[Any]], said: tuple[Head, Linked], source: Source | None) -> Any:
-    head, linked = said
-    own = list(stated_licences(linked.roots, url, _addresses(found["link"], head))) if linked.roots else []
+def _licence(
+    tree: Any, url: str, found: dict[str, list[Any]], said: tuple[Linked, tuple[str, ...]], source: Source | None
+) -> str | None:
+    own = list(stated_licences(said[0].roots, url, said[1]))
     links = (*found["link"], *found["a"])
     return find_licence(tree, url, links=links, metas=found["meta"], linked=own, source=source)
 
