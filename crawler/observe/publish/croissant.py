@@ -63,6 +63,13 @@ _ENCODINGS = {
 """Media types by what a shard's name ends in (RFC 6713, RFC 8878); lines of JSON have none that is registered."""
 
 
+def _licences(found: Provenance) -> list[str]:
+    """Those that documents have; where some have none, a sentence that says where it stands which."""
+    licences = found.summary.licences
+    untold = found.summary.kept > sum(licences.values())
+    return [*licences, *(["see license_tag of each record"] if untold or not licences else [])]
+
+
 def metadata(found: Provenance) -> dict[str, Any]:
     """The JSON-LD object; equal corpora give equal objects."""
     files = [entry for entry in found.manifest["files"] if entry["kind"] == SHARDS]
@@ -78,7 +85,7 @@ def metadata(found: Provenance) -> dict[str, Any]:
             "tokens, with the provenance and the opt-out statements of every page."
         ),
         **({"url": contacts[0]} if contacts else {}),
-        "license": list(summary.licences) or ["see license_tag of each record"],
+        "license": _licences(found),
         "version": f"{found.version}.0.0",
         "datePublished": found.updated[:10] or "1970-01-01",
         "dateModified": found.updated[:10] or "1970-01-01",

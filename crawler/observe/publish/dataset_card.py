@@ -49,13 +49,14 @@ def card(found: Provenance, files: Files | None = None, *, documents: int | None
 
 
 def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
-    """What hubs index. Licences are per record, so the card's own licence is "other" unless there is only one."""
-    licences = list(found.summary.licences)
+    """What hubs index. Licences are per record, so the card names one only where every document has it."""
+    licences = found.summary.licences
+    common = next((name for name, count in licences.items() if count == found.summary.kept), None)
     return {
         "pretty_name": found.name,
         "language": list(found.summary.languages),
         "license": "other",
-        "license_name": licences[0] if len(licences) == 1 else "per-record",
+        "license_name": common or "per-record",
         "size_categories": [_size(found.summary.kept)],
         "task_categories": ["text-generation"],
         "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],

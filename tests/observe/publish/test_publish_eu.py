@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -238,9 +239,22 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["language"] == ["de", "en"] and front["size_categories"] == ["n<1K"]
     assert front["configs"][0]["data_files"] == [{"split": "train", "path": ["shards/*.jsonl.zst"]}]
-    assert front["license"] == "other" and front["license_name"] == "CC-BY-4.0"
+    assert front["license"] == "other" and front["license_name"] == "per-record"  # half of the pages have none
     assert "tdmrep 25" in text and "https://example.org/bot" in text
     assert dataset_card.card(found) == text
+
+
+def test_one_licence_is_that_of_the_dataset_only_where_every_document_has_it(found):
+    kept = found.summary.kept
+    for licences, name, listed in (
+        ({"CC-BY-4.0": kept}, "CC-BY-4.0", ["CC-BY-4.0"]),
+        ({"CC-BY-4.0": 1}, "per-record", ["CC-BY-4.0", "see license_tag of each record"]),
+        ({"CC-BY-4.0": kept - 1, "CC0-1.0": 1}, "per-record", ["CC-BY-4.0", "CC0-1.0"]),
+        ({}, "per-record", ["see license_tag of each record"]),
+    ):
+        told = replace(found, summary=replace(found.summary, licences=licences))
+        assert dataset_card.front_matter(told, dataset_card.Files([], None))["license_name"] == name
+        assert croissant.metadata(told)["license"] == listed
 
 
 def test_the_command_writes_all_of_them(folder, tmp_path):
