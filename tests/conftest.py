@@ -6,7 +6,9 @@ import asyncio
 import itertools
 import logging
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,21 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def crawler_commons(shared_data: Path) -> Path:
     return shared_data / "crawler-commons"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a killed process leaves (multiprocessing's listener, a scratch folder) goes with the run of the tests.
+
+    A short path: sockets stand in it.
+    """
+    tmp_path_factory.getbasetemp()  # stays where it is, to be looked at
+    before, folder = os.environ.get("TMPDIR"), tempfile.mkdtemp(prefix="ct-")
+    os.environ["TMPDIR"], tempfile.tempdir = folder, None
+    yield
+    tempfile.tempdir = None
+    os.environ.pop("TMPDIR") if before is None else os.environ.update(TMPDIR=before)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Supersede takes out what later visits replaced, or found gone: the next version of the corpus is without it.
 
-The newest final verdict on a URL counts (`verify.py` ranks alike). Older records go in one rewrite: the files that held
+The newest final verdict on a URL counts (`verify.py` ranks alike); a visit that failed (no answer, an error of the
+server) gives way to any later verdict, and else stays. Older records go in one rewrite: the files that held
 them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.
 Where the newest verdict is an opt-out the page is withdrawn instead, as `scrapy dataset exclude` does: text, raw page
 and all older versions are deleted.
@@ -26,6 +27,9 @@ from crawler.times import rfc3339
 
 BY = "recrawl"
 """The operation's name in the lineage."""
+REOPENED = "reopened"
+"""Blob of a frontier that was made again while the records have failed visits: it makes these visits once more, and at
+the end of the crawl the records of the first ones go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +96,12 @@ def supersede(place: Place, *, now: float) -> Superseded:
 
 def standing(place: Place) -> Standing:
     """Read every record of the current version; needs about 0.5 kB of memory a URL. Raises: StorageError."""
-    found, best, kept = Standing(), dict[bytes, _Best](), set[bytes]()
-    for record in _final_records(place):
+    found, best, kept, failed = Standing(), dict[bytes, _Best](), set[bytes](), dict[bytes, _Best]()
+    for record in _verdicts(place):
         key, claim = page_key(record, "url"), _claim(record)
+        if not is_final(record.get("reason")):
+            _compete(failed, key, claim, found.stale)
+            continue
         if claim.canonical is not None:
             kept.add(key)
         _compete(best, key, claim, found.stale)
@@ -103,6 +110,7 @@ def standing(place: Place) -> Standing:
         if claim.canonical is not None:
             _compete(winners, claim.canonical, claim, found.stale)
     found.stale -= {c.identity for c in best.values() if c.canonical is None or winners[c.canonical] is c}
+    found.stale |= {one.identity for key, one in failed.items() if key in best and one.rank < best[key].rank}
     found.opted_out = {claim.opted_out for key, claim in best.items() if claim.opted_out and key in kept}
     return found
 
@@ -138,11 +146,18 @@ def identity(record: Record) -> bytes:
     return hashlib.blake2b("\n".join(map(str, names)).encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _final_records(place: Place) -> Iterator[Record]:
+def _verdicts(place: Place) -> Iterator[Record]:
+    """Every record but those that only say what a run left open or as it was: each run says that of itself."""
     for entry in read_files(place, (SHARDS, REJECTED)):
         for record in read_records(place, entry["path"]):
-            if is_final(record.get("reason")):
+            if is_final(record.get("reason")) or is_failure(record.get("reason")):
                 yield record
+
+
+def is_failure(reason: str | None) -> bool:
+    """True where a visit ended in a verdict that says nothing about the page."""
+    known = DropReason.of(reason) if reason is not None else None
+    return known is not None and not (known.is_final or known.is_hold or known is DropReason.UNCHANGED)
 
 
 def _claim(record: Record) -> _Best:

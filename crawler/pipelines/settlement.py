@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawler.dataset.supersede import is_pending, supersede
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.parameter_view import learned_parameters
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
 from crawler.pool.pool import PoolError, StagePool, pool_of
@@ -44,7 +44,6 @@ from crawler.statkeys import (
     stages_cpu_ms,
 )
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import Place
 from crawler.storage.files.records import rejection_of
 from crawler.times import rfc3339
 from crawler.urls.canonicalize import registrable_domain
@@ -128,8 +127,11 @@ class Settlement:
             await self._report_next_visits()
             await self._sink.note(self._counters())
             await self._sink.close()
-            if self._config.frontier.recrawl or self._frontier is None:  # a second run, or a replay of its archive
-                await asyncio.to_thread(_supersede, self._sink.corpus.place)
+            scheduler = self._frontier
+            again = self._config.frontier.recrawl or scheduler is None
+            ended = scheduler is None or not scheduler.has_pending_requests()
+            server = None if scheduler is None else scheduler.frontier
+            await take_out_replaced(self._sink.corpus.place, server, again=again, ended=ended)
         except StorageError as error:
             self._stop(error)
         finally:
@@ -286,20 +288,6 @@ class Settlement:
         if engine is not None and engine.spider is not None:
             task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-
-
-def _supersede(place: Place) -> None:
-    """Take out what this run replaced; the last worker to end does it for all."""
-    if not is_pending(place.manifest()):
-        return
-    later = f"`scrapy dataset supersede {place.url}` takes out what was replaced"
-    if place.remote:
-        logger.warning("the corpus is not on a local disk: %s", later)
-        return
-    try:
-        supersede(place, now=time.time())
-    except StorageError as error:
-        logger.warning("%s (%s)", later, error)
 
 
 def hold_reason(why: str) -> tuple[DropReason, str]:

@@ -23,6 +23,8 @@ LOCK = "caretaker.lock"
 """Held by the one caretaker of a folder."""
 PID = "valkey.pid"
 """Holds the number of the server's process."""
+_END_SECONDS = 5.0
+"""How long a server that was told to end is waited for."""
 _LOOKS = 10
 """How often it looks in IDLE_SECONDS."""
 
@@ -39,12 +41,15 @@ def watch(folder: Path, address: str, idle_seconds: float, mine: IO[bytes], serv
             if not _is_still_there(mine, folder / LOCK):
                 if _is_free(users):
                     server.end()
+                    if not folder.exists() and _is_deserted(address):
+                        clear(folder, Path(address))
                     return
                 continue
             with suppress(FileNotFoundError), (folder / "starting.lock").open("rb+") as starting:
                 fcntl.flock(starting, fcntl.LOCK_EX)  # nobody comes or goes meanwhile
                 with (folder / "server.lock").open("rb+") as running:
                     if _is_free(running):
+                        clear(folder, Path(address))
                         mine.close()
                         return
                 server.reach()
@@ -54,8 +59,41 @@ def watch(folder: Path, address: str, idle_seconds: float, mine: IO[bytes], serv
                 deserted_since = deserted_since or time.monotonic()
                 if time.monotonic() - deserted_since >= idle_seconds:
                     _shut_down(address)
+                    if not _has_ended(folder):
+                        server.end()  # its socket is gone, as where old files of /tmp are removed
+                    clear(folder, Path(address))
                     mine.close()
                     return
+
+
+def clear(folder: Path, address: Path) -> None:
+    """Remove the socket of a server that has ended, and the folder that was made for it outside of the server's own."""
+    with suppress(OSError):
+        address.unlink(missing_ok=True)
+        if address.parent != folder:
+            address.parent.rmdir()
+
+
+def _has_ended(folder: Path) -> bool:
+    """True once the server has let go of its lock, which it does after its last connection."""
+    deadline = time.monotonic() + _END_SECONDS
+    with (folder / "server.lock").open("rb+") as running:
+        while not (free := _is_free(running)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return free
+
+
+def _is_deserted(address: str) -> bool:
+    """True where nobody listens: the place of a folder that was removed may be another's by now."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1.0)
+        try:
+            connection.connect(address)
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+    return False
 
 
 def _is_still_there(mine: IO[bytes], path: Path) -> bool:
@@ -89,13 +127,15 @@ class _Server:
             self._process = self._open()
 
     def end(self) -> None:
-        """At once: it has nothing to write to, and would else remove the socket of a server that has its place now.
+        """At once: all that it answered is written; what is left to sync is the system's.
 
-        Nothing where this system has no handles of processes.
+        One whose folder was removed would else remove the socket of a server that has its place now. Nothing where this
+        system has no handles of processes.
         """
         if self._process is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
+            select.select([self._process], [], [], _END_SECONDS)
 
     def _open(self) -> int | None:
         with suppress(OSError, ValueError, AttributeError):  # macOS has none

@@ -177,6 +177,7 @@ class EmbeddedServer:
             os.close(guard)  # the server's copy keeps the lock
 
     def _launch(self, guard: int) -> None:
+        self._socket().parent.mkdir(mode=0o700, exist_ok=True)
         self._socket().unlink(missing_ok=True)
         config = self.folder / "valkey.conf"
         config.write_text(_configuration(self.folder, self._socket()))
@@ -233,7 +234,7 @@ class EmbeddedServer:
                     os.kill(pid, signal.SIGKILL)
                 pid, deadline = None, time.monotonic() + _STOP_SECONDS
             time.sleep(0.01)  # polled: the server need not be our child
-        self._socket().unlink(missing_ok=True)
+        caretaker.clear(self.folder, self._socket())
 
     def _client(self) -> redis.Redis:
         once = Retry(NoBackoff(), 0)
@@ -267,10 +268,12 @@ class EmbeddedServer:
             return usual
         name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         private = Path(tempfile.gettempdir()) / f"corpus-{os.getuid()}-{name}"
-        private.mkdir(mode=0o700, exist_ok=True)
-        found = private.lstat()
-        if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
-            raise ServerError(f"{private} belongs to somebody else; remove it or set TMPDIR to a folder of your own")
+        with contextlib.suppress(FileNotFoundError):  # there while the server is
+            found = private.lstat()
+            if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
+                raise ServerError(
+                    f"{private} belongs to somebody else; remove it or set TMPDIR to a folder of your own"
+                )
         return private / "valkey.sock"
 
 

@@ -8,15 +8,18 @@ import shutil
 import signal
 from collections import Counter
 
+import pytest
 import redis
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import seed_server
+from crawler.observe.report.summary import summarise
 from crawler.seeds.arguments import plan_of
 from crawler.spiders.behind import finished_records
+from tests.support.changing_site import ChangingSite, Page
 from tests.support.process import scrapy
-from tests.support.serving import DEADLINE, Gate
+from tests.support.serving import DEADLINE, Gate, article
 
 
 def pages(site) -> Counter[str]:
@@ -130,6 +133,32 @@ def test_a_page_of_a_lost_frontier_is_visited_again_when_it_is_due(crawl, make_s
     assert again.returncode == 0, again.stderr
     assert set(pages(site).values()) == {2}
     assert crawl.urls() == sorted(set(crawl.urls()))
+
+
+@pytest.mark.parametrize("second", [{}, {"RECRAWL": True}, {"RECRAWL": True, "WORKER_ID": "two"}])
+def test_a_failed_visit_that_a_rebuilt_frontier_makes_again_counts_once(crawl, second):
+    """The record of the first visit counted as a rejection of a page that is kept, or as a second one."""
+    ways = tuple(f"/{name}" for name in ("back", "broken", "short", "gone"))
+    start, back = (Page(article(name, links=ways)) for name in ("start", "back"))
+    short = Page(b"<html><body><p>Short.</p></body></html>")
+    site = ChangingSite(pages={"/": start, "/back": Page(status=500), "/broken": Page(status=500), "/short": short})
+    site.start()
+    common = {"NETWORK_PORTS": site.port, "PROGRESS": "on", "RETRY_TIMES": 0, "RECRAWL_INTERVAL_SECONDS": 10**6}
+    try:
+        assert crawl.run({"url": f"{site.base}/"}, **common).returncode == 0
+        before = summarise(str(crawl.folder))
+        site.pages["/back"] = back
+        shutil.rmtree(crawl.folder / "frontier")
+        again = crawl.run({"url": f"{site.base}/"}, **common, **second)
+    finally:
+        site.stop()
+    assert again.returncode == 0, again.stderr
+    after = summarise(str(crawl.folder))
+    assert (before.kept, before.rejected) == (1, 4)
+    assert (after.kept, after.rejected) == (2, 3)
+    assert {verdict.reason for verdict in after.rejections} == {"http_error", "too_short", "gone"}
+    assert "2 kept   3 rejected" in again.stdout
+    assert "5 records, each URL exactly once" in scrapy("dataset", "verify", crawl.folder).stdout
 
 
 def test_a_crawl_whose_frontier_lost_the_end_of_its_file_says_so_and_fix_leaves_each_page_once(crawl, make_site):

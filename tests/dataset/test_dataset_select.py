@@ -7,11 +7,14 @@ import hashlib
 import orjson
 import pytest
 
+from crawler.dataset.exclude import Wish
+from crawler.dataset.lifetimes import Lifetimes
 from crawler.dataset.query import QueryError
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.select import Selection, chosen_by, condition_of, select
 from crawler.dataset.verify import verify
 from crawler.storage.files.errors import StorageError
+from crawler.seeds.scope import Scope
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support.process import scrapy
@@ -75,6 +78,16 @@ def test_sql_given_to_where_is_told_where_it_belongs(text):
 
 def test_a_value_with_the_words_of_sql_in_it_is_a_value():
     assert condition_of("title=war and peace or not in love").value == "war and peace or not in love"
+
+
+@pytest.mark.parametrize("tag", ["CC-BY-SA-3.0-DE", "LicenseRef-CC-BY-SA-3.0-NL", "CC-BY-SA-4.0", None])
+def test_a_licence_covers_no_port_of_it_and_no_other_version(tag):
+    record = RECORD | {"url": "https://example.org/", "license_tag": tag}
+    for named in ("CC-BY-SA-3.0", tag):
+        of_licence = frozenset({named})
+        assert Selection(licences=of_licence).wants(record) is (named == tag)
+        assert Wish("revoked", licences=of_licence).concerns(record) is (named == tag)
+        assert Lifetimes({str(named): 30}, Scope()).days_of(record) == (30 if named == tag and tag else None)
 
 
 def test_a_subset_has_the_records_as_they_are_and_says_where_they_come_from(corpus, tmp_path):

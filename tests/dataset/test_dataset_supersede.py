@@ -95,6 +95,24 @@ def test_a_verdict_that_says_nothing_about_the_page_leaves_its_document(crawled,
     assert not verify(place_of(crawled)).surplus
 
 
+@pytest.mark.parametrize("reason", [reason for reason in DropReason if not reason.is_final])
+def test_a_failed_visit_gives_way_to_a_later_verdict_and_what_was_left_open_stays(crawled, kept, rejected, reason):
+    failed = [rejected(9, reason, "fetch", crawled_at=at) for at in ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")]
+    second_run(crawled, kept=[kept(9, crawled_at=SECOND)], rejected=failed, changed=1)
+    stays = reason.is_hold or reason is DropReason.UNCHANGED
+    assert supersede(place_of(crawled), now=NOW).records == (0 if stays else 2)
+    assert len(crawled.records("rejected")) == (2 if stays else 0)
+    assert supersede(place_of(crawled), now=NOW + 1).records == 0
+
+
+def test_of_failed_visits_alone_the_latest_one_stays(crawled, rejected):
+    times = ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z")
+    failed = [rejected(9, DropReason.HTTP_ERROR, "fetch", crawled_at=at) for at in times]
+    second_run(crawled, rejected=failed, changed=1)
+    assert supersede(place_of(crawled), now=NOW).records == 1
+    assert [record["crawled_at"] for record in crawled.records("rejected")] == [times[0]]
+
+
 def test_which_verdicts_are_final():
     weak = {reason.value for reason in DropReason if not reason.is_final and not reason.is_hold}
     assert weak == {

@@ -22,6 +22,27 @@ def headers(*lines: str, profile: str = "strict"):
     return decide_headers(pairs, BOT, profile, NOW)
 
 
+CC = "<https://creativecommons.org/licenses/by-sa/3.0/de/>"
+
+
+@pytest.mark.parametrize(
+    ("line", "recorded"),
+    [
+        (f'{CC}; rel="license"', True),
+        (f"{CC}; rel=license", True),
+        (f'{CC}; title="x"; REL="nofollow License"', True),
+        (f'<https://example.org/>; rel="next", {CC};rel=license', True),
+        (f'{CC}; rel="related"; title="license of the photo"', False),
+        (f'{CC}; anchor="/photo.jpg"; rel="license"', False),  # not of this page
+        (f'{CC}; rel="licensed"', False),
+        (CC, False),
+    ],
+)
+def test_a_link_header_is_recorded_where_it_calls_the_licence_that_of_the_page(line, recorded):
+    found = [signal for signal in headers(f"Link: {line}").signals if signal.protocol == "creative-commons"]
+    assert [signal.value for signal in found] == ([CC[1:-1]] if recorded else [])
+
+
 def metas(*pairs: tuple[str, str], profile: str = "strict", earlier=()):
     return decide_body(pairs, [], product_token=BOT, profile=profile, now=NOW, earlier=earlier)
 

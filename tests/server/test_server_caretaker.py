@@ -165,6 +165,30 @@ def test_a_server_whose_folder_was_removed_ends_as_soon_as_nobody_uses_it(folder
     until(lambda: not caretakers(folder))
 
 
+@pytest.mark.parametrize("removed", [False, True])
+def test_the_place_of_a_socket_goes_with_a_server_whose_users_were_killed(folder: Path, removed: bool) -> None:
+    deep = folder.parent / ("deep" * 30)
+    user = User(deep)
+    place = Path(EmbeddedServer(deep).url.removeprefix("unix://")).parent
+    assert place.exists()
+    assert place.parent != deep
+    if removed:
+        shutil.rmtree(deep)
+    user.kill()
+    until(lambda: not lives(user.server))
+    until(lambda: not place.exists())
+
+
+def test_a_server_whose_socket_was_removed_ends_when_nobody_uses_it_and_loses_nothing(folder: Path) -> None:
+    user = User(folder)
+    (folder / "valkey.sock").unlink()
+    user.kill()
+    until(lambda: not lives(user.server))
+    until(lambda: not caretakers(folder))
+    with EmbeddedServer(folder), contextlib.closing(client(folder)) as found:
+        assert found.get("visits") == b"1"
+
+
 def test_a_server_that_was_started_again_ends_with_its_folder_too(folder: Path) -> None:
     user = User(folder)
     os.kill(user.server, signal.SIGKILL)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +170,27 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(tmp_path):
         assert is_alive(url)
         assert not url.endswith(str(folder))
         assert (folder / "appendonlydir").is_dir()
+
+
+def test_the_place_of_a_socket_outside_of_the_folder_goes_with_the_server(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    server = EmbeddedServer(tmp_path / ("deep" * 30))
+    for _ in range(2):
+        place = Path(server.start().removeprefix("unix://")).parent
+        assert place.parent == tmp_path / "tmp"
+        server.stop()
+        assert not place.exists()
+    assert not is_alive(server.url)
+    assert not place.exists(), "to ask for the address makes nothing"
+
+
+def test_a_place_for_a_socket_that_others_may_enter_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    server = EmbeddedServer(tmp_path / ("deep" * 30))
+    Path(server.url.removeprefix("unix://")).parent.mkdir(mode=0o755)
+    with pytest.raises(ServerError, match="belongs to somebody else"):
+        server.start()
 
 
 def test_a_damaged_append_only_file_is_reported_with_the_servers_own_words(tmp_path):

@@ -15,6 +15,9 @@ NAME = "creative-commons"
 VERSION = "1"
 
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
+_REL = re.compile(r"""[;\s]rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))""", re.IGNORECASE)
+_ANCHOR = re.compile(r"[;\s]anchor\s*=", re.IGNORECASE)
+"""A link of something else than the page (RFC 8288, section 3.2)."""
 _HOST = re.compile(r"(?:https?:)?//(?:www\.)?creativecommons\.org/", re.IGNORECASE)
 
 
@@ -24,8 +27,13 @@ def from_headers(headers: Headers, _context: Context) -> list[Signal]:
     return [
         signal(NAME, "header", target, UNKNOWN)
         for target, parameters in (match.groups() for match in found)
-        if "license" in parameters.lower() and _HOST.match(target)
+        if _is_license(parameters) and _HOST.match(target)
     ]
+
+
+def _is_license(parameters: str) -> bool:
+    rel = _REL.search(parameters)
+    return rel is not None and "license" in (rel[1] or rel[2] or "").lower().split() and not _ANCHOR.search(parameters)
 
 
 def from_links(links: Links, _context: Context) -> list[Signal]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -18,6 +19,7 @@ from crawler.stages.extraction.metadata.author import find_author, name_in
 from crawler.stages.extraction.metadata.head import read_head
 from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import MAX_JSON, MAX_NODES, read_linked
+from crawler.stages.extraction.metadata.linked_licence import stated_licences
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
@@ -39,6 +41,49 @@ def author_of(head: str = "", body: str = "") -> str | None:
 
 def linked(*said: Any) -> str:
     return "".join(f'<script type="application/ld+json">{json.dumps(one)}</script>' for one in said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "tove.ek@example.org",
+        "Tove Ek <tove.ek@example.org>",
+        "tove.ek@example.org (Tove Ek)",
+        "Tove Ek, +49 170 1234567",
+        "Tove Ek (0170) 123-4567",
+        "https://www.social.example/tove.ek",
+        "www.spoons.example",
+    ],
+)
+def test_an_address_or_a_telephone_number_is_no_author(said):
+    for head in (linked({"@type": "Article", "author": said}), f'<meta name="author" content="{escape(said)}">'):
+        assert author_of(head) is None
+    assert author_of(body=f'<p class="byline">By {escape(said)}</p>') is None
+
+
+@pytest.mark.parametrize("said", ["Tove &amp; Jo", "Tove &#38; Jo", "Tove & Jo"])
+def test_a_name_that_was_escaped_twice_is_read_as_it_is_meant(said):
+    assert author_of(linked({"@type": "Article", "author": said})) == "Tove & Jo"
+    assert author_of(f'<meta name="author" content="{escape(said)}">') == "Tove & Jo"
+
+
+OAK = "https://spoons.example/oak.html"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"@type": "Article", "url": OAK, "author": "Jo Doe"}, {"@type": "Article", "url": URL, "author": "Ada L"}],
+        [{"@graph": [{"@type": "BlogPosting", "@id": f"{OAK}#a", "author": "Jo Doe"},
+                     {"@type": "BlogPosting", "@id": f"{URL}#a", "author": "Ada L"}]}],
+        [{"@type": "Article", "mainEntityOfPage": {"@id": OAK}, "author": "Jo Doe"},
+         {"@type": "Article", "mainEntityOfPage": {"@id": "/carving/birch.html"}, "author": "Ada L"}],
+        [{"@type": "Article", "url": "https://m.spoons.example/birch", "author": "Ada L"}],  # no other is the page's
+        [{"@type": "Article", "author": "Ada L"}, {"@type": "Article", "url": URL, "author": "Jo Doe"}],
+    ],
+)  # fmt: skip
+def test_an_author_is_that_of_the_page_and_not_of_another_one_in_its_data(said):
+    assert author_of(linked(*said)) == "Ada L"
 
 
 @pytest.mark.parametrize(
@@ -199,6 +244,7 @@ def test_linked_data_of_any_form_are_no_error(said):
         script.text = json.dumps(said)
     found = read_linked(tree.iter("script"))
     assert all(isinstance(text, str) for text in (found.headline, *found.authors, *found.published))
+    assert all(isinstance(text, str) for texts in stated_licences(found.roots, URL) for text in texts)
 
 
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
@@ -210,4 +256,5 @@ def test_no_reader_fails_on_a_real_page():
         data = read_linked(tree.iter("script"))
         find_title(tree.iter("h1"), page.url or "", head, data.headline)
         find_author(tree, page.url or "", head, data)
-        find_licence(tree.iter("a"))
+        said = list(stated_licences(data.roots, page.url or ""))
+        find_licence(tree, page.url or "", links=tree.iter("a", "link"), metas=tree.iter("meta"), linked=said)

@@ -49,6 +49,39 @@ def test_dates_of_examples_and_sentences_are_not_the_pages_own(body):
     assert date_of("", body) is None
 
 
+def data_of(*said) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(one)}</script>' for one in said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"@type": "Article", "image": {"@type": "ImageObject", "uploadDate": "2019-01-01"}},
+        {"@type": "Article", "isPartOf": {"@type": "Periodical", "datePublished": "1998-01-01"}},
+        {"@type": "WebSite", "dateCreated": "2001-01-01"},
+        {"@type": "Product", "review": {"@type": "Review", "datePublished": "2020-09-09"}},
+        {"@type": "Article", "comment": [{"@type": "Comment", "datePublished": "2020-09-09"}]},
+    ],
+)
+def test_the_date_of_a_picture_a_journal_a_site_or_a_review_is_not_that_of_the_page(said):
+    assert date_of(data_of(said)) is None
+    own = {"@type": "Article", "datePublished": "2024-03-05"}
+    assert date_of(data_of(said, own)) == "2024-03-05"
+
+
+def test_the_date_of_another_page_in_the_data_is_not_that_of_this_one():
+    other = {"@type": "Article", "url": "https://example.org/oak", "datePublished": "2020-01-01", "headline": "Oak"}
+    own = {"@type": "Article", "url": URL, "datePublished": "2024-03-05"}
+    assert date_of(data_of(other, own)) == "2024-03-05"
+    assert date_of(data_of({"@graph": [other, own]})) == "2024-03-05"
+    assert date_of(data_of(other)) == "2020-01-01"  # some pages name themselves by an address that they have not
+
+
+def test_a_date_in_data_that_are_no_json_is_found_all_the_same():
+    broken = '{"@type": "Article", "datePublished": "2024-03-05", }'
+    assert date_of(f'<script type="application/ld+json">{broken}</script>') == "2024-03-05"
+
+
 def test_a_version_number_in_the_title_is_no_date():
     assert date_of("<title>Part 2 — Django 3.2.25 documentation</title>") is None
 

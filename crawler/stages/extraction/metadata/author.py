@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 from itertools import islice
 from typing import Any
 
@@ -22,6 +23,8 @@ MAX_PLACES = 25
 """Elements that speak of authors which are looked at."""
 LONGEST, MOST_WORDS = 60, 6
 """Characters and words of a name, organisations among them."""
+PHONE_DIGITS = 7
+"""Digits from which a name has a telephone number beside it."""
 _LONGEST_TEXT = 200
 """Characters of a name with all that stands before it."""
 MOST_SHOWN_WORDS = 5
@@ -81,6 +84,8 @@ def name_in(text: str) -> str:
         name = name[prefix.end() :].strip(_MARKS)
     if len(name) > LONGEST or len(name.split()) > MOST_WORDS or any(sign in name for sign in "@/"):
         return ""
+    if name[:4].lower() == "www." or sum(map(str.isdigit, name)) >= PHONE_DIGITS:
+        return ""
     return "" if _NO_NAME.fullmatch(name) or not _LETTER.search(name) else name
 
 
@@ -101,7 +106,7 @@ def _stated(head: Head) -> list[str]:
             return (
                 [_in_order(one) for one in said]
                 if name in _LAST_NAME_FIRST
-                else [p for s in said for p in s.split(";")]
+                else [p for s in said for p in unescape(s).split(";")]
             )
     return []
 

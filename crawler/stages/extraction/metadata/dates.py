@@ -40,8 +40,12 @@ _IN_ADDRESS = re.compile(r"/(20\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01
 _EARLIEST = "1995-01-01"
 
 
-def read_date(tree: Any, url: str, stated: Iterable[str], max_date: str | None = None) -> str | None:
+def read_date(
+    tree: Any, url: str, stated: Iterable[str], max_date: str | None = None, is_whole: bool = False
+) -> str | None:
     """ISO 8601 date of the page, or None. `stated`: what it states in data (`stated_dates`).
+
+    is_whole: these have all the JSON-LD, so that a date in it which is not among them is something else's.
 
     In this order: the address, what is stated, then htmldate's readers: of `<meta>` in any
     wording, of JSON-LD that is none, of addresses, `<abbr>` and elements whose class, id or property speaks of a date
@@ -51,7 +55,7 @@ def read_date(tree: Any, url: str, stated: Iterable[str], max_date: str | None =
     """
     latest = max_date or "9999"
     day = next((day for day in _days(url, stated) if _EARLIEST <= day <= latest and _is_in_the_calendar(day)), None)
-    return day or _by_htmldate(tree, url, max_date)
+    return day or _by_htmldate(tree, url, max_date, is_whole)
 
 
 def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[str]:
@@ -79,7 +83,7 @@ def _days(url: str, stated: Iterable[str]) -> Iterator[str]:
             yield "-".join(found.groups())
 
 
-def _by_htmldate(tree: Any, url: str, max_date: str | None) -> str | None:
+def _by_htmldate(tree: Any, url: str, max_date: str | None, is_whole: bool) -> str | None:
     readers = _readers()
     if readers is None:
         found: str | None = find_date(
@@ -92,7 +96,7 @@ def _by_htmldate(tree: Any, url: str, max_date: str | None) -> str | None:
         )
         return found
     options = readers.Extractor(False, readers.get_max_date(max_date), readers.get_min_date(None), True, _FORMAT)
-    stated = readers.examine_header(tree, options) or readers.json_search(tree, options)
+    stated = readers.examine_header(tree, options) or (None if is_whole else readers.json_search(tree, options))
     stated = stated or readers.extract_url_date(url, options)
     stated = stated or readers.examine_abbr_elements(tree, options) or _of_elements(tree, options, readers)
     return str(stated) if stated else None

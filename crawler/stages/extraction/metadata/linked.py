@@ -7,8 +7,9 @@ section 7; schema.org (headline, author, datePublished, dateCreated, uploadDate)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
 import orjson
@@ -23,21 +24,29 @@ MAX_AUTHORS = 50
 _TYPE = "application/ld+json"
 
 
-def _set(names: str) -> frozenset[str]:
+def named(names: str) -> frozenset[str]:
+    """The words of a line."""
     return frozenset(names.split())
 
 
-_OTHERS = _set(
+OTHERS = named(
     "review reviews comment comments acceptedAnswer suggestedAnswer itemListElement mentions citation hasPart "
     "publisher sponsor subjectOf video"
 )
 """Properties whose values are other things than the page's own."""
-_WORKS = _set(
+_WORKS = named(
     "Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle DiscussionForumPosting Question QAPage Recipe "
     "WebPage SocialMediaPosting LiveBlogPosting MedicalWebPage CreativeWork Course HowTo Book ReportageNewsArticle "
     "AnalysisNewsArticle OpinionNewsArticle MedicalScholarlyArticle Blog PodcastEpisode"
 )
 """Types of which an author is the page's author."""
+PAGES = named("WebPage AboutPage CollectionPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage")
+"""Types of the page as such."""
+_UNDATED = named(
+    "Review Comment Answer WebSite Organization NewsMediaOrganization Person ImageObject Periodical PublicationVolume "
+    "PublicationIssue Event Offer"
+)
+"""Types whose dates are not the page's: when a journal was founded, a picture taken, a concert given."""
 _DATES = ("datePublished", "uploadDate", "dateCreated")
 
 Node = dict[str, Any]
@@ -45,24 +54,32 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """`published`: the dates as they are written, the best first."""
+    """`published`: the dates as they are written, the best first; `roots`: the data, a value a script.
+
+    is_whole: nothing of the data had to be left out because it is no JSON.
+    """
 
     headline: str = ""
     authors: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    is_whole: bool = False
+    roots: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
 
-def read_linked(scripts: Iterable[Any]) -> Linked:
-    """What these `<script>` elements of a page say; nothing where they say nothing."""
-    data = [found for script in scripts if _is_linked(script) and (found := _json(script.text or ""))]
+def read_linked(scripts: Iterable[Any], others: Callable[[list[Any]], set[int]] = lambda _: set()) -> Linked:
+    """What these `<script>` elements of a page say; nothing where they say nothing.
+
+    others: answers `id` of those objects that are about other pages, of all the data.
+    """
+    texts = [text for script in scripts if _is_linked(script) and (text := script.text or "").strip()]
+    data = [found for text in texts if (found := _json(text))]
     if not data:
-        return Linked()
-    nodes = list(_nodes(data))
+        return Linked(is_whole=not texts)
+    nodes = list(_nodes(data, others(data)))
     headline = next((flat(text) for node in nodes if isinstance(text := node.get("headline"), str)), "")
-    dates = tuple(
-        text for name in _DATES for node in nodes if not _is_other(node) and isinstance(text := node.get(name), str)
-    )
-    return Linked(headline, _authors(nodes), dates)
+    dated = [node for node in nodes if _UNDATED.isdisjoint(types_of(node))]
+    dates = tuple(text for name in _DATES for node in dated if isinstance(text := node.get(name), str))
+    return Linked(headline, _authors(nodes), dates, len(data) == len(texts), tuple(data))
 
 
 def _is_linked(script: Any) -> bool:
@@ -83,32 +100,29 @@ def _json(text: str) -> Any:
         return None
 
 
-def _nodes(data: Any) -> Iterator[Node]:
+def _nodes(data: Any, others: set[int]) -> Iterator[Node]:
     """The objects, in page order, without those that are about other things; without recursion."""
     stack, left = [data], MAX_NODES
     while stack and left:
         node, left = stack.pop(), left - 1
-        if isinstance(node, dict):
+        if isinstance(node, dict) and id(node) not in others:
             yield node
-            stack.extend(value for name, value in reversed(node.items()) if name not in _OTHERS)
+            stack.extend(value for name, value in reversed(node.items()) if name not in OTHERS)
         elif isinstance(node, list):
             stack.extend(reversed(node))
 
 
-def _types(node: Node) -> list[str]:
+def types_of(node: Node) -> list[str]:
+    """The types of an object, as they are written."""
     types = node.get("@type")
     return [kind for kind in (types if isinstance(types, list) else [types]) if isinstance(kind, str)]
-
-
-def _is_other(node: Node) -> bool:
-    return any(kind in {"Review", "Comment", "Answer"} for kind in _types(node))
 
 
 def _authors(nodes: list[Node]) -> tuple[str, ...]:
     """Of the first work that names any."""
     known = {id_: node for node in nodes if isinstance(id_ := node.get("@id"), str) and node.get("name")}
     for node in nodes:
-        if "author" in node and not _WORKS.isdisjoint(_types(node)):
+        if "author" in node and not _WORKS.isdisjoint(types_of(node)):
             stated = node["author"] if isinstance(node["author"], list) else [node["author"]]
             names = dict.fromkeys(name for one in stated[:MAX_AUTHORS] if (name := _name(one, known)))
             if names:
@@ -124,4 +138,4 @@ def _name(author: Any, known: dict[str, Node]) -> str:
         author = author.get("name") or f"{author.get('givenName') or ''} {author.get('familyName') or ''}"
     if isinstance(author, list):
         author = next((one for one in author if isinstance(one, str)), "")
-    return flat(author) if isinstance(author, str) else ""
+    return flat(unescape(author)) if isinstance(author, str) else ""

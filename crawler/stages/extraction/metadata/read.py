@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crawler.stages.extraction.metadata.author import find_author
@@ -10,6 +11,8 @@ from crawler.stages.extraction.metadata.dates import read_date, stated_dates
 from crawler.stages.extraction.metadata.head import Head, read_head
 from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import Linked, read_linked
+from crawler.stages.extraction.metadata.linked_licence import stated_licences
+from crawler.stages.extraction.metadata.linked_own import others
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
 from crawler.stages.text.normal import normalise
@@ -31,7 +34,7 @@ class Metadata:
     pub_date: str | None = None
     """ISO 8601 date."""
     license_tag: str | None = None
-    """SPDX identifier of a Creative Commons licence."""
+    """SPDX identifier of a Creative Commons licence, or `LicenseRef-CC-…` where SPDX does not list it."""
 
 
 def read_metadata(tree: Any, url: str, max_date: str | None = None, *, source: Source | None = None) -> Metadata:
@@ -41,18 +44,33 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, source: S
     `source`, the page that the tree was made of, spares searches for what it does not hold.
     Whatever a page contains, missing values are the worst that happens.
     """
-    found: dict[str, list[Any]] = {tag: [] for tag in ("title", "meta", "script", "h1", "time", "a")}
+    found: dict[str, list[Any]] = {tag: [] for tag in ("title", "meta", "script", "h1", "time", "a", "link")}
     for element in tree.iter(*found):
         found[element.tag].append(element)
     head = _attempt(read_head, found["meta"], found["title"]) or Head("", {})
-    linked = _attempt(read_linked, found["script"]) or Linked()
+    addresses = _addresses(found["link"], head)
+    linked = _attempt(read_linked, found["script"], partial(others, url=url, addresses=addresses)) or Linked()
     return Metadata(
         title=_short(_attempt(find_title, found["h1"], url, head, linked.headline)),
         description=_short(head.first(*_DESCRIPTIONS)),
         author=_short(_attempt(find_author, tree, url, head, linked, source), _MAX_AUTHOR_CHARS),
-        pub_date=_attempt(read_date, tree, url, stated_dates(found["time"], head, linked), max_date),
-        license_tag=_attempt(find_licence, found["a"]),
+        pub_date=_attempt(read_date, tree, url, stated_dates(found["time"], head, linked), max_date, linked.is_whole),
+        license_tag=_attempt(_licence, tree, url, found, (linked, addresses), source),
     )
+
+
+def _licence(
+    tree: Any, url: str, found: dict[str, list[Any]], said: tuple[Linked, tuple[str, ...]], source: Source | None
+) -> str | None:
+    own = list(stated_licences(said[0].roots, url, said[1]))
+    links = (*found["link"], *found["a"])
+    return find_licence(tree, url, links=links, metas=found["meta"], linked=own, source=source)
+
+
+def _addresses(links: list[Any], head: Head) -> tuple[str, ...]:
+    """That the page gives itself."""
+    canonical = [link.get("href") or "" for link in links if (link.get("rel") or "").lower() == "canonical"]
+    return (*canonical[:1], *head.all("og:url")[:1])
 
 
 def _attempt(function: Any, *args: Any) -> Any:
