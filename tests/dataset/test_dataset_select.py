@@ -13,8 +13,8 @@ from crawler.dataset.query import QueryError
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.select import Selection, chosen_by, condition_of, select
 from crawler.dataset.verify import verify
-from crawler.storage.files.errors import StorageError
 from crawler.seeds.scope import Scope
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support.process import scrapy
