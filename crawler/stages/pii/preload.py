@@ -1,6 +1,7 @@
-"""Importing this module loads the models of `PII_MODELS`, as it is by default, for a fork server's processes to share.
+"""Importing this module loads what finds personal data as it is by default, for a fork server's processes to share.
 
-Where one cannot be loaded, the fork server goes on: each process finds the same and says so.
+That is the models of `PII_MODELS`, and the public suffixes that the first address of mail asks for: they cost a tenth
+of a second. Where a model cannot be loaded, the fork server goes on: each process finds the same and says so.
 """
 
 from __future__ import annotations
@@ -8,9 +9,13 @@ from __future__ import annotations
 from contextlib import suppress
 
 from crawler.config import PiiConfig
+from crawler.stages.pii.checks import mail_domain
 from crawler.stages.pii.names import pipeline
+from crawler.stages.pii.quick_names import reader
 from crawler.stages.pii.stage import model_table
 
 for _model in model_table(PiiConfig()).values():
     with suppress(Exception):
-        pipeline(_model)
+        reader(pipeline(_model))
+
+mail_domain("example.org")

@@ -9,6 +9,7 @@ no answer differs. Another release, and a pipeline that is built in another way,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -33,8 +34,9 @@ class Entity(NamedTuple):
     label: str
 
 
+@cache
 def reader(nlp: Any) -> PlainReader:
-    """What reads passages with this pipeline."""
+    """What reads passages with this pipeline, one for all of a process."""
     return QuickReader(nlp) if version("spacy").startswith(RELEASE) and _is_known(nlp) else PlainReader(nlp)
 
 
@@ -101,7 +103,7 @@ class QuickReader(PlainReader):
             self._more[label] = weights[inside] - weights[last], float(biases[inside] - biases[last])
 
     def read(self, texts: Sequence[str]) -> Iterator[list[Entity]]:
-        """The entities of each passage, in order."""
+        """The entities of each passage, in order; none in an empty one."""
         for some in _batches(texts):
             docs = [self._nlp.make_doc(text) for text in some]
             for text, doc, passage in zip(some, docs, self._passages(docs), strict=True):
@@ -112,17 +114,21 @@ class QuickReader(PlainReader):
                     yield [Entity(*_place(doc, start, end), label) for start, end, label in spans]
 
     def _passages(self, docs: list[Any]) -> Iterator[_Passage]:
+        lengths = list(map(len, docs))
+        if not any(lengths):
+            yield from (_Passage(self, [], self._bias, self._bias) for _ in docs)
+            return
         vectors = self._tokens_to_vectors.predict(docs)
         parts = self._gemm(vectors, self._parts[0], trans2=True)
         scores = self._gemm(self.squeezed(parts + self._bias_outside), self._weights_outside, trans2=True)
         scores += self._biases_outside
-        ends = np.cumsum(list(map(len, docs)))
+        ends = np.cumsum(lengths)
         scores[np.ix_(ends - 1, self._is_begin)] = -np.inf
         scores[np.ix_(np.concatenate([doc.to_array("IS_SPACE") for doc in docs]) > 0, self._is_entity)] = -np.inf
         best = scores.argmax(axis=1)
         second, first = np.partition(scores, -2, axis=1)[:, -2:].T
         moves = np.where(first - second < _AS_GOOD_AS_EQUAL, -1, best)
-        for begin, end in zip(ends - list(map(len, docs)), ends, strict=True):
+        for begin, end in zip(ends - lengths, ends, strict=True):
             yield _Passage(self, moves[begin:end].tolist(), vectors[begin:end], parts[begin:end])
 
     def squeezed(self, parts: Floats) -> Floats:
@@ -185,7 +191,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     some: list[str] = []
     size = 0
     for text in texts:
-        if some and size + len(text) > _AT_ONCE:
+        if size and size + len(text) > _AT_ONCE:
             yield some
             some, size = [], 0
         some.append(text)

@@ -27,6 +27,7 @@ from crawler.stages.pii.scan import (
     TRIGGER_STARTS_WORD,
     Candidate,
     around,
+    may_have_candidates,
     plain_marks,
     shapes,
     triggers_near_digits,
@@ -77,6 +78,8 @@ def outline_of(text: str) -> Outline:
 
 def find_in(outline: Outline, language: str | None, default_region: str) -> list[Hit]:
     """`find` for a text whose outline is known."""
+    if not may_have_candidates(outline.text):
+        return []
     regions = context_words.REGIONS.get(language or "", ())
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
