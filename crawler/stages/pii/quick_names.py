@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from crawler.stages.pii.quick_vectors import vectors_of
+
 RELEASE = "3.8."
 """Of spaCy, whose inner workings this module has: a model belongs to one such release, too."""
 _AS_GOOD_AS_EQUAL = 1e-3
@@ -71,7 +73,7 @@ class PlainReader:
 
 
 class QuickReader(PlainReader):
-    """Makes spaCy's tokens and their vectors with spaCy, and spaCy's moves here.
+    """Makes spaCy's tokens with spaCy, their vectors as it does (`quick_vectors`), and spaCy's moves here.
 
     The moves are O (no entity), U (all of one), B (its first token), I (one inside), L (its last), each but the first
     with a label. The score of one is that of a hidden layer, to which the next token, the first one of the open entity
@@ -82,7 +84,7 @@ class QuickReader(PlainReader):
         super().__init__(nlp)
         ner = nlp.get_pipe("ner")
         lower, upper = ner.model.get_ref("lower"), ner.model.get_ref("upper")
-        self._tokens_to_vectors, self._gemm = ner.model.get_ref("tok2vec"), ner.model.ops.gemm
+        self._vectors, self._gemm = vectors_of(ner.model.get_ref("tok2vec")), ner.model.ops.gemm
         parts = lower.get_param("W")
         self._hidden, self._pieces = parts.shape[1:3]
         self._parts = [np.ascontiguousarray(part.reshape(-1, parts.shape[3])) for part in parts]
@@ -118,7 +120,7 @@ class QuickReader(PlainReader):
         if not any(lengths):
             yield from (_Passage(self, [], self._bias, self._bias) for _ in docs)
             return
-        vectors = self._tokens_to_vectors.predict(docs)
+        vectors = self._vectors.of(docs)
         parts = self._gemm(vectors, self._parts[0], trans2=True)
         scores = self._gemm(self.squeezed(parts + self._bias_outside), self._weights_outside, trans2=True)
         scores += self._biases_outside

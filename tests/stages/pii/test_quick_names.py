@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.quality.pii_set import passages
-from crawler.stages.pii import quick_names
+from crawler.stages.pii import quick_names, quick_vectors
 from crawler.stages.pii.names import installed_name, pipeline
 from crawler.stages.pii.quick_names import PlainReader, QuickReader, reader
 
@@ -96,15 +96,47 @@ def test_the_scores_are_those_of_spacy_but_for_the_order_of_the_sum(nlp):
     docs = [nlp.make_doc(text) for text in texts]
     ner = nlp.get_pipe("ner")
     theirs = ner.model.predict(docs).predict(ner.moves.init_batch(docs))
-    parts = quick._tokens_to_vectors.predict([doc[:1].as_doc() for doc in docs])
-    assert len(parts) == len(docs)
-    vectors = quick._tokens_to_vectors.predict(docs)
+    vectors = quick._vectors.of(docs)
     firsts = np.cumsum([0, *map(len, docs)])[:-1]
     hidden = quick.squeezed(vectors[firsts] @ quick._parts[0].T + quick._bias_outside)
     ours = hidden @ quick._weights_outside.T + quick._biases_outside
     names = [ner.moves.get_class_name(number) for number in range(ner.moves.n_moves)]
     same = [names.index(kind if kind == "O" else f"{kind}-{label}") for kind, label in quick._outside]
     assert np.abs(ours - theirs[:, same]).max() < quick_names._AS_GOOD_AS_EQUAL / 100
+
+
+def test_the_vectors_of_tokens_are_those_of_spacy_but_for_the_order_of_the_sum(nlp):
+    model = nlp.get_pipe("ner").model.get_ref("tok2vec")
+    quick = quick_vectors.vectors_of(model)
+    assert type(quick) is quick_vectors.QuickVectors
+    texts = [*(case.text for case in passages("persons")), *PARTS, " ".join(PARTS * 5), "", "x"]
+    for some in (texts, texts[:1], [" ".join(texts)], ["", "x", ""]):
+        docs = [nlp.make_doc(text) for text in some]
+        ours, theirs = quick.of(docs), model.predict(docs)
+        assert ours.shape == theirs.shape
+        assert np.abs(ours - theirs).max() < 1e-4
+
+
+def test_the_vectors_of_a_passage_do_not_hang_on_its_neighbours(nlp):
+    quick = quick_vectors.vectors_of(nlp.get_pipe("ner").model.get_ref("tok2vec"))
+    docs = [nlp.make_doc(text) for text in ("Jane Doe", "x", "the Dutch of Paris", "Dr. van der Berg earns 10%")]
+    assert np.abs(quick.of(docs) - np.concatenate([quick.of([doc]) for doc in docs])).max() < 1e-4
+
+
+@needs_english
+@pytest.mark.parametrize(
+    ("layer", "attribute", "value"),
+    [("expand_window", "window_size", 2), ("hashembed", "column", 7), ("with_", "pad", 1)],
+)
+def test_vectors_that_are_made_in_another_way_are_asked_for(layer, attribute, value):
+    nlp = spacy.load(installed_name("en_core_web_sm"), exclude=["tok2vec", "parser", "tagger", "attribute_ruler"])
+    model = nlp.get_pipe("ner").model.get_ref("tok2vec")
+    assert type(quick_vectors.vectors_of(model)) is quick_vectors.QuickVectors
+    for found in model.walk():
+        if found.name.startswith(layer):
+            found.attrs[attribute] = value
+    assert type(quick_vectors.vectors_of(model)) is quick_vectors.Vectors
+    assert type(quick_vectors.vectors_of(model.layers[0])) is quick_vectors.Vectors
 
 
 @needs_english
