@@ -233,3 +233,16 @@ def test_a_text_is_counted_again_where_it_changed_or_where_nobody_counted_it():
     cut = Document("u", text=plain, language="en", done=["extraction"], char_count=500, word_count=90)
     stage(cut)
     assert cut.word_count == 6
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(
+    text_of(
+        "jane", ".", "@", "mail", "-", "com", "co.uk", "x.zzz", "+", "!", "é", "_", "1", "%", "'", "＠", max_size=12
+    )
+)
+def test_addresses_of_mail_are_those_that_presidio_reads(text):
+    at = Candidate("email", 0, len(text))
+    read = {(one.start, one.end) for one in recognise._EMAIL.analyze(text, ["EMAIL_ADDRESS"], None)}
+    found = set(recognise._mail_addresses(Page(text, (), None), at))
+    assert {(a, b) for a, b in found if recognise._EMAIL.validate_result(text[a:b])} == read
