@@ -99,7 +99,8 @@ class Py3Langid:
     def __init__(self) -> None:
         self._model: Any = py3langid()
         self._all: Any = getattr(self._model, "classify_all", None) or (lambda parts: map(self._model.classify, parts))
-        self.known = frozenset(map(normal_code, self._model.labels))
+        self._codes = {label: normal_code(label) for label in self._model.labels}
+        self.known = frozenset(self._codes.values())
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language of the first characters."""
@@ -111,11 +112,7 @@ class Py3Langid:
         for at, part in enumerate(parts):
             if found[at][1] < NO_DOUBT and len(part) > FIRST_LOOK:
                 found[at] = self._model.classify(part[:MAX_CHARS])
-        return [_answer(code, score) for code, score in found]
-
-
-def _answer(code: str, score: float) -> Answer | None:
-    return None if code == NO_LANGUAGE else Answer(normal_code(code), float(score))
+        return [None if code == NO_LANGUAGE else Answer(self._codes[code], float(score)) for code, score in found]
 
 
 class Langdetect:
@@ -130,7 +127,7 @@ class Langdetect:
     def identify(self, text: str) -> Answer | None:
         """The most probable language, or None where no letter of a known script was found."""
         found = self._detector.best(text[:MAX_CHARS])
-        return Answer(normal_code(found[0]), round(float(found[1]), 4)) if found else None
+        return Answer(normal_code(found[0]), found[1]) if found else None
 
 
 @cache

@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ def _loaded(kind: Any) -> Any:
 
 
 class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is untyped
-    """py3langid's identifier; only `classify` is replaced."""
+    """py3langid's identifier; only `classify` is replaced. For one thread: its buffers are written for every text."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -53,7 +52,8 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
         self._after_two = self._next[self._base[self._next[self._base[0] + every]][:, None] + every].ravel()
         """The state behind any two bytes."""
         self._first = np.zeros(len(self.nb_ptc), np.int32)
-        """Where a feature stands first in the text that is counted; of other features something old."""
+        """Where a feature stands first in a text that is counted; of other features something old. Grows by texts."""
+        self._weights = _Rows(self.nb_ptc)
 
     def classify(self, text: str) -> tuple[str, float]:
         """The answer to one text."""
@@ -62,7 +62,7 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
     def classify_all(self, texts: Sequence[str]) -> list[tuple[str, float]]:
         """The answer to each text."""
         encoded = [self._encode(text) for text in texts]
-        scores = self._scores(self._visited(encoded))
+        scores = self._scores(*self._counted(*self._visited(encoded), len(encoded)))
         scores *= np.array([[1.0 / math.sqrt(len(text) or 1)] for text in encoded], np.float32)
         np.exp(scores - scores.max(axis=1, keepdims=True), out=scores)
         scores /= scores.sum(axis=1, keepdims=True)
@@ -72,12 +72,15 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
         best = scores.argmax(axis=1).tolist()
         return [(self.nb_classes[at], float(row[at])) for row, at in zip(scores, best, strict=True)]
 
-    def _scores(self, visited: Sequence[Ints]) -> Floats:
-        """The sum of the weights of each text's features, each feature weighed once, however often it comes."""
-        features, times = zip(*map(self._counted, visited), strict=True)
-        weights, logs = single(self.nb_ptc.take(np.concatenate(features), axis=0)), np.log1p(np.concatenate(times))
-        scores, end = np.empty((len(visited), weights.shape[1]), np.float32), 0
-        for row, count in zip(scores, map(len, features), strict=True):
+    def _scores(self, features: Ints, times: Floats, counts: Sequence[int]) -> Floats:
+        """The sum of the weights of each text's features, each feature weighed once, however often it comes.
+
+        counts: features of each text; they stand behind each other.
+        """
+        weights, logs = self._weights.take(features), np.log1p(times)
+        logs *= _TO_SINGLE
+        scores, end = np.empty((len(counts), weights.shape[1]), np.float32), 0
+        for row, count in zip(scores, counts, strict=True):
             begin, end = end, end + count
             if count:
                 np.matmul(logs[begin:end], weights[begin:end], out=row)
@@ -86,18 +89,25 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
                 row[:] = self._raw_score(b"")
         return scores
 
-    def _counted(self, features: Ints) -> tuple[Ints, Floats]:
-        """Each feature once, in the order in which they come, which is the order of the sum; and how often."""
+    def _counted(self, features: Ints, texts: Ints, count: int) -> tuple[Ints, Floats, list[int]]:
+        """Each feature of a text once, in the order in which they come, which is that of the sum; how often; how many.
+
+        texts: the number of the text in which a feature stands, of `count` texts; in order.
+        """
+        if len(self._first) < count * len(self.nb_ptc):
+            self._first = np.zeros(count * len(self.nb_ptc), np.int32)
         places = np.arange(len(features), dtype=np.int32)
-        self._first[features[::-1]] = places[::-1]  # of several the last value stays
-        first = self._first.take(features)
+        keys = features + texts * len(self.nb_ptc)
+        self._first[keys[::-1]] = places[::-1]  # of several the last value stays
+        first = self._first.take(keys)
         is_first = first == places
-        return features[is_first], np.bincount(first)[is_first[: first.max(initial=-1) + 1]].astype(np.float32)
+        times = np.bincount(first)[is_first[: first.max(initial=-1) + 1]].astype(np.float32)
+        return features[is_first], times, np.bincount(texts[is_first], minlength=count).tolist()
 
-    def _visited(self, texts: Sequence[bytes]) -> list[Ints]:
-        """The features of each text in their order: at each place those that the last bytes end.
+    def _visited(self, texts: Sequence[bytes]) -> tuple[Ints, Ints]:
+        """The features of all texts in their order, at each place those that the last bytes end; the texts in which.
 
-        A byte that no text has stands before each: whatever was before it is forgotten.
+        A byte that no text has stands before each: whatever was before it is forgotten, and it ends no feature.
         """
         letters = np.frombuffer(_APART * (DEPTH - 1) + _APART.join(texts) + _APART, dtype=np.uint8).astype(np.int64)
         count = len(letters) - DEPTH
@@ -107,16 +117,31 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
             at += letters[place : place + count]
             states = self._next.take(at)
         features = self._feature.take(states)
-        ends = accumulate(len(text) + 1 for text in texts)
-        parts = (features[end - 1 - len(text) : end - 1] for text, end in zip(texts, ends, strict=True))
-        return [part[part >= 0] for part in parts]
+        found = np.flatnonzero(features >= 0)
+        ends = np.cumsum([len(text) + 1 for text in texts])
+        return features.take(found).astype(np.int64), np.searchsorted(ends, found, side="right")
 
 
-def single(half: npt.NDArray[np.float16]) -> Floats:
-    """Finite half-precision numbers in single precision, by their bits: twice as fast as `astype`."""
-    bits = half.view(np.int16).astype(np.int32)
-    bits <<= 13
-    bits &= np.int32(~0x70000000)
-    found = bits.view(np.float32)
-    found *= _TO_SINGLE
-    return found
+class _Rows:
+    """Rows of half-precision numbers in single precision, by their bits, but smaller by the factor `_TO_SINGLE`.
+
+    A float's exponent is biased by 112 more than a half's, and has its place to the left of it: moving the bits is a
+    tenth of the work of `astype`. Both buffers are kept, because fresh memory for each text costs as much again.
+    """
+
+    def __init__(self, half: npt.NDArray[np.float16]) -> None:
+        self._bits = half.view(np.int16)
+        self._some = np.empty((0, half.shape[1]), np.int16)
+        self._wide = np.empty((0, half.shape[1]), np.int32)
+
+    def take(self, rows: Ints) -> Floats:
+        """The numbers of these rows; valid until the next call."""
+        if len(self._some) < len(rows):
+            size = 1 << len(rows).bit_length(), self._some.shape[1]
+            self._some, self._wide = np.empty(size, np.int16), np.empty(size, np.int32)
+        some, wide = self._some[: len(rows)], self._wide[: len(rows)]
+        self._bits.take(rows, axis=0, out=some, mode="clip")
+        wide[:] = some
+        wide <<= 13
+        wide &= np.int32(~0x70000000)  # the sign was drawn out over these
+        return wide.view(np.float32)

@@ -132,7 +132,10 @@ class LanguageStage:
 
     def _main_share(self, parts: list[str], answers: list[Answer | None], language: str) -> tuple[float, str]:
         """Share of the samples in the main language, and that language: `language` unless most samples differ."""
-        votes = Counter([language, *(vote for answer in answers if (vote := self._vote(answer, language)))])
+        every = [language, *(vote for answer in answers if (vote := self._vote(answer, language)))]
+        if every.count(language) == len(every):
+            return 1.0, language
+        votes = Counter(every)
         main, count = votes.most_common(1)[0]
         if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
             main = language

@@ -74,7 +74,11 @@ class Outline:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.image = image(text)
+
+    @cached_property
+    def image(self) -> bytes:
+        """ASCII as it is, one byte for any other character (see `image`)."""
+        return image(self.text)
 
     @cached_property
     def folded(self) -> bytes:

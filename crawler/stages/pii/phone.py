@@ -146,8 +146,9 @@ def _longest_reading(page: Page, start: int, end: int, evidence: _Evidence) -> H
         return hit
     if phone_forms.is_listing(page.text[start:end]) and not evidence.named:
         return None
-    strict = cache(lambda: checks.phone(page.text[start:end], page.regions) is not None)
+    strict: Callable[[], bool] | None = None
     for gap in reversed(list(_GAP.finditer(page.text, start, end))):
+        strict = strict or cache(lambda: checks.phone(page.text[start:end], page.regions) is not None)
         hit = _phone_hit(page, start, gap.start(), evidence, strict=strict)
         if hit:
             return hit

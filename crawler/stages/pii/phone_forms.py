@@ -34,7 +34,7 @@ _QUAD = re.compile(r"((?:0|[1-9]\d{0,2})\.(?:0|[1-9]\d{0,2})\.(?:0|[1-9]\d{0,2})
 
 def is_network(raw: str) -> bool:
     """Four numbers of an IPv4 address, perhaps with the length of a prefix: 192.168.1.5/32."""
-    match = _QUAD.match(raw)
+    match = _QUAD.match(raw) if raw.count(".") == 3 else None
     return match is not None and all(int(part) < 256 for part in match[1].split("."))
 
 

@@ -15,6 +15,7 @@ from crawler.stages.pii.private_words import PRIVATE_WORDS, PrivateWords
 
 _WEAK_WORDS = 2  # different weak words in a sentence that are as good as a strong expression
 _LIVING_SINCE = 1930  # years before it are history: nobody it speaks of can be hurt
+_SHORT = 300  # characters of a title or a description, which is split sooner than outlined
 _REACH = 600  # characters of a sentence on each side of the anchor
 
 _NAME_SHAPE = re.compile(
@@ -45,7 +46,19 @@ def private_sentences(text: str, language: str, outline: Outline | None = None) 
 
 def _anchors(text: str, words: PrivateWords, outline: Outline) -> list[str]:
     """The anchor words that the text has; most texts have none, and their outline says so."""
-    return [word for word in words.anchors.possible(outline.words) if _stands_alone(text, word)]
+    if len(text) <= _SHORT:
+        return list({word for token in text.split() for word in _words_of(token) if word in words.anchors.needles})
+    needles, read = words.anchors.needles, outline.words
+    return [word for word in words.anchors.possible(read) if needles[word] in read and _stands_alone(text, word)]
+
+
+def _words_of(token: str) -> Iterator[str]:
+    """What stands between white space, and the same without the mark behind it."""
+    yield token
+    if token[-1] in ",.;:)!?":
+        yield token[:-1]
+    elif token.endswith(("'s", "’s")):
+        yield token[:-2]
 
 
 _TOKEN_END = re.compile(r"(?:[,.;:)!?]|['’]s)?(?!\S)")

@@ -64,6 +64,7 @@ expression that starts with a plain set of characters is searched four times fas
 _GAP = re.compile(rf"[{_SPACE}]{{1,3}}[/{_DASH}][{_SPACE}]{{1,3}}|[{_SPACE}]{{2,4}}")
 _WHITE = re.compile(rf"[{_SPACE}]")
 _DIGIT = re.compile("[0-9]")
+_SIGN = re.compile(r"[0-9@\[({<]| dot ", re.IGNORECASE)
 _CLUSTER = re.compile(r"[0-9](?:(?:[^0-9\n]{0,3}[0-9]){3}|[a-z]{1,6}[0-9])")
 _CLUSTER_IN_SKELETON = re.compile(rb"0(?:(?:[^0\n]{0,3}0){3}|[Aa]{1,6}0)")
 _BEFORE, _BEHIND = 30, 80  # characters an identity number may stand before or behind its trigger word
@@ -100,6 +101,11 @@ def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
     yield from shapes(text, outline)
     for trigger in triggers_near_digits(text, outline, tuple(triggers)):
         yield from around(trigger, text, lower)
+
+
+def may_have_candidates(text: str) -> bool:
+    """False where a text (a title, as a rule) has none of the signs of which every candidate has one."""
+    return _SIGN.search(text) is not None
 
 
 def shapes(text: str, outline: Outline) -> Iterator[Candidate]:

@@ -81,7 +81,8 @@ class PiiStage:
         if self._config.person == "all":
             return resolve([*structured, *finder.find_all(text)])
         sentences = self._private_sentences(text, language or "", outline)
-        names = finder.find_beside(text, _lines_with(text, structured), sentences)
+        lines = [line for line in _lines_with(text, structured) if not _is_notice(text, *line)]
+        names = finder.find_beside(text, lines, sentences)
         return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
@@ -137,6 +138,13 @@ def _in_notice(text: str, hit: Hit) -> bool:
     line_start, line_end = text.rfind("\n", 0, hit.start) + 1, text.find("\n", hit.end)
     start = max(line_start, hit.start - _NOTICE_REACH)
     end = min(len(text) if line_end < 0 else line_end, hit.end + _NOTICE_REACH)
+    return bool(_NOTICE.search(text, start, end))
+
+
+def _is_notice(text: str, start: int, end: int) -> bool:
+    """One line with a notice that is so short that it reaches every name in it: the model need not be asked."""
+    if end - start > _NOTICE_REACH or text.find("\n", start, end) >= 0:
+        return False
     return bool(_NOTICE.search(text, start, end))
 
 

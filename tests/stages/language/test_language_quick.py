@@ -74,8 +74,17 @@ def test_several_texts_at_once_get_the_answers_of_py3langid(plain, fast, texts):
 
 def test_half_precision_is_converted_exactly():
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    finite = every[np.isfinite(every)]
-    assert np.array_equal(quick.single(finite), finite.astype(np.float32))
+    table = every[np.isfinite(every)].reshape(-1, 64)
+    rows = quick._Rows(table)
+    for some in (np.arange(len(table)), np.array([7, 3, 3]), np.array([], np.int64), np.arange(len(table))[::-1]):
+        assert np.array_equal(rows.take(some) * quick._TO_SINGLE, table[some].astype(np.float32))
+
+
+def test_the_factor_of_the_numbers_changes_no_bit_of_a_sum():
+    table = np.random.default_rng(0).normal(0, 4, (500, 142)).astype(np.float16)
+    times = np.log1p(np.arange(1, 501, dtype=np.float32))
+    small = quick._Rows(table).take(np.arange(500))
+    assert np.array_equal((times * quick._TO_SINGLE) @ small, times @ table.astype(np.float32))
 
 
 def test_the_byte_between_two_texts_forgets_the_one_before(fast):

@@ -133,28 +133,59 @@ def test_no_label_is_found_where_no_word_stands_before_the_number(text):
         assert word_before(text, len(text))
 
 
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(
+    text_of("jane", "@", "mail.com", " DOT ", "(at)", "[AT]", "〔at〕", "\uff20", "\uff11", "٣", "passport", "555-0142")
+)
+def test_a_text_without_the_sign_of_a_candidate_has_none(text):
+    plain = plain_marks(text)
+    outline = Outline(plain)
+    if list(scan.shapes(plain, outline)) or scan.triggers_near_digits(plain, outline, WORDS):
+        assert scan.may_have_candidates(plain)
+
+
+@pytest.mark.parametrize(
+    "line", ["© 2021 {}", "Copyright (c) {}, {}", "SPDX-FileCopyrightText: {}", "{}. All rights reserved"]
+)
+def test_the_model_is_not_asked_about_a_short_line_with_a_notice(line, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        names.NameFinder, "_read", lambda _, text, spans: asked.extend(text[a:b] for a, b in spans) or []
+    )
+    stage = PiiStage(from_mapping({}).pii)
+    holder = "Jane Doe <jane.doe@acme-brand.com>"
+    assert next(hit.entity for hit in stage.hits(f"x\n{line.format(holder, holder)}\ny", "en")) == "EMAIL_ADDRESS"
+    assert asked == []
+    long = line.format(holder, holder) + ", of the mill behind the meadow" * 6
+    stage.hits(f"{long}\n{holder}", "en")
+    assert asked == [long, holder]
+
+
 def anchors_by_splitting(text, words):
     marks = ("", ",", ".", ";", ":", ")", "!", "?", "'s", "’s")
     tokens = set(text.split())
     return {word for word in words.anchors.needles if tokens & {word + mark for mark in marks}}
 
 
+LONG = "\n" + "." * 2 * private_life._SHORT
+"""Behind a text: then it is outlined, and not split."""
 PRIVATE = sorted({word for words in PRIVATE_WORDS.values() for word in words.anchors.needles})
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(text_of(*PRIVATE[::40], *",.;:)!?", "'s", "’s", "\t", "\u3000", "\x1f", "\uff11"))
 def test_the_anchor_words_are_those_of_the_text_split_at_white_space(text):
-    for words in PRIVATE_WORDS.values():
-        expected = anchors_by_splitting(text, words)
-        assert set(private_life._anchors(text, words, Outline(text))) == expected
-        assert set(private_life._anchors(text, words, Outline(plain_marks(text)))) == expected
+    for long in (text, text + LONG):
+        for words in PRIVATE_WORDS.values():
+            expected = anchors_by_splitting(long, words)
+            assert set(private_life._anchors(long, words, Outline(long))) == expected
+            assert set(private_life._anchors(long, words, Outline(plain_marks(long)))) == expected
 
 
 def test_an_anchor_word_is_found_with_one_mark_behind_it_and_no_more():
     for word in PRIVATE[::12]:
         for mark in ("", ",", ".", ";", ":", ")", "!", "?", "'s", "’s", "..", "’", "s", "-", "1"):
-            for text in (f"{word}{mark}", f"x\u00a0{word}{mark}\ny", f"({word}{mark}"):
+            for text in (f"{word}{mark}", f"x\u00a0{word}{mark}\ny", f"({word}{mark}", f"{word}{mark}{LONG}"):
                 for words in PRIVATE_WORDS.values():
                     assert set(private_life._anchors(text, words, Outline(text))) == anchors_by_splitting(text, words)
 
@@ -202,3 +233,16 @@ def test_a_text_is_counted_again_where_it_changed_or_where_nobody_counted_it():
     cut = Document("u", text=plain, language="en", done=["extraction"], char_count=500, word_count=90)
     stage(cut)
     assert cut.word_count == 6
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(
+    text_of(
+        "jane", ".", "@", "mail", "-", "com", "co.uk", "x.zzz", "+", "!", "é", "_", "1", "%", "'", "＠", max_size=12
+    )
+)
+def test_addresses_of_mail_are_those_that_presidio_reads(text):
+    at = Candidate("email", 0, len(text))
+    read = {(one.start, one.end) for one in recognise._EMAIL.analyze(text, ["EMAIL_ADDRESS"], None)}
+    found = set(recognise._mail_addresses(Page(text, (), None), at))
+    assert {(a, b) for a, b in found if recognise._EMAIL.validate_result(text[a:b])} == read

@@ -2,6 +2,8 @@
 
 import dataclasses
 import logging
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -225,3 +227,12 @@ def test_a_malformed_model_list_or_region_is_a_configuration_error():
     with pytest.raises(ConfigError) as caught:
         from_mapping({"PII_MODELS": "en_core_web_sm", "PII_PHONE_REGION": "germany"})
     assert len(caught.value.problems) == 2
+
+
+def test_what_the_first_address_and_the_first_number_ask_for_is_loaded_before_the_fork():
+    script = (
+        "import crawler.stages.pii.preload; from crawler.urls.canonicalize import _suffixes; import sys;"
+        "print(_suffixes.cache_info().currsize, 'phonenumbers.data.region_US' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split() == ["1", "True"]
