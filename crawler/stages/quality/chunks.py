@@ -166,23 +166,17 @@ def _no_collection() -> Iterator[None]:
 
 def _built(code: str) -> tuple[Any, dict[str, Any]]:
     """The tokenizer of `spacy.blank(code)` without its special cases, and these."""
+    import_module(module_of(code))
     from spacy import Vocab
     from spacy.tokenizer import Tokenizer
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
 
-    from crawler.stages.quality.expressions import sets_compiled_once, shortened
-
-    with sets_compiled_once():
-        import_module(module_of(code))
-        data: Any = get_lang_class(code).Defaults
-        prefixes = compile_prefix_regex(list(map(shortened, data.prefixes)))
-        suffixes = compile_suffix_regex(list(map(shortened, _merged(data.suffixes))))
-        infixes = compile_infix_regex(list(map(shortened, data.infixes)))
+    data: Any = get_lang_class(code).Defaults
     tokenizer = Tokenizer(
         Vocab(),
-        prefix_search=_unless_letters(prefixes.match),
-        suffix_search=_unless_letters(suffixes.search),
-        infix_finditer=_unless_letters(infixes.finditer, ()),
+        prefix_search=_unless_letters(compile_prefix_regex(data.prefixes).match),
+        suffix_search=_unless_letters(compile_suffix_regex(_merged(data.suffixes)).search),
+        infix_finditer=_unless_letters(compile_infix_regex(data.infixes).finditer, ()),
         token_match=_unless_letters(data.token_match or _no_match),
         url_match=_if_dotted(data.url_match),
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases

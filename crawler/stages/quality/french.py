@@ -14,8 +14,6 @@ from typing import Any
 
 from spacy.lang.char_classes import ALPHA, ALPHA_LOWER
 
-from crawler.stages.quality.expressions import sets_compiled_once
-
 BIG = 100_000
 """Characters of a pattern from which it is factored. spaCy's next largest one in French has 17,803."""
 _CLASSES = (("\x01", ALPHA), ("\x02", ALPHA_LOWER))
@@ -88,8 +86,7 @@ def _import() -> None:
     """Where the import is under way or done already, this changes nothing."""
     re.compile = _compiled
     try:
-        with sets_compiled_once():
-            import_module("spacy.lang.fr")
+        import_module("spacy.lang.fr")
     finally:
         re.compile = _compile
 
