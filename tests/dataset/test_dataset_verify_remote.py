@@ -200,17 +200,16 @@ def test_close_runs_is_for_an_object_store_and_goes_with_fix(folder, memory, tmp
 
 
 # --- ledgers and manifest --------------------------------------------------------------------------------------------
-def test_what_the_manifest_lacks_after_a_kill_is_said_and_merged_by_fix(memory, tmp_path, kept):
+def test_what_the_manifest_lacks_after_a_kill_is_said_and_merged_by_fix(memory, tmp_path, kept, capsys):
     corpus = opened(memory, tmp_path, clock=FakeClock(), SHARD_MAX_DOCUMENTS=1)
     for number in range(3):
         corpus.keep(kept(number))
     lost(corpus)
-    [problem] = command(memory)
-    assert (
-        problem.startswith("manifest.json lacks or still lists 1 file(s), shards/crawl-w1-000001")
-        and "--fix" in problem
-    )
+    lacks = "manifest.json lacks or still lists 1 file(s), shards/crawl-w1-000001"
+    assert command(memory) == [] and lacks in capsys.readouterr().out  # the worker may be at work: no fault of anybody
     aged(memory, SILENT_SECONDS)
+    [problem] = command(memory)
+    assert problem.startswith(lacks) and "--fix" in problem
     assert command(memory, "--fix", "--close-runs", "--yes") == []
     assert len(urls(memory)) == 2  # the third was in no sealed file: its lease expires, and it is fetched again
 

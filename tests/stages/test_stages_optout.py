@@ -7,6 +7,7 @@ import pytest
 from crawler.config import PolicyConfig
 from crawler.document import Document, Drop, DropReason, Signal
 from crawler.stages.optout import OptOutStage
+from crawler.stages.parse.stage import ParseStage
 
 
 def page(**fields) -> Document:
@@ -63,3 +64,22 @@ def test_nofollow_in_a_header_counts_as_well_and_one_for_another_bot_does_not():
         doc = page(optout_signals=[Signal("x-robots-tag", "header", value)])
         stage()(doc)
         assert doc.nofollow is nofollow
+
+
+@pytest.mark.parametrize(
+    ("meta", "refuses"),
+    [
+        ("<meta property=robots content=noai>", True),
+        ("<META HTTP-EQUIV='X-Robots-Tag' content='noindex, noai'>", True),
+        ("<meta http-equiv=tdm-reservation content=1>", True),
+        ("<meta property='tdm-reservation' content='1'>", True),
+        ("<meta name=author property=robots content=noai>", False),  # the author is called so
+        ("<meta property=og:robots content=noai>", False),
+        ("<meta http-equiv=refresh content='noai'>", False),
+    ],
+)
+def test_a_refusal_counts_also_as_a_property_or_as_the_header_it_stands_for(meta, refuses):
+    html = f"<html><head>{meta}</head><body><p>Some text.</p></body></html>".encode()
+    doc = ParseStage()(page(html=html, content_type="text/html"))
+    assert isinstance(doc, Document)
+    assert isinstance(stage()(doc), Drop) is refuses

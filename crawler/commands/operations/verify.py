@@ -51,14 +51,16 @@ def _check(place: Place, *, fixes: bool) -> list[str]:
         sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
         found = verify(place)
     problems = found.damage + problems_beside(found.beside)
+    notes = [*notes_beside(found.beside), *outdated(place)]
     if place.remote and (late := unmerged(place)):
-        problems.append(
+        at_work = any(run.silent < SILENT_SECONDS for run in open_runs(place))
+        (notes if at_work else problems).append(
             f"manifest.json lacks or still lists {len(late):,} file(s), {late[0]} for one: a worker at work merges it "
             "once a minute; where all have ended, use --fix"
         )
     if found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
-    sys.stdout.writelines(f"{note}\n" for note in [*notes_beside(found.beside), *outdated(place)])
+    sys.stdout.writelines(f"{note}\n" for note in notes)
     if not problems:
         sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}\n")
         if found.expired[0]:

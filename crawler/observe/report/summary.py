@@ -176,7 +176,7 @@ _Names = Literal["domains", "languages", "licences", "reviews", "pii_types", "na
 
 
 def _total(entries: list[Entry], key: _Sum) -> int:
-    return sum(entry[key] for entry in entries)
+    return sum(entry.get(key, 0) for entry in entries)  # older versions count less
 
 
 def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:

@@ -46,6 +46,8 @@ _MAX_DEPTH = 255
 """Elements below the root where libxml2 stops; other limits than that of depth leave a shallower tree."""
 _CLASSES = etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment)
 """lxml.html asks a Python function for the class of every element it touches; this answers in C, 10 % of extraction."""
+_FOR_ROBOTS = {"robots": "robots", "x-robots-tag": "robots", "tdm-reservation": "tdm-reservation"}
+"""Statements that pages also write as a property or as a header, and the name under which they count."""
 
 
 class ParseStage:
@@ -184,9 +186,17 @@ def _base_url(url: str, bases: list[HtmlElement]) -> str:
 
 
 def _metas(metas: list[HtmlElement]) -> list[tuple[str, str]]:
-    both = ((m.get("name"), m.get("content")) for m in metas)
+    both = ((_name_of(m), m.get("content")) for m in metas)
     named = ((name.strip().lower(), content) for name, content in both if name is not None and content is not None)
     return list(islice(named, MAX_STATEMENTS))
+
+
+def _name_of(meta: HtmlElement) -> str | None:
+    """The name of a <meta>; a statement for robots counts under `property`, and as the header it stands for, too."""
+    if (name := meta.get("name")) is not None:
+        return str(name)
+    other = (meta.get("property") or meta.get("http-equiv") or "").strip().lower()
+    return _FOR_ROBOTS.get(other)
 
 
 def _rel_links(links: list[HtmlElement], base: str) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 import io
 
+import orjson
 import pytest
 from rich.console import Console
 
@@ -57,3 +58,14 @@ def test_the_report_is_silent_on_what_the_extractor_does_not_say(tmp_path, found
     summary = corpus(tmp_path / "c", found)
     assert (summary.page_types, summary.confidences) == ({}, {})
     assert not any(title in shown(summary) + page(summary) for title in (TYPES, EXPECTED))
+
+
+def test_a_file_whose_manifest_counts_no_words_counts_as_none(tmp_path):
+    corpus(tmp_path / "c", [("forum", 0.95)])
+    manifest = tmp_path / "c" / "manifest.json"
+    content = orjson.loads(manifest.read_bytes())
+    for entry in content["files"]:
+        del entry["words"]
+    manifest.write_bytes(orjson.dumps(content))
+    summary = summarise(str(tmp_path / "c"))
+    assert (summary.kept, summary.words) == (1, 0)
