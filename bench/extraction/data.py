@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.extraction.labels import labels
 from bench.quality.eval_pages import Page, agreement, half_of, labelled, packages, read_lines
+from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
@@ -27,6 +28,8 @@ class Example:
     title: str
     walked: Walked
     labels: list[float]
+    said: frozenset[int]
+    """What the page says of itself, hashed."""
 
     @property
     def is_for_training(self) -> bool:
@@ -54,7 +57,7 @@ def example(page: Page, site: str) -> Example | None:
     if not walked.texts:
         return None
     title = tree.findtext(".//title") or ""
-    return Example(page, site, title, walked, labels(walked.texts, page.expected))
+    return Example(page, site, title, walked, labels(walked.texts, page.expected), said(tree, walked.names))
 
 
 def sites(data: Path) -> dict[str, str]:

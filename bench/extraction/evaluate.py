@@ -17,9 +17,9 @@ import numpy as np
 
 from bench.extraction.data import Example
 from bench.extraction.odds import Odds
-from bench.extraction.train import Matrix, fit_blocks, fit_kinds, matrices, seen
+from bench.extraction.train import Matrix, fit, matrices, seen
 from bench.quality.eval_pages import Extraction, Page, score
-from crawler.stages.extraction.learned.extract import Found, judge
+from crawler.stages.extraction.learned.extract import Found, judge, page_types
 from crawler.stages.extraction.learned.model import Model
 from crawler.stages.extraction.learned.numbers import Numbers
 from crawler.stages.extraction.signposts import without_signposts
@@ -57,7 +57,7 @@ def evaluate(examples: list[Example], folds: int = 3, workers: int = 2) -> Itera
         learned = [e for e in examples if fold_of(e.site, folds) != fold and e.is_for_training]
         odds = Odds(learned)
         rows = matrices(learned, odds)
-        model = Model(fit_blocks(learned, rows, odds), fit_kinds(learned, rows), odds.table, rows[0].shape[1])
+        model = fit(learned, rows, odds)
         for one in measured:
             if fold_of(one.site, folds) == fold:
                 yield measure(one, *seen(one, odds), model, chain[one.page.id])
@@ -76,7 +76,8 @@ def _chain() -> Extraction:
 def measure(example: Example, rows: Matrix, numbers: Numbers, model: Model, chain: str) -> Measured:
     """What a model makes of a page, as the extractor does it."""
     page = example.page
-    found = judge(model, example.walked, rows, numbers, opinion=lambda: chain)
+    chances = page_types(model, rows, example.said)
+    found = judge(model, example.walked, rows, numbers, chances, opinion=lambda: chain)
     values = score(page.expected, without_signposts(found.text)[0])
     which = 2 if page.group == "packages" else 0
     return Measured(page, found, values[which], *values[1:], score(page.expected, chain)[which])

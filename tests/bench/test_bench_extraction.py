@@ -12,7 +12,16 @@ from bench.extraction import train as training
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
 from bench.extraction.odds import MIN_SITES, Odds
-from bench.extraction.train import Wordless, fit_blocks, forest_of, seen, train, write_model
+from bench.extraction.train import (
+    STATED,
+    Wordless,
+    fit_blocks,
+    forest_of,
+    seen,
+    statements,
+    train,
+    write_model,
+)
 from bench.quality.eval_pages import Page, score
 from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
@@ -125,3 +134,18 @@ def test_the_forest_answers_as_the_library_that_grew_it():
     ours = forest_of(model, 1)(x)[:, 0] / 4096
     assert np.abs(ours - model.predict(x, prediction_type="RawFormulaVal")).max() < 20 / 4096
     assert isinstance(the_model(), Model)
+
+
+def test_the_page_type_depends_on_what_enough_sites_state():
+    states = [site_page(f"s{n}.test", f"{LONG} on the site number {n}") for n in range(STATED)]
+    rare, common = 5, 3
+    pages = [
+        dataclasses.replace(one, said=frozenset({common} | ({rare} if n else set()))) for n, one in enumerate(states)
+    ]
+    assert list(statements([*pages, *pages])) == [common]
+    others = [
+        dataclasses.replace(one, page=dataclasses.replace(one.page, kind="forum"), said=frozenset()) for one in pages
+    ]
+    others = [dataclasses.replace(one, site=f"other{one.site}") for one in others]
+    (scores,) = statements([*pages, *others]).values()
+    assert scores[KINDS.index("article")] > 0 > scores[KINDS.index("forum")]

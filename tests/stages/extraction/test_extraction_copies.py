@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from crawler.stages.extraction.learned import tables
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.copies import SHORTEST, copies, without_copies
-from crawler.stages.extraction.learned.extract import extract, judge
+from crawler.stages.extraction.learned.extract import extract, judge, page_types
 from crawler.stages.extraction.learned.forest import IMPOSSIBLE
 from crawler.stages.extraction.learned.model import KINDS, the_model
 from crawler.stages.extraction.learned.numbers import features
@@ -65,7 +67,10 @@ def test_documentation_may_say_the_same_of_two_things():
     found = walked(f"<div><p>{LINE}</p></div><section><p>{LINE}</p></section>")
     model = the_model()
     rows, numbers = features(found, model.scores)
-    texts = [judge(_sure_of(model, kind), found, rows, numbers).text for kind in ("documentation", "forum")]
+    texts = [
+        judge(model, found, rows, numbers, page_types(model, rows, frozenset())).text
+        for model in (_sure_of(model, kind) for kind in ("documentation", "forum"))
+    ]
     assert [text.count(LINE) for text in texts] == [2, 1]
 
 
@@ -78,6 +83,7 @@ def _sure_of(model, kind):
         type(kinds)(kinds.feature, kinds.border, np.zeros_like(kinds.leaves), bias),
         model.table,
         model.columns,
+        model.said,
     )
 
 
@@ -86,8 +92,8 @@ def test_a_page_that_promises_next_to_nothing_has_no_text():
     found = walked(f"<nav>{menu}</nav>")
     model = the_model()
     rows, numbers = features(found, model.scores)
-    hopeless = type(model)(_sure_of_nothing(model), model.kinds, model.table, model.columns)
-    judged = judge(hopeless, found, rows, numbers)
+    hopeless = dataclasses.replace(model, blocks=_sure_of_nothing(model))
+    judged = judge(hopeless, found, rows, numbers, page_types(model, rows, frozenset()))
     assert judged.text == "" and judged.confidence < 0.2
 
 

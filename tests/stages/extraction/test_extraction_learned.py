@@ -346,8 +346,19 @@ def test_ties_go_to_what_stands_first():
 # --- the model's file ------------------------------------------------------------------------------------------------
 def test_the_card_names_the_file_that_is_there_and_it_is_small():
     data = PATH.read_bytes()
-    assert hashlib.sha256(data).hexdigest() in (PROJECT / "docs" / "extraction-model.md").read_text("utf-8")
+    card = (PROJECT / "docs" / "extraction-model.md").read_text("utf-8")
+    assert hashlib.sha256(data).hexdigest() in card
     assert len(data) <= 2_000_000
+
+
+def test_the_card_says_what_the_file_holds():
+    card = " ".join((PROJECT / "docs" / "extraction-model.md").read_text("utf-8").split())
+    model = read_model()
+    (trees, depth), (of_types, type_depth) = model.blocks.feature.shape, model.kinds.feature.shape
+    assert f"{trees} symmetric trees of depth {depth} over {model.columns} numbers of each block of text" in card
+    assert f"{of_types} trees of depth {type_depth} for the page type" in card
+    assert f"what {len(model.said)} statements of a page about itself say of its type" in card
+    assert f"a table of {round(len(model.table), -3):,} hashes" in card
 
 
 def test_the_model_holds_numbers_and_no_text():

@@ -5,7 +5,7 @@ It leaves the tree as it is and never fails on a page: what has no blocks has no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,16 @@ from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import Numbers, features
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
 from crawler.stages.extraction.learned.rows import with_whole_rows
+from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
 
 REPEATING = frozenset({"documentation"})
 """Page types that say the same of several things on purpose ("Availability: Unix"): nothing there is a copy."""
 LEAST_EXPECTED = 0.2
 """Expected F1 under which a page has no main text (taken from a prototype that was measured on wcxb-dev)."""
+
+SAID_WEIGHT = SCALE // 16 // 4
+"""Of a sixteenth of log odds of what a page says of itself: a quarter (docs/extraction-model.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ def extract(
     if not page.texts:
         return Found()
     rows, numbers = features(page, model.scores, tree.findtext(".//title") or "")
-    return judge(model, page, rows, numbers, text_format=text_format, opinion=opinion)
+    chances = page_types(model, rows, said(tree, page.names))
+    return judge(model, page, rows, numbers, chances, text_format=text_format, opinion=opinion)
 
 
 def judge(
@@ -69,13 +74,13 @@ def judge(
     page: Walked,
     rows: NDArray[np.float32],
     numbers: Numbers,
+    chances: dict[str, float],
     *,
     text_format: str = "text",
     opinion: Callable[[], str] | None = None,
 ) -> Found:
-    """The main text of a walked page, from what `features` answers."""
+    """The main text of a walked page, from what `features` and `page_types` answer."""
     sums = model.blocks(rows)[:, 0]
-    chances = page_types(model, rows)
     is_second = opinion is not None and _is_doubtful(sums, numbers, chances["article"])
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())
@@ -101,8 +106,15 @@ def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate([mean, rows.max(0)]).astype(np.float32)
 
 
-def page_types(model: Model, rows: NDArray[np.float32]) -> dict[str, float]:
-    """The probability of each page type, in the order of `KINDS`; they add up to 1."""
+def page_types(model: Model, rows: NDArray[np.float32], statements: Iterable[int]) -> dict[str, float]:
+    """The probability of each page type, in the order of `KINDS`; they add up to 1.
+
+    statements: what the page says of itself (`said`). Each is evidence beside the forest's, as if independent of it,
+    but of less weight, because pages that say one thing of themselves say others that mean the same.
+    """
     sums = model.kinds(page_numbers(rows)[None])[0]
+    for key in sorted(statements):
+        if (scores := model.said.get(key)) is not None:
+            sums = sums + np.array(scores, np.int64) * SAID_WEIGHT
     weights = np.exp((sums - sums.max()) / SCALE)
     return dict(zip(KINDS, (weights / weights.sum()).tolist(), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from io import BytesIO
@@ -32,6 +32,8 @@ class Model:
     """Score of a hashed name, word or line (`tables.py`), in sixteenths of log odds."""
     columns: int
     """Features that the forest of blocks was trained on."""
+    said: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """What a hashed statement of a page about itself (`said.py`) says for each page type, in sixteenths of log odds."""
 
     @cached_property
     def scores(self) -> Scores:
@@ -47,7 +49,8 @@ def read_model(path: Path | None = None) -> Model:
     with np.load(BytesIO(path.read_bytes() if path else _own()), allow_pickle=False) as stored:
         found: dict[str, Any] = {name: stored[name] for name in stored.files}
     table = dict(zip(found["hashes"].tolist(), found["scores"].tolist(), strict=True))
-    return Model(_forest(found, "blocks"), _forest(found, "kinds"), table, int(found["columns"]))
+    said = dict(zip(found["said"].tolist(), map(tuple, found["said_scores"].tolist()), strict=True))
+    return Model(_forest(found, "blocks"), _forest(found, "kinds"), table, int(found["columns"]), said)
 
 
 def _forest(found: dict[str, Any], name: str) -> Forest:

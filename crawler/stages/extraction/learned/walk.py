@@ -12,12 +12,16 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
 
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
+
+LEAST_DATA = 200
+"""Characters of an object of JSON outside of code that are no text for a reader."""
 
 
 class Kind(IntEnum):
@@ -257,9 +261,10 @@ class _Walk:
         text = "".join(self.pieces)
         text = _code(text) if in_code else " ".join(text.split())
         page = self.page
-        if text and len(page.texts) < MAX_BLOCKS:
+        kind = Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT)
+        if text and len(page.texts) < MAX_BLOCKS and not (kind is Kind.TEXT and _is_data(text)):
             page.texts.append(text)
-            page.kinds.append(Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT))
+            page.kinds.append(kind)
             page.holders.append(holder)
             page.linked.append(min(self.linked, len(text)))
             page.links.append(self.links)
@@ -304,6 +309,16 @@ def _is_hidden(attributes: Any) -> bool:
         return False
     plain = style.replace(" ", "").lower()
     return "display:none" in plain or "visibility:hidden" in plain
+
+
+def _is_data(text: str) -> bool:
+    """True for an object of JSON that a script left in the page; a short one may be an example of a text."""
+    if not text.startswith('{"') or len(text) < LEAST_DATA:
+        return False
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def _code(text: str) -> str:
