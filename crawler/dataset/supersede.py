@@ -27,9 +27,6 @@ from crawler.times import rfc3339
 
 BY = "recrawl"
 """The operation's name in the lineage."""
-REOPENED = "reopened"
-"""Blob of a frontier that was made again while the records have failed visits: it makes these visits once more, and at
-the end of the crawl the records of the first ones go."""
 
 
 @dataclass(frozen=True, slots=True)

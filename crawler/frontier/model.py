@@ -166,3 +166,6 @@ FOREVER = 7_258_118_400.0
 
 The scripts keep times below the year 2248 exactly (`common.lua`, SLOTS); the requests under way stand beside them.
 """
+REOPENED, REOPENED_SECONDS = "reopened", 366 * 86_400.0
+"""Blob of a frontier that makes failed visits once more, which the corpus has records of, and how long it is kept: at
+the end of the crawl the records of the first visits go."""

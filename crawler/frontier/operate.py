@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
-from crawler.frontier.model import Mode
+from crawler.frontier.model import REOPENED, REOPENED_SECONDS, Mode
 from crawler.frontier.overview import Overview, overview
 from crawler.frontier.parameter_view import ParameterView, as_text, learned_parameters, parameters_of
 from crawler.frontier.rules import adopt_rules
@@ -83,6 +83,8 @@ async def act(frontier: Frontier, order: Order) -> str:
     scope = scope_named(frontier, order.domain) if order.domain else ""
     if order.action == "requeue":
         moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)
+        if moved and order.what == "dead":
+            await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
         return f"{moved} URLs went back into their queues"
     if order.action == "purge":
         return await _purge(frontier, scope, order.yes)

@@ -7,7 +7,8 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from crawler.dataset.supersede import REOPENED, is_pending, supersede
+from crawler.dataset.supersede import is_pending, supersede
+from crawler.frontier.model import REOPENED
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:

@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 BATCH = 256
 """Records a step: what bounds the memory."""
 _LOCK_SECONDS = 7 * 86_400.0
-_REMEMBERED_SECONDS = 366 * 86_400.0
 _UNFINISHED = "rebuild"
 """Blob that stands while the frontier is being rebuilt: whoever finds it begins again."""
 
@@ -133,8 +132,9 @@ async def _batches(records: Iterator[dict[str, Any]]) -> AsyncIterator[list[dict
 
 
 async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuilt) -> None:
-    from crawler.dataset.supersede import REOPENED, is_failure
+    from crawler.dataset.supersede import is_failure
     from crawler.dataset.verify import is_final
+    from crawler.frontier.model import REOPENED, REOPENED_SECONDS
 
     failed = False
     async for batch in _batches(_records(config, place)):
@@ -142,7 +142,7 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
         found.finished += await frontier.adopt([(r["url"], _visit(r, config, frontier.now())) for r in final])
         failed = failed or any(is_failure(record.get("reason")) for record in batch)
     if failed:
-        await frontier.put_blob(REOPENED, b"1", _REMEMBERED_SECONDS)
+        await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
 
 
 def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:

@@ -135,8 +135,14 @@ def test_a_page_of_a_lost_frontier_is_visited_again_when_it_is_due(crawl, make_s
     assert crawl.urls() == sorted(set(crawl.urls()))
 
 
-@pytest.mark.parametrize("second", [{}, {"RECRAWL": True}, {"RECRAWL": True, "WORKER_ID": "two"}])
-def test_a_failed_visit_that_a_rebuilt_frontier_makes_again_counts_once(crawl, second):
+LOST, REQUEUED = "lost", "requeued"
+
+
+@pytest.mark.parametrize(
+    ("why", "second"),
+    [(LOST, {}), (LOST, {"RECRAWL": True}), (LOST, {"RECRAWL": True, "WORKER_ID": "two"}), (REQUEUED, {})],
+)
+def test_a_failed_visit_that_a_frontier_makes_again_counts_once(crawl, why, second):
     """The record of the first visit counted as a rejection of a page that is kept, or as a second one."""
     ways = tuple(f"/{name}" for name in ("back", "broken", "short", "gone"))
     start, back = (Page(article(name, links=ways)) for name in ("start", "back"))
@@ -148,7 +154,10 @@ def test_a_failed_visit_that_a_rebuilt_frontier_makes_again_counts_once(crawl, s
         assert crawl.run({"url": f"{site.base}/"}, **common).returncode == 0
         before = summarise(str(crawl.folder))
         site.pages["/back"] = back
-        shutil.rmtree(crawl.folder / "frontier")
+        if why == LOST:
+            shutil.rmtree(crawl.folder / "frontier")
+        else:
+            assert "URLs went back" in scrapy("frontier", "requeue", "dead", "-s", f"CORPUS_DIR={crawl.folder}").stdout
         again = crawl.run({"url": f"{site.base}/"}, **common, **second)
     finally:
         site.stop()
