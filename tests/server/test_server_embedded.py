@@ -172,13 +172,11 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(tmp_path):
         assert (folder / "appendonlydir").is_dir()
 
 
-def test_the_place_of_a_socket_outside_of_the_folder_goes_with_the_server(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
+def test_the_place_of_a_socket_outside_of_the_folder_goes_with_the_server(tmp_path):
     server = EmbeddedServer(tmp_path / ("deep" * 30))
     for _ in range(2):
         place = Path(server.start().removeprefix("unix://")).parent
-        assert place.parent == tmp_path / "tmp"
+        assert place.parent == Path(tempfile.gettempdir())
         server.stop()
         assert not place.exists()
     assert not is_alive(server.url)
