@@ -26,6 +26,11 @@ def drop_consent(tree: Any) -> None:
             element.drop_tree()
 
 
+def is_called_consent(names: str) -> bool:
+    """True where class and id of an element are those of a consent manager's container."""
+    return _NAMES.search(names) is not None
+
+
 def _is_small(element: Any, body: Any) -> bool:
     if next(element.iter("article", "main", "h1"), None) is not None:
         return False

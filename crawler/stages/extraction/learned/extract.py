@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.stages.extraction.learned.banners import without_banners
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.copies import without_copies
 from crawler.stages.extraction.learned.coverage import coverage
@@ -80,7 +81,7 @@ def judge(
     opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a walked page, from what `features` and `page_types` answer."""
-    sums = model.blocks(rows)[:, 0]
+    sums = without_banners(page, model.blocks(rows)[:, 0])
     is_second = opinion is not None and _is_doubtful(sums, numbers, chances["article"])
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())
