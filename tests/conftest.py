@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import multiprocessing.util
 import os
 import shutil
 import signal
@@ -51,6 +52,7 @@ def temporary_files_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> It
     A short path: sockets stand in it.
     """
     tmp_path_factory.getbasetemp()  # stays where it is, to be looked at
+    multiprocessing.util.get_temp_dir()  # of this process, which looks for it when it ends
     before, folder = os.environ.get("TMPDIR"), tempfile.mkdtemp(prefix="ct-")
     os.environ["TMPDIR"], tempfile.tempdir = folder, None
     yield

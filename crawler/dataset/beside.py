@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from crawler.storage.archive.cdxj import is_archive
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
@@ -81,7 +82,7 @@ def outdated(place: Place) -> Iterator[str]:
     shards = [entry for entry in place.manifest()["files"] if entry["kind"] == SHARDS]
     published, report = place.load_json("croissant.json"), place.load_json("stats.json")
     if isinstance(published, dict):
-        named = {(file.get("contentUrl"), file.get("sha256")) for file in published.get("distribution", [])}
+        named = {(file.get("contentUrl"), file.get("sha256")) for file in _files(published)}
         if named != {(entry["path"], entry["sha256"]) for entry in shards}:
             yield (
                 "eu_summary.*, croissant.json and README.md describe an older state of the corpus: "
@@ -94,6 +95,12 @@ def outdated(place: Place) -> Iterator[str]:
                 "report.html and stats.json describe an older state of the corpus: "
                 f"`scrapy report --html {place.url}` writes them again"
             )
+
+
+def _files(published: dict[str, Any]) -> list[dict[str, Any]]:
+    """The files that a Croissant description lists; a person may have written into it."""
+    listed = published.get("distribution")
+    return [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
 
 
 def _is_read(name: str) -> bool:

@@ -67,7 +67,7 @@ class Settle(ScriptCalls):
         """The URL cannot be judged before `until`: it waits aside, longer at every repetition, without costing a try.
 
         Returns the time at which it is due again (0.0 for a stale lease). It comes back only while the crawl has other
-        work, or at the start of a later run.
+        work or no end (`scheduler/held.py`), or at the start of a later run.
         """
         args = [token, ms(until), clean(reason), ms(_FIRST_HOLD), ms(_LONGEST_HOLD), wire_args(wire)[0]]
         return float(await self._run("hold", shard_of_token(token), args)) / 1000

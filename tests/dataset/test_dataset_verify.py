@@ -237,3 +237,12 @@ def test_notes_of_a_person_beside_the_shards_are_nobodys_business(folder, kept):
     write(folder, "w1", kept=[kept(1)])
     (folder.path / "shards" / "README").write_text("notes")
     assert scrapy("dataset", "verify", str(folder.path)).returncode == 0
+
+
+@pytest.mark.parametrize("distribution", ["null", '["by hand"]', '{"by": "hand"}'])
+def test_a_description_that_a_person_has_changed_is_called_outdated_and_stops_nothing(folder, kept, distribution):
+    write(folder, "w1", kept=[kept(0)])
+    (folder.path / "croissant.json").write_text(f'{{"distribution": {distribution}}}')
+    checked = scrapy("dataset", "verify", folder.path)
+    assert "croissant.json and README.md describe an older state of the corpus" in checked.stdout
+    assert checked.stdout.splitlines()[-1].startswith("ok: 1 files, 1 records"), checked.stdout

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 
+from crawler.frontier import settle
+from crawler.frontier.client import Frontier
 from crawler.scheduler.held import bring_back_held
 from crawler.urls.candidate import Candidate
 
@@ -29,3 +32,30 @@ def test_what_is_on_hold_comes_back_in_a_crawl_without_end_and_lets_any_other_en
             await looking
 
     frontier_run(scenario)
+
+
+def test_a_worker_without_end_asks_a_held_page_again_though_nothing_else_is_left(
+    crawl, make_site, redis_url, monkeypatch
+):
+    monkeypatch.setattr(settle, "_FIRST_HOLD", 0.1)
+    site = make_site(pages=1)
+    held, seed = f"{site.url(0)}?held=1", site.url(0)
+
+    async def scenario():
+        frontier = Frontier(redis_url, "crawl")
+        await frontier.put([Candidate(held)])
+        (lease,) = (await frontier.lease(1)).leases
+        worker = crawl.start({"url": seed}, NETWORK_PORTS=site.port, REDIS_URL=redis_url, FRONTIER_IDLE_SECONDS=0)
+        async with asyncio.timeout(120):
+            while (await frontier.counts()).done < 1:  # the seed: the worker is at work, and has nothing else
+                assert worker.poll() is None, worker.communicate()
+                await asyncio.sleep(0.05)
+            await frontier.hold(lease.token, time.time() + 0.1, "hold_robots_unreachable")
+            while (await frontier.counts()).done < 2:
+                await asyncio.sleep(0.05)
+        await frontier.close()
+        worker.terminate()
+        _, err = await asyncio.to_thread(worker.communicate, timeout=60)
+        assert worker.returncode == 0, err
+
+    asyncio.run(scenario())
