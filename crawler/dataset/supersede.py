@@ -10,7 +10,7 @@ and all older versions are deleted.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.exclude import Wish, withdraw
@@ -22,7 +22,7 @@ from crawler.statkeys import REPLACING
 from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
-from crawler.storage.types import Manifest
+from crawler.storage.types import Entry, Manifest
 from crawler.times import rfc3339
 
 BY = "recrawl"
@@ -76,10 +76,7 @@ def supersede(place: Place, *, now: float) -> Superseded:
     """
     finish_dead_writers(place)
     found = standing(place)
-    if found.opted_out:
-        rule = f"opt-out found at a later visit, {rfc3339(now)}"
-        wish = Wish("opted out", revoked=lambda record: record["url"] in found.opted_out, rule=rule, by=BY)
-        withdraw(place, wish, now=now)
+    _withdraw(place, found.opted_out, now)
     if not found.stale:
         return Superseded(None, len(found.opted_out))
     done = rewrite(
@@ -91,11 +88,35 @@ def supersede(place: Place, *, now: float) -> Superseded:
     return Superseded(done, len(found.opted_out))
 
 
-def standing(place: Place) -> Standing:
-    """Read every record of the current version; needs about 0.5 kB of memory a URL. Raises: StorageError."""
+def withdraw_opted_out(place: Place, *, now: float) -> int:
+    """Withdraw kept pages whose newest visit found an opt-out, and leave every other version where it is.
+
+    For archives of others, which say of no page that it is a later version. Needs memory for the pages that opted out
+    only. Returns the number of pages. Raises: StorageError as `supersede`.
+    """
+    finish_dead_writers(place)
+    refused = {page_key(record, "url") for record in _opted_out(place)}
+    opted_out = standing(place, among=refused).opted_out if refused else set()
+    _withdraw(place, opted_out, now)
+    return len(opted_out)
+
+
+def _withdraw(place: Place, opted_out: set[str], now: float) -> None:
+    if opted_out:
+        rule = f"opt-out found at a later visit, {rfc3339(now)}"
+        wish = Wish("opted out", revoked=lambda record: record["url"] in opted_out, rule=rule, by=BY)
+        withdraw(place, wish, now=now)
+
+
+def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing:
+    """Read every record of the current version; needs about 0.5 kB of memory a URL. among: keys of the only pages that
+    are looked at. Raises: StorageError.
+    """
     found, best, kept, failed = Standing(), dict[bytes, _Best](), set[bytes](), dict[bytes, _Best]()
     for record in _verdicts(place):
         key, claim = page_key(record, "url"), _claim(record)
+        if among is not None and key not in among:
+            continue
         if not is_final(record.get("reason")):
             _compete(failed, key, claim, found.stale)
             continue
@@ -141,6 +162,18 @@ def identity(record: Record) -> bytes:
     what = record.get("reason") or record.get("doc_id")
     names = (record.get("crawl_id"), record.get("worker_id"), record["url"], record.get("crawled_at"), what)
     return hashlib.blake2b("\n".join(map(str, names)).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def has_opted_out(entry: Entry) -> bool:
+    """Whether a file of the manifest has a record of a page that opted out."""
+    counted = entry.get("reasons", {DropReason.OPTOUT: 1})  # files of older versions count none
+    return entry["kind"] == REJECTED and any(name.rpartition("/")[2] == DropReason.OPTOUT for name in counted)
+
+
+def _opted_out(place: Place) -> Iterator[Record]:
+    for entry in read_files(place, (REJECTED,)):
+        if has_opted_out(entry):
+            yield from (r for r in read_records(place, entry["path"]) if r["reason"] == DropReason.OPTOUT)
 
 
 def _verdicts(place: Place) -> Iterator[Record]:
