@@ -9,13 +9,13 @@ from crawler import __version__
 from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, charset_of, first_value
-from crawler.policy.decide import decide_files, decide_headers
+from crawler.policy.decide import decide_files, decide_headers, decide_unread
 from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 from crawler.times import rfc3339
-from crawler.urls.canonicalize import canonicalize
+from crawler.urls.canonicalize import canonicalize, printable, registrable_domain
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
 
@@ -32,8 +32,10 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
 
     That is: the signals of robots.txt and opt-out files that the crawl noted beside the page, the response headers, the
     status, and whether the body is whole. The page is judged as of the moment it was fetched. Where one of them says
-    no, `verdict` is set and the stages leave the document alone.
+    no, `verdict` is set and the stages leave the document alone. A record whose address nobody could crawl is broken.
     """
+    if not _is_address(response.url):
+        return document_of_problem(_without_address(response), config)
     doc = _begin(response.url, config)
     doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
     doc.http_status = response.status
@@ -66,14 +68,32 @@ def compare_with_past(doc: Document, config: Config) -> Document:
 
 def document_of_problem(problem: ReadProblem, config: Config) -> Document:
     """A document that says what cannot be read, under its place in the archive where its URL is unknown."""
-    url = problem.url or f"{problem.file}#{problem.offset}"
-    doc = _begin(url, config) if problem.url else Document(url=url, canonical_url=url)
+    url = recorded_url(problem)
+    doc = _begin(url, config) if url == problem.url else Document(url=url, canonical_url=url)
     doc.crawl_id, doc.worker_id = config.crawl.crawl_id, config.crawl.worker_id
     doc.pipeline_version, doc.config_digest = __version__, config.digest
     doc.warc_file, doc.warc_record_id, doc.warc_offset = problem.file, problem.record_id or None, problem.offset
     reason = DropReason.TOO_LARGE if problem.is_size else DropReason.BROKEN_RECORD
     doc.verdict = Drop("archive", reason, f"byte {problem.offset}: {problem.what}"[:512])
     return doc
+
+
+def recorded_url(found: ArchivedResponse | ReadProblem) -> str:
+    """`url` of the record that comes of it: its address, or its place where it has none that could be crawled."""
+    return found.url if found.url and _is_address(found.url) else f"{found.file}#{found.offset}"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        registrable_domain(url)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_address(response: ArchivedResponse) -> ReadProblem:
+    what = f"broken record: no address that could be crawled: {printable(response.url)}"
+    return ReadProblem(response.file, response.offset, what, record_id=response.record_id)
 
 
 def _begin(url: str, config: Config) -> Document:
@@ -103,6 +123,8 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
         return
     headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
     doc.optout_signals += headers.signals
+    if response.kind == "revisit":  # a page that did not change may still have changed its mind
+        doc.verdict = doc.verdict or headers.drop or decide_unread(doc.optout_signals, profile, response.url)
     doc.verdict = doc.verdict or _on_fetch(response) or headers.drop
     for capture in response.captures:  # drawn with data that may not be kept
         doc.verdict = doc.verdict or _refusal_of(capture, config)
@@ -134,4 +156,6 @@ def _on_fetch(response: ArchivedResponse) -> Drop | None:
     if response.truncated:
         reason = DropReason.TOO_LARGE if response.truncated == "length" else DropReason.DOWNLOAD_FAILED
         return Drop("fetch", reason, f"WARC-Truncated: {response.truncated}"[:512])
+    if response.torn:
+        return Drop("fetch", DropReason.DOWNLOAD_FAILED, response.torn[:512])
     return None

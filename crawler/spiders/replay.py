@@ -23,8 +23,14 @@ from crawler.config import Config
 from crawler.dedup.of_crawler import index_of
 from crawler.dedup.release import release
 from crawler.dedup.resume import remember
-from crawler.document import Document
-from crawler.documents.from_archive import UNKNOWN, compare_with_past, document_from_archive, document_of_problem
+from crawler.document import Document, DropReason
+from crawler.documents.from_archive import (
+    UNKNOWN,
+    compare_with_past,
+    document_from_archive,
+    document_of_problem,
+    recorded_url,
+)
 from crawler.pipelines.segments import first_segment
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.pool.pool import StagePool, pool_of
@@ -219,6 +225,9 @@ class ReplaySpider(Spider):
             self.logger.warning("%s at byte %d: %s", item.file, item.offset, item.what)
             return _ready(document_of_problem(item, self.config))
         doc = document_from_archive(item, self.config)
+        if doc.verdict is not None and doc.verdict.reason is DropReason.BROKEN_RECORD:
+            self._count("broken_records")
+            self.logger.warning("%s at %s", item.file, doc.verdict.detail)
         self._count(f"kind/{item.kind}")
         if doc.robots_status == UNKNOWN:
             self._count("robots_unknown")
@@ -272,8 +281,7 @@ def _ready(doc: Document) -> asyncio.Future[Document]:
 
 
 def _spot(item: Found) -> Spot:
-    url = item.url or f"{item.file}#{item.offset}"
-    return item.file, item.offset, item.record_id, url
+    return item.file, item.offset, item.record_id, recorded_url(item)
 
 
 def _take(found: Iterator[Found]) -> list[Found]:

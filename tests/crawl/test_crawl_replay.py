@@ -197,6 +197,24 @@ def test_foreign_archives_are_judged_as_a_crawl_would_and_say_what_they_do_not_k
     assert counted["replay/skipped/scheme/dns"] == 1
 
 
+def test_of_a_page_that_says_no_in_a_later_archive_no_text_stays_and_other_versions_do(crawl, tmp_path):
+    no, later = [("X-Robots-Tag", "noai")], {"WARC-Date": "2026-03-01T00:00:00Z"}
+    writer = Writer()
+    for name in ("stays", "refuses", "same"):
+        writer.add(f"http://a.test/{name}", page(name))
+    writer.add("http://a.test/stays", page("stays, later"), warc=later)
+    writer.add("http://a.test/refuses", page("refuses, later"), http=no, warc=later)
+    writer.add("http://a.test/same", b"", "304 Not Modified", kind="revisit", http=no, warc=later)
+    writer.add("http://jane:secret@a.test/", page("a name"))
+    writer.save(tmp_path / "all.warc.gz")
+    done = crawl.run({"archive": str(tmp_path / "all.warc.gz")}, spider="replay", timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert sorted(str(r["url"]) for r in crawl.records()) == ["http://a.test/stays", "http://a.test/stays"]
+    reasons = Counter(str(r["reason"]) for r in crawl.records("rejected"))
+    assert reasons == {"optout": 2, "broken_record": 1} and counters(crawl.folder)["replay/broken_records"] == 1
+    assert "secret" not in done.stderr + str(crawl.records("rejected"))
+
+
 def test_a_replay_that_cannot_be_done_ends_with_one_sentence_and_code_1(crawl, tmp_path):
     (tmp_path / "list.txt").write_text(f"{tmp_path}/gone.warc.gz\n")
     done = crawl.run({"archive": f"{tmp_path}/list.txt"}, spider="replay", timeout=300, STAGE_WORKERS=0)

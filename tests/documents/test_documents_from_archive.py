@@ -4,8 +4,9 @@ import pytest
 from scrapy.http import Headers
 
 from crawler.config import from_mapping
+from crawler.document import Drop, DropReason
 from crawler.documents.begin import first_value
-from crawler.documents.from_archive import document_from_archive, document_of_problem
+from crawler.documents.from_archive import document_from_archive, document_of_problem, recorded_url
 from crawler.middlewares._meta import header_lines
 from crawler.policy.evidence import Evidence, History, load, load_history, with_history
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
@@ -109,3 +110,36 @@ def test_what_cannot_be_read_is_recorded_under_its_address_or_its_place():
     assert nameless.verdict.detail == "byte 9: the record is torn"
     assert (named.url, named.domain, named.warc_record_id) == ("http://a.test/", "a.test", "<1>")
     assert (large.verdict.stage, large.verdict.reason) == ("archive", "too_large")
+
+
+def revisit(headers, **values):
+    return response(kind="revisit", status=304, body=b"", headers=headers, refers_to="http://a.test/", **values)
+
+
+@pytest.mark.parametrize("header", [(b"X-Robots-Tag", b"noai"), (b"tdm-reservation", b"1")])
+def test_a_page_that_did_not_change_may_have_changed_its_mind(header):
+    doc = document_from_archive(revisit([header]), CONFIG)
+    assert doc.verdict is not None and doc.verdict.reason is DropReason.OPTOUT
+
+
+def test_a_page_that_did_not_change_and_says_nothing_is_unchanged():
+    doc = document_from_archive(revisit([(b"ETag", b'"1"')]), CONFIG)
+    assert doc.verdict == Drop("fetch", DropReason.UNCHANGED, "revisit of http://a.test/")
+
+
+def test_half_a_page_is_no_page():
+    doc = document_from_archive(response(torn="11 of the 20 bytes that Content-Length promises"), CONFIG)
+    expected = Drop("fetch", DropReason.DOWNLOAD_FAILED, "11 of the 20 bytes that Content-Length promises")
+    assert doc.verdict == expected
+
+
+@pytest.mark.parametrize("url", ["http://jane:secret@a.test/", "http://a.test:0/", "http://a b.test/", "http:///"])
+def test_a_record_whose_address_nobody_could_crawl_is_broken_and_goes_by_its_place(url):
+    found = response(url=url)
+    doc = document_from_archive(found, CONFIG)
+    assert doc.verdict is not None and doc.verdict.reason is DropReason.BROKEN_RECORD
+    assert doc.url == doc.canonical_url == recorded_url(found) == "x.warc.gz#7"
+    assert (doc.html, doc.warc_record_id, doc.warc_offset) == (b"", "<urn:uuid:1>", 7)
+    assert "secret" not in doc.verdict.detail
+    problem = ReadProblem("x.warc.gz", 7, "torn", url, "<urn:uuid:1>")
+    assert document_of_problem(problem, CONFIG).url == recorded_url(problem) == "x.warc.gz#7"

@@ -13,6 +13,7 @@ from crawler.storage.archive.reader import Archive
 from crawler.storage.archive.remote import expand
 from crawler.storage.files.errors import StorageError
 from tests.support.corpus_folder import Folder, exchange
+from tests.support.foreign import Writer, page
 
 CRAWL = "crawl-data/CC-MAIN-2026-10"
 
@@ -61,7 +62,7 @@ def test_a_copy_of_the_tree_on_a_disk_is_read_alike_wherever_the_list_is_called_
     root, _, paths = mirror
     assert pages(expand(str(root / CRAWL / "warc.paths.gz"))) == ["https://example.org/0", "https://example.org/1"]
     monkeypatch.chdir(root)
-    assert expand(f"{CRAWL}/warc.paths.gz") == paths
+    assert expand(f"{CRAWL}/warc.paths.gz") == [str(root / path) for path in paths]
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
@@ -97,3 +98,45 @@ def test_the_replay_takes_the_list_and_its_base(crawl, mirror, tmp_path):
     assert done.returncode == 0, done.stderr
     found = [*crawl.records(), *crawl.records("rejected")]
     assert sorted(str(record["url"]) for record in found) == ["https://example.org/0", "https://example.org/1"]
+
+
+def test_an_archive_has_one_name_however_it_is_given(tmp_path, monkeypatch):
+    """A replay that goes on knows by the name what it has read: under a second one it would keep every page twice."""
+    (tmp_path / "a").mkdir()
+    name = str(Writer().add("http://a.test/", page(1)).save(tmp_path / "a" / "x.warc.gz"))
+    monkeypatch.chdir(tmp_path)
+    spellings = [
+        "a/x.warc.gz",
+        "./a/x.warc.gz",
+        f"{tmp_path}/a/../a/x.warc.gz",
+        f"file://{name}",
+        f"{tmp_path}/a//x.warc.gz",
+    ]
+    (tmp_path / "list.txt").write_text("\n".join([*spellings, "a/*.warc.gz"]))
+    assert [expand(spelling) for spelling in [*spellings, "a", "a/*.gz", "list.txt"]] == [[name]] * 8
+
+
+def test_a_list_begins_behind_its_byte_order_mark_and_ends_its_lines_as_it_likes(tmp_path):
+    (tmp_path / "list.txt").write_bytes(b"\xef\xbb\xbf/data/a.warc.gz\r\n# none\r\n/data/b.warc.gz\r\n")
+    assert expand(str(tmp_path / "list.txt")) == ["/data/a.warc.gz", "/data/b.warc.gz"]
+
+
+def test_a_list_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "list.txt").write_bytes("/data/a.warc.gz\n".encode("utf-16"))
+    with pytest.raises(StorageError, match=r"list.txt: byte 0 is no UTF-8; save the list as UTF-8"):
+        expand(str(tmp_path / "list.txt"))
+
+
+@pytest.mark.parametrize("name", ["a[1].warc.gz", "a?b.warc.gz", "a*.warc.gz", "a b#c%20.warc.gz"])
+def test_a_file_that_has_just_this_name_is_no_pattern(tmp_path, name):
+    folder = tmp_path / "corpus [old]?"
+    path = str(Writer().add("http://a.test/", page(1)).save(folder / name))
+    (tmp_path / "list.txt").write_text(path)
+    for place in (path, str(folder), str(tmp_path / "list.txt")):
+        assert expand(place) == [path]
+    assert pages([path]) == ["http://a.test/"]
+
+
+def test_a_name_that_no_record_can_carry_is_refused(tmp_path):
+    with pytest.raises(StorageError, match=r"\\xff\.warc\.gz: a name that is not UTF-8, .*; rename the file"):
+        Archive(f"{tmp_path}/\udcff.warc.gz")

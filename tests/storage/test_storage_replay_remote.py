@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import random
 import re
 import threading
@@ -28,10 +30,15 @@ def archive(tmp_path_factory):
 
 
 class Server:
-    """One file over HTTP; `sent` counts its bytes before they leave. ranges: whether parts of it can be had."""
+    """One file over HTTP; `sent` counts its bytes before they leave. ranges: whether parts of it can be had.
 
-    def __init__(self, content: bytes, *, ranges: bool) -> None:
+    gives: bytes of the file that it gives; who asks for one behind them finds the connection closed, or with `says`
+    this status. Only the last byte is there whatever happens: by it a reader learns whether there are ranges.
+    """
+
+    def __init__(self, content: bytes, *, ranges: bool = True, gives: int | None = None, says: int = 0) -> None:
         server, self.sent = self, 0
+        self.gives = len(content) if gives is None else gives
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -43,8 +50,13 @@ class Server:
                 found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")) if ranges else None
                 start, end = (int(found[1]), min(int(found[2]) + 1, len(content))) if found else (0, len(content))
                 server.sent += end - start
+                is_probe = start == len(content) - 1
+                if end > server.gives and says and not is_probe:
+                    self._head(says, 0)
+                    return
                 self._head(206 if found else 200, end - start, start, end)
-                self.wfile.write(content[start:end])
+                self.wfile.write(content[start : end if is_probe else min(end, server.gives)])
+                self.close_connection = end > server.gives and not is_probe
 
             def _head(self, status: int, size: int, start: int = 0, end: int = 0) -> None:
                 self.send_response(status)
@@ -73,8 +85,8 @@ class Server:
 def serve():
     servers = []
 
-    def start(content, *, ranges=True):
-        servers.append(Server(content, ranges=ranges))
+    def start(content, **values):
+        servers.append(Server(content, **values))
         return servers[-1]
 
     yield start
@@ -95,6 +107,32 @@ def test_an_archive_over_http_is_read_from_front_to_back(serve, archive):
 
 def test_a_server_without_ranges_is_read_in_one_stream(serve, archive):
     assert urls(Archive(serve(archive, ranges=False).url)) == [f"http://a.test/{n}" for n in range(40)]
+
+
+@pytest.mark.parametrize("how", [{}, {"says": 503}, {"ranges": False}], ids=["torn", "503", "one stream"])
+def test_a_server_that_goes_away_is_an_error_and_not_the_end_of_the_archive(serve, archive, how):
+    """The page behind it would be lost: an archive that was read to its end is not read again."""
+    server, found = serve(archive, gives=len(archive) * 2 // 3, **how), []
+    with pytest.raises(
+        StorageError, match=r"cannot be read to its end .*; what was read is recorded, the same command"
+    ):
+        found.extend(Archive(server.url))
+    server.gives = len(archive)
+    assert len(urls(Archive(server.url))) == 40
+
+
+def test_a_disk_that_fails_in_the_middle_is_an_error_too(monkeypatch, tmp_path, archive):
+    (tmp_path / "x.warc.gz").write_bytes(archive)
+
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() > len(archive) // 2:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(size)
+
+    monkeypatch.setattr("crawler.storage.archive.reader.open_archive", lambda *_args, **_names: Failing(archive))
+    with pytest.raises(StorageError, match=r"cannot be read to its end .*Input/output error"):
+        list(Archive(str(tmp_path / "x.warc.gz")))
 
 
 def test_only_what_is_read_is_fetched(serve, archive):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import brotli
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.document import Exchange
-from crawler.storage.archive.codings import decoded
-from crawler.storage.archive.reader import expand, read_archive
+from crawler.storage.archive.codings import Payload, decoded
+from crawler.storage.archive.reader import Archive, expand, read_archive
 from crawler.storage.archive.records import gzip_member
 from crawler.storage.archive.writer import exchange_records
 from crawler.storage.files.errors import StorageError
 from crawler.times import rfc3339
+from tests.support.foreign import Writer
 
 HTML = [(b"Content-Type", b"text/html; charset=utf-8")]
 tokens = st.text(alphabet="abcXYZ-", min_size=1, max_size=12).map(str.encode)
@@ -181,14 +183,70 @@ def test_a_compressed_payload_that_explodes_is_reported_and_not_read(tmp_path):
     ],
 )
 def test_every_content_encoding_of_the_web_is_decoded(name, encode):
-    assert decoded([("Content-Encoding", name)], encode(b"<p>text</p>"), 1000) == b"<p>text</p>"
+    assert decoded([("Content-Encoding", name)], encode(b"<p>text</p>"), 1000).data == b"<p>text</p>"
 
 
 def test_chunks_are_joined_before_the_content_is_decoded():
     packed = gzip.compress(b"<p>text</p>")
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
     headers = [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")]
-    assert decoded(headers, chunked, 1000) == b"<p>text</p>"
+    assert decoded(headers, chunked, 1000) == Payload(b"<p>text</p>")
+
+
+PACKED = gzip.compress(b"<p>text</p>" * 9, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "raw", "torn"),
+    [
+        ({"Content-Length": "20"}, b"<p>text</p>", "11 of the 20 bytes that Content-Length promises"),
+        ({"Content-Length": "11"}, b"<p>text</p>", ""),
+        ({"Content-Length": "5"}, b"<p>text</p>", ""),
+        ({"Content-Length": "many"}, b"<p>text</p>", ""),
+        ({"Content-Length": "20", "Content-Encoding": "gzip"}, b"<p>text</p>", ""),  # of the packed body, which went
+        ({"Content-Encoding": "gzip"}, PACKED, ""),
+        ({"Content-Encoding": "gzip"}, PACKED[:-12], "the gzip stream ends before its end"),
+        ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n0\r\n\r\n", ""),
+        ({"Transfer-Encoding": "chunked"}, b"3;a=b\r\n<p>\r\n0\r\nX-Trailer: 1\r\n\r\n", ""),
+        ({"Transfer-Encoding": "chunked"}, b"3\n<p>\n0\n\n", ""),
+        ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n", "the last chunk is missing"),
+        ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n3", "the last chunk is missing"),
+        ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n30\r\ntext", "the last chunk is missing"),
+        ({"Transfer-Encoding": "chunked"}, b"<p>text</p>", ""),  # joined by whoever wrote the archive
+        ({"Transfer-Encoding": "chunked"}, b"", ""),
+        ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n</p>text", ""),  # chunks it does not have
+    ],
+)
+def test_a_payload_says_where_its_end_is_missing(headers, raw, torn):
+    assert decoded(headers.items(), raw, 1000).torn == torn
+
+
+def test_a_year_or_a_month_is_a_date_of_a_record(tmp_path):
+    writer = Writer()
+    for date in ("2026", "2026-10", "2026-10-03"):
+        writer.add("http://a.test/", b"<p>text</p>", warc={"WARC-Date": date})
+    found = list(read_archive(str(writer.save(tmp_path / "dates.warc.gz"))))
+    days = [datetime.fromtimestamp(page.fetched_at, UTC).date().isoformat() for page in found]
+    assert days == ["2026-01-01", "2026-10-01", "2026-10-03"]
+
+
+def test_the_scheme_of_an_address_has_no_case(tmp_path):
+    path = Writer().add("HTTP://A.test/1", b"<p>text</p>").add("httpx://a.test/2").save(tmp_path / "case.warc.gz")
+    found = Archive(str(path))
+    assert [page.url for page in found] == ["HTTP://A.test/1"] and found.skipped == {"scheme/httpx": 1}
+
+
+def test_a_resource_of_no_type_is_not_said_to_be_plain_text(tmp_path):
+    writer = Writer().add("http://a.test/", b"<p>text</p>", kind="resource", warc={"Content-Type": ""})
+    (found,) = read_archive(str(writer.save(tmp_path / "resource.warc.gz")))
+    assert (found.headers, found.body) == ([], b"<p>text</p>")
+
+
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["no byte", "an empty member"])
+def test_an_archive_without_a_record_is_none(tmp_path, content):
+    (tmp_path / "empty.warc.gz").write_bytes(content)
+    with pytest.raises(StorageError, match="no WARC record could be read"):
+        list(Archive(str(tmp_path / "empty.warc.gz")))
 
 
 def test_zstd_archives_are_read(folder, exchange):

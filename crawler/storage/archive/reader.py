@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO
 
-from crawler.storage.archive.codings import decoded
+from crawler.storage.archive.codings import Payload, decoded
 from crawler.storage.archive.framing import BrokenRecordError, RawRecord, RecordReader
 from crawler.storage.archive.http_message import Headers, parse_response
 from crawler.storage.archive.members import Damage, Piece, pieces
 from crawler.storage.archive.origin import origin_of
-from crawler.storage.archive.remote import ARC, check_name, expand, open_archive
+from crawler.storage.archive.remote import ARC, check_name, expand, open_archive, unreadable
 from crawler.storage.archive.types import DRAWN, EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.storage.files.errors import StorageError
 from crawler.storage.types import Origin
@@ -48,7 +48,8 @@ class ArchivedResponse:
     status: HTTP status; 200 for the kinds without HTTP, 0 for a tombstone. fetched_at: seconds since the epoch.
     drawn: the page as the browser of our crawl has drawn it, HTML in UTF-8; empty where none has. captures: JSON that
     it fetched there, each a response of its own.
-    truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole.
+    truncated: the reason in WARC-Truncated (section 5.13); empty where the body is whole. torn: how the payload shows
+    by itself that its end is missing; else empty.
     license_tag, license_tier, …: as our own archives note them (`X-Crawl-Licence`, `X-Crawl-Licence-Tier`, …).
     """
 
@@ -66,6 +67,7 @@ class ArchivedResponse:
     drawn: bytes = b""
     captures: tuple[ArchivedResponse, ...] = ()
     truncated: str = ""
+    torn: str = ""
     refers_to: str = ""
     license_tag: str | None = None
     license_tier: str | None = None
@@ -95,7 +97,8 @@ class Archive:
     start: byte of the file where a record begins; reading starts there. `offset` is where reading stands, `records` how
     many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …), `origin` what its
     first warcinfo record says, once it has been read.
-    Raises: StorageError where the file is missing, is no archive of a known kind, or holds no WARC record at all.
+    Raises: StorageError where the file is missing, is no archive of a known kind, holds no WARC record at all, or
+    where its disk or server does not give the rest of it.
     """
 
     def __init__(
@@ -117,8 +120,9 @@ class Archive:
                 if isinstance(found, ReadProblem):
                     first = first or found
                 yield found
-        if first and not self.records and not self._start:
-            raise StorageError(f"{self.name}: no WARC record could be read ({first.what}); is it a WARC file?")
+        if not self.records and not self._start:
+            why = first.what if first else "it is empty"
+            raise StorageError(f"{self.name}: no WARC record could be read ({why}); is it a WARC file?")
 
     def _found(self, file: IO[bytes]) -> Iterator[ArchivedResponse | ReadProblem]:
         can_seek = file.seekable()
@@ -135,7 +139,7 @@ class Archive:
                 if found := self._read(record):
                     yield found
         except (OSError, EOFError) as error:
-            yield ReadProblem(self.name, self.offset, f"the archive cannot be read beyond this record: {error}")
+            raise unreadable(self.name, error) from error
 
     def _pieces(self, file: IO[bytes], start: int) -> Iterator[Piece | Damage]:
         """Raises: StorageError where the plain bytes begin as an ARC file does."""
@@ -155,8 +159,8 @@ class Archive:
         if record.kind not in _PAGES and not is_tombstone:
             return self._left_out(record)
         url = fields.get("warc-target-uri", "").strip("<> ")
-        if not url.startswith(("http://", "https://")):
-            scheme = _SCHEME.match(url)
+        scheme = _SCHEME.match(url)
+        if not scheme or scheme[0].lower() not in {"http", "https"} or not url.startswith("://", scheme.end()):
             self.skipped[f"scheme/{scheme[0].lower() if scheme else 'none'}"] += 1
             return None
         problem = record.problem
@@ -207,14 +211,14 @@ class Archive:
         if "warc-segment-number" in fields:
             raise ValueError("segmented records are not read")
         record_id = fields.get("warc-record-id", "")
-        status, headers, body = self._content(record)
+        status, headers, payload = self._content(record)
         tier = fields.get("x-crawl-licence-tier", "none")
         return ArchivedResponse(
             url=url,
             kind="tombstone" if record.kind == "metadata" else record.kind,
             status=status,
             headers=headers,
-            body=body,
+            body=payload.data,
             fetched_at=_seconds(fields.get("warc-date", "")),
             file=self.name,
             record_id=record_id,
@@ -223,6 +227,7 @@ class Archive:
             evidence=self._evidence(record),
             drawn=self._drawn[1] if record_id and self._drawn[0] == record_id else b"",
             truncated=fields.get("warc-truncated", "").lower(),
+            torn=payload.torn,
             refers_to=fields.get("warc-refers-to-target-uri", "") or fields.get("warc-refers-to", ""),
             license_tag=fields.get("x-crawl-licence"),
             license_tier=None if tier == "none" else tier,
@@ -236,20 +241,22 @@ class Archive:
         record_id = record.fields.get("warc-record-id", "")
         return self._noted[1] if record_id and self._noted[0] == record_id else b""
 
-    def _content(self, record: RawRecord) -> tuple[int, Headers, bytes]:
+    def _content(self, record: RawRecord) -> tuple[int, Headers, Payload]:
         """Status, header lines and decoded payload."""
         kind = record.fields.get("content-type", "")
         if record.kind == "revisit":
-            return _revisited(record.block)
+            status, headers = _revisited(record.block)
+            return status, headers, Payload(b"")
         if record.kind == "metadata":
-            return 0, [], b""
+            return 0, [], Payload(b"")
         if record.kind != "response" and not kind.startswith("application/http"):
-            return 200, [(b"Content-Type", (kind or "text/plain").encode("latin-1", "replace"))], record.block
+            lines = [(b"Content-Type", kind.encode("latin-1", "replace"))] if kind else []
+            return 200, lines, Payload(record.block)
         message = parse_response(record.block)
-        body = decoded(message.text_headers(), message.body, self._max_bytes)
-        if len(body) > self._max_bytes:
-            raise ValueError(f"{len(body)} bytes are {BEYOND} of {self._max_bytes}")
-        return message.status, message.headers, body
+        payload = decoded(message.text_headers(), message.body, self._max_bytes)
+        if len(payload.data) > self._max_bytes:
+            raise ValueError(f"{len(payload.data)} bytes are {BEYOND} of {self._max_bytes}")
+        return message.status, message.headers, payload
 
 
 def read_archive(
@@ -278,18 +285,21 @@ def _is_wanted(fields: dict[str, str]) -> bool:
     return ours or kind in _PAGES or kind == "warcinfo"
 
 
-def _revisited(block: bytes) -> tuple[int, Headers, bytes]:
+def _revisited(block: bytes) -> tuple[int, Headers]:
     try:
         message = parse_response(block)
     except ValueError:
-        return 304, [], b""
-    return message.status, message.headers, b""
+        return 304, []
+    return message.status, message.headers
 
 
 def _seconds(date: str) -> float:
-    """Raises: ValueError where WARC-Date is no date (section 5.4; it may be any W3C date, and lack the zone)."""
+    """Raises: ValueError where WARC-Date is no date (section 5.4; it may be any W3C date, and lack the zone).
+
+    A year or a month is its first day.
+    """
     try:
-        moment = datetime.fromisoformat(date)
+        moment = datetime.fromisoformat(date + "-01-01"[len(date) - 4 :] if len(date) in {4, 7} else date)
     except ValueError:
         raise ValueError(f"no usable WARC-Date ({date[:40]!r})") from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

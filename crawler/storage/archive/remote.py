@@ -5,8 +5,10 @@ The operator names these addresses, the web does not, so the network guard of th
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -33,11 +35,12 @@ def expand(pattern: str, *, anonymous: bool = False, base: str = "") -> list[str
     Archives on a local disk come in the order in which they were begun, others in that of their names.
     A list holds one path, URL or pattern a line, `#` comments, and keeps its order; whether its archives exist shows
     when their turn comes. base: where the relative paths of a list begin, a URL or a folder; without it see `_rooted`.
+    A local archive has one name, its absolute path, however it was given: a replay knows by it what it has read.
     Raises: StorageError where nothing matches or the place cannot be reached.
     """
     if pattern.partition("?")[0].endswith(_LISTS):
         lines = [_rooted(line, pattern, base) for line in _listed(pattern, anonymous=anonymous)]
-        groups = [_expand_one(line, anonymous=anonymous) if _is_pattern(line) else [line] for line in lines]
+        groups = [_expand_one(line, anonymous=anonymous) if _is_pattern(line) else [_spelt(line)] for line in lines]
         return list(dict.fromkeys(name for group in groups for name in group))
     return _expand_one(pattern, anonymous=anonymous)
 
@@ -57,7 +60,20 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
         raise StorageError(f"{pattern}: {_said(error)}") from error
     if not found:
         raise StorageError(f"{pattern}: no archive matches; expected files such as archive/*.warc.gz")
-    return by_age(found) if "file" in _protocols(fs) else [fs.unstrip_protocol(name) for name in found]
+    if "file" in _protocols(fs):
+        return by_age(list(dict.fromkeys(_absolute(name) for name in found)))
+    return [fs.unstrip_protocol(name) for name in found]
+
+
+def _spelt(place: str) -> str:
+    """A place as a replay remembers it: a local one as its absolute path, any other as it is."""
+    is_local = "://" not in place or place.startswith(("file://", "local://"))
+    return _absolute(str(fsspec.core.url_to_fs(place)[1])) if is_local else place
+
+
+def _absolute(path: str) -> str:
+    """A folder that is a link has its name on the disk where `..` follows it."""
+    return os.path.realpath(path) if ".." in Path(path).parts else os.path.abspath(path)  # noqa: PTH100
 
 
 def _is_there(fs: Any, path: str) -> bool:
@@ -83,7 +99,10 @@ def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:
         data = file.read(_MAX_LIST)
     if data.startswith(_GZIP):
         data = _unpacked(data, path_or_url)
-    lines = data.decode("utf-8", "replace").splitlines()
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise StorageError(f"{path_or_url}: byte {error.start} is no UTF-8; save the list as UTF-8") from None
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not names:
         raise StorageError(f"{path_or_url}: names no archive; expected one path or URL a line")
@@ -131,9 +150,9 @@ def open_archive(path_or_url: str, *, anonymous: bool = False) -> IO[bytes]:
             return cast("IO[bytes]", fs.open(path, "rb"))
         file = fs.open(path, "rb", block_size=READ_AHEAD, cache_type="readahead")
         if _is_web(path_or_url) and not _gives_parts(file):
-            file = OneWay(fs.open(path, "rb", block_size=0))
-        return cast("IO[bytes]", file)
-    except (OSError, ValueError, ImportError) as error:
+            return cast("IO[bytes]", Remote(fs.open(path, "rb", block_size=0), path_or_url, can_seek=False))
+        return cast("IO[bytes]", Remote(file, path_or_url))
+    except Exception as error:  # whatever the client library raises
         raise StorageError(f"{path_or_url}: cannot be opened ({_said(error)}); check the path or URL") from error
 
 
@@ -166,25 +185,53 @@ def _gives_parts(file: Any) -> bool:
     return True
 
 
-class OneWay:
-    """An archive on a server that gives no parts of a file: bytes come in their order, once."""
+class Remote:
+    """An archive on a server. can_seek: where it is False bytes come in their order, once.
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+    Every method raises StorageError where the server does not give what it is asked for, whatever its driver raises:
+    nobody may take that for the end of the archive.
+    """
 
-    def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
-        return bytes(self._stream.read(size))
+    def __init__(self, stream: Any, name: str, *, can_seek: bool = True) -> None:
+        self._stream, self._name, self._can_seek = stream, name, can_seek
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes (-1: all that are left); none at the end."""
+        with self._asked():
+            return bytes(self._stream.read(size))
+
+    def seek(self, offset: int) -> int:
+        """Go to that byte."""
+        with self._asked():
+            return int(self._stream.seek(offset))
+
+    def tell(self) -> int:
+        """The byte at which reading stands."""
+        return int(self._stream.tell())
 
     def seekable(self) -> bool:
-        """Never."""
-        return False
+        """True where an earlier byte can be asked for again."""
+        return self._can_seek
 
-    def __enter__(self) -> OneWay:
+    def __enter__(self) -> Remote:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stream.close()
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # whatever the client library raises
+            raise unreadable(self._name, error) from error
+
+
+def unreadable(name: str, error: Exception) -> StorageError:
+    """What to say of an archive that stopped giving bytes before its end."""
+    return StorageError(
+        f"{name}: cannot be read to its end ({_said(error)}); what was read is recorded, the same command goes on there"
+    )
 
 
 _ANONYMOUS: dict[str, dict[str, Any]] = {
@@ -204,7 +251,9 @@ def _is_web(path_or_url: str) -> bool:
 
 
 def _is_pattern(path_or_url: str) -> bool:
-    return any(c in path_or_url for c in "*[") or ("?" in path_or_url and not _is_web(path_or_url))
+    """Whether signs stand for other characters; not where a file or folder has just this name."""
+    has_signs = any(c in path_or_url for c in "*[") or ("?" in path_or_url and not _is_web(path_or_url))
+    return has_signs and not os.path.exists(path_or_url)  # noqa: PTH110  # False also for what can be no path
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:
@@ -217,7 +266,13 @@ def _said(error: Exception) -> str:
 
 def check_name(path_or_url: str) -> None:
     """Raises: StorageError where the name is not that of an archive that can be read."""
-    name = path_or_url.partition("?")[0].removesuffix(".part")
+    name = path_or_url.partition("?")[0] if _is_web(path_or_url) else path_or_url
+    name = name.removesuffix(".part")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path_or_url).decode("utf-8", "backslashreplace")
+        raise StorageError(f"{shown}: a name that is not UTF-8, which no record can carry; rename the file") from None
     if name.endswith((".arc", ".arc.gz")):
         raise StorageError(f"{path_or_url}: {ARC}")
     if not name.endswith(SUFFIXES):
