@@ -15,6 +15,7 @@ MAX_LINE = 10_000
 """Characters of a line that are read: no URL is longer."""
 
 _UTF_16 = tuple(mark.decode(errors="surrogateescape") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+_GZIP = b"\x1f\x8b".decode(errors="surrogateescape")
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _PRIORITY = re.compile(r"[ \t]+priority=(\S*)$")
 _PORT = re.compile(r"https?://[^/?#@]+(:[0-9]+)(?=[/?#]|$)", re.IGNORECASE)
@@ -45,6 +46,8 @@ def seed_lines(path: Path) -> Iterator[SeedLine]:
             for number, line in enumerate(iter(lambda: _whole_line(file), ""), 1):
                 if number == 1 and line.startswith(_UTF_16):
                     raise SeedError([f"{path}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"])
+                if number == 1 and line.startswith(_GZIP):
+                    raise SeedError([f"{path}: is packed with gzip; unpack it: gunzip -k {path.name}"])
                 text = _COMMENT.split(line, maxsplit=1)[0].strip()
                 if text:
                     yield _seed_line(number, text)
@@ -77,6 +80,8 @@ def _whole_line(file: IO[str]) -> str:
 def not_a_url(text: str) -> str:
     """What was expected instead of this text, and what may have been meant."""
     shown = printable(text)
+    if any("\udc80" <= sign <= "\udcff" for sign in text):
+        return f"expected a URL in UTF-8 (or with %XX for such bytes), found {shown}"
     if "://" not in text and canonicalize(f"https://{text}") is not None and "." in text:
         return f"expected an http(s) URL, found {shown}; did you mean 'https://{text[:100]}'?"
     if (port := _PORT.match(text)) and canonicalize(text[: port.start(1)] + text[port.end(1) :]) is not None:

@@ -1,5 +1,6 @@
 """Seed arguments become a scope and candidates, or one list of everything that is wrong with them."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,19 @@ def test_a_seed_file_in_utf_16_is_one_problem_with_a_remedy(order: str, tmp_path
     assert problems(seeds=str(seeds)) == [f"{seeds}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"]
 
 
+def test_a_seed_file_that_is_packed_is_one_problem_with_a_remedy(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt.gz"
+    seeds.write_bytes(gzip.compress(b"https://a.org/\n"))
+    assert problems(seeds=str(seeds)) == [f"{seeds}: is packed with gzip; unpack it: gunzip -k seeds.txt.gz"]
+
+
+def test_a_line_that_is_not_utf_8_says_so(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_bytes(b"https://a.org/caf\xe9\n")
+    found = "expected a URL in UTF-8 (or with %XX for such bytes), found 'https://a.org/caf\\udce9'"
+    assert problems(seeds=str(seeds)) == [f"{seeds}:1: {found}"]
+
+
 def test_many_bad_lines_are_listed_up_to_a_limit_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "nonsense\n" * 1000)
     found = problems(seeds=path)
@@ -220,7 +234,7 @@ def test_bytes_that_are_no_text_and_endless_lines_are_problems_with_a_line(tmp_p
     path = tmp_path / "seeds.txt"
     path.write_bytes(b"https://a.org/\n\xff\xfe\x00h\nhttps://b.org/" + b"x" * 100_000)
     found = problems(seeds=str(path))
-    assert found[0] == f"{path}:2: expected an http(s) URL without user name, found '\\udcff\\udcfe\\x00h'"
+    assert found[0] == f"{path}:2: expected a URL in UTF-8 (or with %XX for such bytes), found '\\udcff\\udcfe\\x00h'"
     assert found[1].startswith(f"{path}:3: expected an http(s) URL without user name, found 'https://b.org/xxx")
     assert len(found) == 2
 
