@@ -1,8 +1,9 @@
 """What a page in the browser asks for is fetched by the crawler itself, through the same downloader as every page.
 
-So the network guard (also on the connected address), the host's turn, the identity, the limits and withdrawn domains
-hold for it by construction, and the browser needs no network. Scripts are kept for the other pages of the crawl, which
-saves the site most requests.
+So the network guard (also on the connected address), robots.txt, the host's turn, the identity, the limits and
+withdrawn domains hold for it by construction, and the browser needs no network. Data may become the text of the page:
+opt-outs hold for them as for a page. Scripts are kept for the other pages of the crawl, which saves the site most
+requests.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from scrapy.http.request import NO_CALLBACK
 
 from crawler.browser.capture import capture_of
 from crawler.document import Capture, DropReason
-from crawler.middlewares._meta import CAPTURED, SUBRESOURCE, header_lines
+from crawler.middlewares._meta import DATA, SUBRESOURCE, evidence_of, header_lines
 from crawler.middlewares.outcomes import Denied
-from crawler.policy.status import REDIRECTS
+from crawler.policy.decide import decide_unread
+from crawler.policy.status import DENIALS, REDIRECTS
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -52,22 +54,27 @@ class Fetched:
 
 
 class PageFetcher:
-    """`download` sends one request through all downloader middlewares. timeout: seconds; max_bytes: of one answer."""
+    """`download` sends one request through all downloader middlewares.
 
-    def __init__(self, download: Callable[[Request], Awaitable[Response]], timeout: float, max_bytes: int) -> None:
-        self._download = download
+    timeout: seconds; max_bytes: of one answer; profile: OPTOUT_PROFILE.
+    """
+
+    def __init__(
+        self, download: Callable[[Request], Awaitable[Response]], timeout: float, max_bytes: int, profile: str
+    ) -> None:
+        self._download, self._profile = download, profile
         self._meta = {SUBRESOURCE: True, "download_timeout": timeout, "download_maxsize": max_bytes}
         self._kept: OrderedDict[str, Fetched] = OrderedDict()
         self._bytes = 0
         self._flights: dict[str, asyncio.Future[Fetched]] = {}
 
     async def get(self, url: str, kind: str, headers: dict[str, str], *, captured: bool = False) -> Fetched:
-        """The answer to a GET, redirects followed; `captured`: under the rules of a page, and with its exchange.
+        """The answer to a GET, redirects followed; `captured`: with its exchange.
 
         Raises: RefusedError.
         """
         if kind != "script":
-            return await self._ask(url, headers, captured=captured)
+            return await self._ask(url, headers, self._meta | {DATA: True}, captured=captured)
         if kept := self._kept.get(url):
             self._kept.move_to_end(url)
             return kept
@@ -78,7 +85,7 @@ class PageFetcher:
         return await asyncio.shield(flight)  # a page that is given up does not take it from the others
 
     async def _script(self, url: str, headers: dict[str, str]) -> Fetched:
-        found = await self._ask(url, headers)
+        found = await self._ask(url, headers, self._meta)
         if found.status == 200:
             self._keep(url, found)
         return found
@@ -88,15 +95,17 @@ class PageFetcher:
         if not done.cancelled():
             done.exception()  # seen, also where the page that asked is gone
 
-    async def _ask(self, url: str, headers: dict[str, str], *, captured: bool = False) -> Fetched:
-        meta = self._meta | {CAPTURED: captured}
+    async def _ask(self, url: str, headers: dict[str, str], meta: dict[str, Any], *, captured: bool = False) -> Fetched:
         for _ in range(MAX_HOPS + 1):
             request = Request(url, headers=headers, callback=NO_CALLBACK, dont_filter=True, meta=dict(meta))
             response = await self._answer(request)
             target = response.headers.get("Location") if response.status in REDIRECTS else None
             if not target:
                 capture = capture_of(request, response) if captured else None
-                return Fetched(response.status, plain_headers(header_lines(response.headers)), response.body, capture)
+                if capture is None and DATA in meta and decide_unread(evidence_of(request).signals, self._profile, url):
+                    raise RefusedError(DropReason.OPTOUT.value)  # only an HTML page could lift it
+                body = b"" if response.status in DENIALS else response.body  # of a denied page no text is kept, either
+                return Fetched(response.status, plain_headers(header_lines(response.headers)), body, capture)
             url = _joined(url, target.decode("latin-1"))
         raise RefusedError("redirects")
 

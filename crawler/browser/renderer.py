@@ -64,8 +64,9 @@ class Renderer:
         self._config, self._path = config.browser, path
         self._crawler = crawler
         self._identity = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
+        policy = config.policy
         self._fetcher = PageFetcher(
-            download_of(crawler), config.policy.download_timeout_seconds, config.policy.max_body_bytes
+            download_of(crawler), policy.download_timeout_seconds, policy.max_body_bytes, policy.optout_profile
         )
         self._limits = PageLimits(
             self._config.max_requests,
@@ -150,6 +151,8 @@ class Renderer:
             return DropReason.NOT_TEXT, "it starts a download"
         if isinstance(error, (TimeoutError, BrowserTimeoutError)):
             return DropReason.BROWSER_TIMEOUT, f"longer than {run.visit.timeout:g} s"
+        if run.refused["navigation"]:
+            return DropReason.NO_TEXT, "its script leaves the page before it is quiet"
         if not isinstance(error, BrowserError):
             logger.warning("rendering %s failed", run.visit.url, exc_info=error)
         return DropReason.BROWSER_CRASHED, escaped(str(error).partition("\n")[0], 200)

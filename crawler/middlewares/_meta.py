@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 CONTROL_FILE = "control_file"
 """Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""
 SUBRESOURCE = "subresource"
-"""Key in `request.meta`: a page in the browser asked for it (a script, data). Guarded, and not judged as a page."""
+"""Key in `request.meta`: a page in the browser asked for it (a script, data). robots.txt and the guard hold for it."""
 
-CAPTURED = "captured"
-"""Key in `request.meta`, beside SUBRESOURCE: what comes back may be kept, so robots.txt and opt-outs hold for it."""
+DATA = "data"
+"""Key in `request.meta`, beside SUBRESOURCE: what comes back may become the text of its page, so opt-outs hold, too."""
 
 
 def is_control_file(request: Request) -> bool:
-    """True for robots.txt and the like, and for what a page in the browser loads: fetched by ourselves, never kept."""
+    """True for robots.txt and the like, and for what a page in the browser loads: no page, and no sitemap."""
     return bool(request.meta.get(CONTROL_FILE) or request.meta.get(SUBRESOURCE))
 
 
@@ -30,8 +30,8 @@ def is_page(request: Request) -> bool:
 
 
 def obeys_opt_outs(request: Request) -> bool:
-    """True where what comes back may be kept: a page, or data of a page that are captured."""
-    return is_page(request) or bool(request.meta.get(CAPTURED))
+    """True where what comes back may be kept: a page, or data that a page draws its text from."""
+    return is_page(request) or bool(request.meta.get(DATA))
 
 
 def answers_condition(request: Request, response: Response) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares._meta import evidence_of, is_control_file, obeys_opt_outs
+from crawler.middlewares._meta import CONTROL_FILE, evidence_of, obeys_opt_outs
 from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
@@ -84,9 +84,9 @@ class RobotsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Raises: Denied, Held. Fills in the request's evidence."""
-        is_kept = obeys_opt_outs(request)
-        if is_control_file(request) and not is_kept:
+        if request.meta.get(CONTROL_FILE):
             return
+        is_kept = obeys_opt_outs(request)
         authority = authority_of(request.url)
         record, parsed = await self._files.get(f"{authority}/robots.txt")
         verdict = decide_robots(
@@ -126,7 +126,7 @@ class RobotsMiddleware:
     def _enforce(self, verdict: Verdict, record: RobotsRecord, authority: str, page: bool) -> None:
         drop = verdict.drop
         if drop is None or (drop.stage == "optout" and not page):
-            return  # an opt-out from training does not close a sitemap
+            return  # an opt-out from training closes neither a sitemap nor a script
         if drop.reason.is_hold:
             raise Held(drop, record.expires_at, authority)
         raise Denied(drop, verdict.signals)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.browser.conftest import crawl, drawn, page, prose, replay, script
@@ -130,3 +131,41 @@ def test_pages_that_wait_for_the_browser_do_not_hold_up_the_others(tmp_path: Pat
     assert [web.asked["127.0.0.2"].count(path) for path in shells] == [1] * 20  # none was fetched to be given back
     manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_bytes())
     assert manifest["runs"][0]["counters"]["browser/waited"] > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "robots", "headers", "why"),
+    [
+        ("/api/text", "User-agent: *\nDisallow: /api/\n", (), "robots_disallowed"),
+        ("/api/text", "User-agent: *\nAllow: /\n", (("X-Robots-Tag", "noai"),), "optout"),
+        ("/api/text", "User-agent: *\nAllow: /\n", (("tdm-reservation", "1"),), "optout"),
+        ("/app.js", "User-agent: *\nDisallow: /*.js$\n", (), "robots_disallowed"),
+    ],
+)
+def test_what_a_page_asks_for_and_the_site_refuses_is_not_drawn(
+    tmp_path: Path, web: PolicyWeb, path: str, robots: str, headers: tuple[tuple[str, str], ...], why: str
+) -> None:
+    """The text that a page shows is that of its data, and a script may carry it as well."""
+    draw = "document.getElementById('root').innerHTML = '<main><p>%s</p></main>'"
+    asks = "<script>fetch('/api/text').then(a => a.text()).then(t => { " + draw % "' + t + '" + " })</script>"
+    here = web.site("127.0.0.2", {
+        "/robots.txt": Answer(body=robots.encode(), content_type="text/plain"),
+        "/data": page(f"<div id=root></div>{asks}"),
+        "/script": page("<div id=root></div><script src=/app.js></script>"),
+        "/api/text": Answer(body=prose("refused").encode(), content_type="text/plain", headers=headers),
+        "/app.js": script(draw % prose("refused")),
+    })  # fmt: skip
+    shell = f"{here}/script" if path == "/app.js" else f"{here}/data"
+    done = crawl(tmp_path / "corpus", web, [shell])
+    assert done.returncode == 0, done.log[-3000:]
+    assert done.rejected[shell]["render_signals"]["browser"]["refused"] == {why: 1}
+    assert prose("refused").encode() not in done.everything
+    assert (path in web.asked["127.0.0.2"]) == bool(headers)
+
+
+def test_a_page_that_loads_itself_again_has_no_text_and_did_not_crash(tmp_path: Path, web: PolicyWeb) -> None:
+    here = web.site("127.0.0.2", {"/again": page("<div id=root></div><script>location.reload()</script>")})
+    done = crawl(tmp_path / "corpus", web, [f"{here}/again"])
+    record = done.rejected[f"{here}/again"]
+    assert (record["reason"], record["detail"]) == ("no_text", "its script leaves the page before it is quiet")
+    assert record["render_signals"]["browser"]["refused"] == {"navigation": 1}

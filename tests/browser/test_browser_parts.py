@@ -85,9 +85,18 @@ async def test_redirects_are_followed_one_request_each_and_headers_lose_coding_a
             return answer(request.url, 302, Location="/b")
         return answer(request.url, 200, b"found", **{"Set-Cookie": "a=b", "Content-Encoding": "gzip", "X-A": "1"})
 
-    found = await PageFetcher(download, 5.0, 1000).get("https://a.org/a", "fetch", {})
+    found = await PageFetcher(download, 5.0, 1000, "strict").get("https://a.org/a", "fetch", {})
     assert asked == ["https://a.org/a", "https://a.org/b"]
     assert found == Fetched(200, {"x-a": "1"}, b"found")
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 451])
+def test_of_a_denial_the_page_learns_the_status_and_not_the_text(status: int) -> None:
+    async def download(request: Request) -> Response:
+        return answer(request.url, status, b"members only")
+
+    found = asyncio.run(PageFetcher(download, 5.0, 1000, "strict").get("https://a.org/a", "fetch", {}))
+    assert (found.status, found.body) == (status, b"")
 
 
 @in_a_loop
@@ -104,7 +113,7 @@ async def test_what_comes_back_as_an_outcome_is_a_refusal_with_its_name() -> Non
             raise error
 
         with pytest.raises(RefusedError) as refused:
-            await PageFetcher(download, 5.0, 1000).get("https://a.org/", "script", {})
+            await PageFetcher(download, 5.0, 1000, "strict").get("https://a.org/", "script", {})
         assert refused.value.name == name
 
 
