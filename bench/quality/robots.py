@@ -23,6 +23,7 @@ REASONS = {
     "index": "Protego reads `Allow: /a/index.html` as permission for `/a/` as well (Google's habit, not in the RFC)",
     "clumsy": "a rule or user-agent line that is misspelt, or lacks its colon or leading slash, counts here",
     "record": "a record that is no rule stands between user-agent lines; the group goes on (RFC 9309 section 2.2.4)",
+    "meant": "a user-agent line may have meant everybody or us (`: *`), though the RFC reads no such name in it",
 }
 """Why the engine may be stricter than Protego. It is never more permissive."""
 
@@ -48,8 +49,10 @@ def reason_of(body: bytes, path: str, line: int) -> str:
         return "clumsy"
     between = False
     for previous in reversed(lines[: line - 1]):
-        key, colon, _ = previous.partition(b":")
+        key, colon, agent = previous.partition(b":")
         name = key.strip().lower()
+        if name == b"user-agent" and agent.strip()[:1] == b":":
+            return "meant"
         if name == b"user-agent" and between:
             return "record"
         between |= bool(colon) and name not in {b"allow", b"disallow", b"user-agent"}

@@ -34,17 +34,18 @@ class OptOutFiles:
     def __init__(
         self, profile: str, store: Callable[[FileKind[Any]], ControlFiles[Any]], noted_files: Collection[str] = ()
     ) -> None:
-        self._files = {
-            file.path: (file, store(FileKind(name, read_optional(file.unreadable), file.parse)))
+        keepers = [
+            (file, store(FileKind(name, read_optional(file.unreadable), file.parse)))
             for name, file in files_of(profile, noted_files).items()
-        }
+        ]
+        self._files = [(place, file, keeper) for file, keeper in keepers for place in file.places]
         self._licences = store(FileKind(rsl.NAME, read_required(rsl.unreadable), rsl.parse))
         self._reads_licences = profile != "minimal"
 
     async def signals(self, authority: str, path: str, robots: RobotsFile | None, context: Context) -> list[Signal]:
         """Every statement of the host's files about this path. Raises: Held where one of them cannot be read."""
         found: list[Signal] = []
-        for location, (file, keeper) in self._files.items():
+        for location, file, keeper in self._files:
             if robots is not None and not robots.decide(context.product_token, location).allowed:
                 continue
             record, parsed = await keeper.get(authority + location)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from crawler.document import Drop, Signal
 from crawler.policy.explain import Answer, FileRead, answer_of, because, robots_sentence
 from crawler.policy.robots.answer import RobotsRecord
-from crawler.policy.robots.parse import Group, RobotsFile
+from crawler.policy.robots.group import EVERYBODY, Group
+from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.ai_bots import is_ai_bot
 
 
@@ -70,8 +71,9 @@ def survey(
 
 
 def _view(robots: RobotsFile, group: Group) -> GroupView:
-    agents = list(dict.fromkeys([*(name for name in group.agents if name == "*"), *group.names]))
-    first = agents[0] if agents else "*"
-    named = None if first == "*" else robots.decide_named(first, "/")
+    everybody = [EVERYBODY] if EVERYBODY in group.agents else []
+    agents = list(dict.fromkeys([*everybody, *group.names, *group.meant]))
+    first = agents[0] if agents else EVERYBODY
+    named = None if first == EVERYBODY else robots.decide_named(first, "/")
     decision = named or robots.decide(first, "/")
     return GroupView(agents, len(group.rules), decision.allowed, any(is_ai_bot(name) for name in agents))

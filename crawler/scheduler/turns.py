@@ -35,7 +35,7 @@ class Turns:
     """Turns of this worker's requests, those with a lease and those without.
 
     `closing`: True from the moment the worker begins to end. What would still wait for long is then put back: a page
-    of a slow site may have its robots.txt and three opt-out files before it, each at a turn of its own.
+    of a slow site may have its robots.txt and four opt-out files before it, each at a turn of its own.
     """
 
     def __init__(self, frontier: Frontier, in_flight: InFlight, closing: Callable[[], bool] = lambda: False) -> None:

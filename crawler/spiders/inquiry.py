@@ -199,13 +199,16 @@ class InquirySpider(Spider):
 
     def _files_of(self, authority: str) -> list[FileRead]:
         """The control files of a host, and the licences that its robots.txt names, in the order they were asked."""
-        found = []
+        found: dict[str, FileRead] = {}
         for key, blob in self._blobs.items():
-            name, _, url = key.partition(":")
+            kind, _, url = key.partition(":")
             record = robots_fetch.load(blob)
             if record and (authority_of(url) == authority or url in self._licences(authority)):
-                found.append(file_read(urlsplit(url).path.rpartition("/")[2] if name != "rsl" else name, url, record))
-        return found
+                path = urlsplit(url).path
+                name = path.rpartition("/")[2]
+                shown = kind if kind == "rsl" else name if name not in found else path.lstrip("/")
+                found[url if kind == "rsl" else shown] = file_read(shown, url, record)
+        return list(found.values())
 
     def _licences(self, authority: str) -> set[str]:
         record = self._robots_record(authority)

@@ -12,6 +12,11 @@ def test_files_of_the_host_stop_a_page_before_it_is_asked_for(web, crawl):
     sites = {
         "ai.txt": {"/ai.txt": web.reply(body=b"User-Agent: *\nDisallow: /\n", **plain)},
         "trust.txt": {"/trust.txt": web.reply(body=b"datatrainingallowed=no\n", **plain)},
+        "trust.txt in": {"/.well-known/trust.txt": web.reply(body=b"datatrainingallowed=no\n", **plain)},
+        "trust.txt in well-known: datatrainingallowed=no": {
+            "/trust.txt": web.reply(body=b"datatrainingallowed=yes\n", **plain),
+            "/.well-known/trust.txt": web.reply(body=b"datatrainingallowed=no\n", **plain),
+        },
         "rsl": {"/robots.txt": web.reply(body=b"License: /licence.xml\n", **plain), "/licence.xml": licence},
     }
     bases = {
@@ -34,13 +39,22 @@ def test_a_reservation_in_the_tdm_file_travels_with_the_page_and_files_are_fetch
     for path in ("/a", "/b"):
         assert found[base + path]["outcome"] == "page"
         assert ["tdmrep", "well-known", "1", "disallow"] in found[base + path]["signals"]
-    assert sorted(web.asked(base)) == ["/.well-known/tdmrep.json", "/a", "/ai.txt", "/b", "/robots.txt", "/trust.txt"]
+    asked = [
+        *("/.well-known/tdmrep.json", "/.well-known/trust.txt"),
+        "/a",
+        "/ai.txt",
+        "/b",
+        "/robots.txt",
+        "/trust.txt",
+    ]
+    assert sorted(web.asked(base)) == asked
 
 
 def test_an_unreadable_file_holds_the_host_and_a_front_page_in_its_place_does_not(web, crawl):
     sites = {
         "broken": {"/.well-known/tdmrep.json": web.reply(body=b"[{", content_type="application/json")},
         "error": {"/ai.txt": web.reply(500, b"")},
+        "well-known": {"/.well-known/trust.txt": web.reply(503, b"")},
         "licence": {"/robots.txt": web.reply(body=b"License: /gone.xml\n", content_type="text/plain")},
     }
     bases = [
@@ -48,7 +62,10 @@ def test_an_unreadable_file_holds_the_host_and_a_front_page_in_its_place_does_no
         for number, routes in enumerate(sites.values(), start=2)
     ]
     soft = web.site(
-        "127.0.0.9", dict.fromkeys(("/page", "/ai.txt", "/trust.txt", "/.well-known/tdmrep.json"), web.reply())
+        "127.0.0.9",
+        dict.fromkeys(
+            ("/page", "/ai.txt", "/trust.txt", "/.well-known/tdmrep.json", "/.well-known/trust.txt"), web.reply()
+        ),
     )
     found = crawl([f"{base}/page" for base in [*bases, soft]])["outcomes"]
     for base in bases:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crawler.document import Signal
 from crawler.policy.decide import decide_body, decide_files
 from crawler.policy.opt_out_files import read_optional, read_required
+from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Answer, Reading, judge
 from crawler.policy.signals import ai_txt, rsl, tdmrep, trust_txt
 from crawler.policy.signals.base import Context
@@ -163,6 +164,8 @@ def test_ai_txt_is_robots_syntax_about_training(body, verdicts):
         ("DataTrainingAllowed = NO", ["disallow"]),
         ("datatrainingallowed=yes\rdatatrainingallowed=no", ["allow", "disallow"]),
         ("#datatrainingallowed=no", []),
+        ("datatrainingallowed: no", ["disallow"]),
+        ('datatrainingallowed="no"', ["disallow"]),
         ("datatrainingallowed=nobody", []),
         ("", []),
         ("datatrainingallowed=no\n".encode("utf-16"), ["disallow"]),
@@ -245,6 +248,18 @@ def test_a_licence_that_only_the_page_names_counts_as_a_refusal_until_it_has_bee
     assert verdict(earlier=[read]).ok
     assert verdict(profile="minimal").ok
     assert verdict(rel_links=[("license", "text/html", "https://creativecommons.org/licenses/by/4.0/")]).ok
+
+
+@pytest.mark.parametrize("line", ["License:", "License: ", "license:\t# https://a.example/l.xml", "License:\u200b"])
+def test_a_licence_line_without_a_value_names_no_licence(line):
+    file = robots.parse(f"{line}\nUser-agent: *\nDisallow: /x\n".encode())
+    assert file.records_for("CorpusBot", "license") == []
+    named = robots.parse(f"{line}\nLicense: /l.xml\n".encode())
+    assert [record.value for record in named.records_for("CorpusBot", "license")] == ["/l.xml"]
+
+
+def test_a_link_without_an_address_names_no_licence():
+    assert rsl.from_links([("license", "application/rsl+xml", " ")], CONTEXT) == []
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,12 @@ def test_all_groups_that_match_are_merged_and_the_wildcard_group_is_only_a_fallb
 
 
 OURS = ["CorpusBot", "corpusbot", "CORPUSBOT/2.1", "CorpusBot 1.0", "CorpusBot*", "CorpusBot;x"]
-OTHERS = ["CorpusBotNews", "Corpus", "Corpus-Bot", "Mozilla/5.0 (compatible; CorpusBot)", "", "**"]
+OTHERS = ["CorpusBotNews", "Corpus", "Corpus-Bot", "Mozilla/5.0 (compatible; OtherBot)", "", "+", "*News", "Other*"]
+UNCLEAR = [
+    *("Googlebot, *", "Googlebot,*", "*,", "**", ", *", ": *", "*;", '"*"', "*bot", "Corpus*", "*pusb*", "* Googlebot"),
+    *("Googlebot, CorpusBot", "Googlebot CorpusBot", "a;b;CorpusBot/1.0", "+CorpusBot", "(CorpusBot)"),
+    "Mozilla/5.0 (compatible; CorpusBot/1.0; +https://bot.example)",
+]
 
 
 @pytest.mark.parametrize("value", OURS)
@@ -83,6 +88,43 @@ def test_a_group_is_addressed_by_product_token_whatever_follows_it(value):
 @pytest.mark.parametrize("value", OTHERS)
 def test_another_name_is_not_ours(value):
     assert allowed(f"User-agent: {value}\nDisallow: /\n", "/x")
+
+
+@pytest.mark.parametrize("value", UNCLEAR)
+def test_a_line_that_may_have_meant_us_forbids(value):
+    assert not allowed(f"User-agent: {value}\nDisallow: /x\nAllow: /x/y\n", "/x")
+    assert allowed(f"User-agent: {value}\nDisallow: /x\nAllow: /x/y\n", "/x/y")
+
+
+@pytest.mark.parametrize("value", [value for value in UNCLEAR if value != "* Googlebot"])
+def test_a_line_that_may_have_meant_us_never_lifts_what_the_rfc_reads(value):
+    unclear, clear = f"User-agent: {value}\nAllow: /x\n", "User-agent: *\nDisallow: /x\n"
+    assert not allowed(f"{unclear}\n{clear}", "/x")
+    assert not allowed(f"{clear}\n{unclear}", "/x")
+    assert allowed(f"User-agent: {value}\nDisallow: /x\n\n{clear}".replace("/x", "/z"), "/x")
+
+
+def test_a_bot_in_a_list_is_named_though_the_rfc_reads_the_first_name_alone():
+    file = parse(b"User-agent: Googlebot, GPTBot, *\nDisallow: /x\nUser-agent: CCBot\nAllow: /\n")
+    for bot in ("Googlebot", "GPTBot"):
+        named = file.decide_named(bot, "/x")
+        assert named is not None
+        assert not named.allowed
+    assert file.decide_named("ClaudeBot", "/x") is None, "everybody is nobody by name"
+    assert allowed("User-agent: a, GPTBot\nAllow: /\nUser-agent: GPTBot\nDisallow: /", "/x")
+    twice = parse(b"User-agent: a, GPTBot\nAllow: /\nUser-agent: GPTBot\nDisallow: /\n").decide_named("GPTBot", "/x")
+    assert twice is not None
+    assert not twice.allowed
+
+
+def test_records_behind_an_unclear_line_count_and_take_nothing_back():
+    ours, everybodys = "User-agent: a, CorpusBot\nCrawl-delay: 9", "User-agent: *\nCrawl-delay: 2\nContent-Signal: x"
+    file = parse(f"{ours}\nDisallow: /q\n\n{everybodys}\n".encode())
+    assert file.crawl_delay(BOT) == 9
+    assert file.crawl_delay("Other") == 2
+    readings = [[r.value for r in records] for records in file.readings_of(BOT, "content-signal")]
+    assert readings == [["x"], []]
+    assert [r.value for r in file.records_for(BOT, "content-signal")] == ["x"]
 
 
 def test_an_unknown_record_never_ends_a_group():
@@ -182,9 +224,18 @@ def test_nothing_else_ends_a_line(space):
 
 CLUMSY_RULES = [
     *("disallow:/x", "DISALLOW : /x", "  Disallow:\t/x  ", "Disallow: /x # why", "Disallow /x", "Dissallow: /x"),
-    *("disalow: /x", "Disallow: /x#", "desallow: /x", "disallow\t/x"),
+    *("disalow: /x", "Disallow: /x#", "desallow: /x", "disallow\t/x", "Disallowed: /x", "Diasllow: /x", "Disallaw: /x"),
 ]
-CLUMSY_AGENTS = ["useragent: CorpusBot", "User Agent: CorpusBot", "user-agent CorpusBot", "useg-agent: corpusbot"]
+CLUMSY_AGENTS = [
+    *("useragent: CorpusBot", "User Agent: CorpusBot", "user-agent CorpusBot", "useg-agent: corpusbot"),
+    *("User-agents: CorpusBot", "USER_AGENT:CorpusBot", "User - agent : CorpusBot", "user--agent: CorpusBot"),
+    *(
+        "User\u2010agent: CorpusBot",
+        "User\u2011agent: CorpusBot",
+        "User\u2013agent: CorpusBot",
+        "User\xa0Agent: CorpusBot",
+    ),
+]
 
 
 @pytest.mark.parametrize("line", CLUMSY_RULES)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator, KeysView
+from collections.abc import Collection, Iterator, KeysView
 from dataclasses import dataclass, field
 
+from crawler.policy.robots.group import EVERYBODY, Group, Record
 from crawler.policy.robots.match import Rule, RuleSet, normalize
 
 MAX_BYTES = 512_000
@@ -24,12 +25,9 @@ MAX_LINE = 16_664
 MAX_GROUPS = 2_000
 MAX_RULES = 50_000
 
-_AGENT_KEYS = frozenset(
-    {"user-agent", "useragent", "user-agents", "users-agent", "useg-agent", "ser-agent", "user-agnet"}
-)
+_AGENT_KEYS = frozenset({"useragent", "useragents", "users-agent", "useg-agent", "ser-agent", "user-agnet"})
 _DISALLOW_KEYS = frozenset(
-    {"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dissalaw", "diallow"}
-    | {"dsallow", "disallows"}
+    {"dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dissalaw", "diallow"} | {"dsallow"}
 )
 _SITEMAP_KEYS = frozenset({"sitemap", "site-map", "sitemaps"})
 _GLOBAL_KEYS = frozenset({"license"})
@@ -40,39 +38,10 @@ _BLANKS = " \t\n\r\x0b\x0c\0\x85\xa0\u2028\u2029\u202f\u3000\ufeff" + "".join(
 )
 _ORIGIN = re.compile(rb"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_PRODUCT_TOKEN = re.compile(rb"[A-Za-z_-]+")
-_RAW_NAME = re.compile(rb"[A-Za-z0-9_.-]+")
+_KEY_GAPS = re.compile(rb"(?:[\s_-]|\xe2\x80[\x90-\x95]|\xc2\xa0)+")  # blanks and dashes, those of a text processor too
 _RATE = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})\s*([smhd]?)", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"(?:\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})(?:e\d{1,3})?", re.ASCII | re.IGNORECASE)
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-
-@dataclass(slots=True, frozen=True)
-class Record:
-    """One extension line: its lower-case key, its raw value, and the line number (from 1)."""
-
-    key: str
-    value: str
-    line: int
-
-
-@dataclass(slots=True)
-class Group:
-    """Consecutive user-agent lines and what follows them.
-
-    `agents` are lower-case product tokens as RFC 9309 section 2.2.1 cuts them; `names` are the same values cut less
-    (digits and dots kept), for bots such as `AI2Bot` whose names are no RFC tokens. The values are line numbers: rules
-    apply to every agent of the group, extension records to those that were named before them.
-    """
-
-    agents: dict[str, int] = field(default_factory=dict)
-    names: dict[str, int] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
-
-    def first_named(self, token: str) -> int:
-        """Line that names this agent for the first time; sys.maxsize where none does."""
-        return min(self.agents.get(token, sys.maxsize), self.names.get(token, sys.maxsize))
 
 
 @dataclass(slots=True, frozen=True)
@@ -97,12 +66,15 @@ class RobotsFile:
     sitemaps: list[str] = field(default_factory=list)
     closed: str = ""
     truncated: bool = False
+    in_doubt: bool = False  # a User-agent line may name more than the RFC reads in it
     _by_name: dict[str, list[Group]] = field(default_factory=dict, repr=False)
-    _rule_sets: dict[str, tuple[str, RuleSet]] = field(default_factory=dict, repr=False)
+    _rule_sets: dict[tuple[str, bool], tuple[str, RuleSet]] = field(default_factory=dict, repr=False)
+    _found: dict[str, list[Group]] = field(default_factory=dict, repr=False)
 
     def decide(self, product_token: str, path_and_query: str) -> RobotsDecision:
         """RFC 9309 section 2.2.2: the longest match decides, allow wins a tie, no match allows.
 
+        Where a User-agent line may name more than the RFC reads in it, the path has to be allowed in both readings.
         `path_and_query` starts with "/" and has no fragment; "/robots.txt" itself is always allowed.
         """
         path = normalize(path_and_query.encode("utf-8", "surrogatepass") or b"/")
@@ -110,27 +82,36 @@ class RobotsFile:
             return RobotsDecision(allowed=True)
         if self.closed:
             return RobotsDecision(allowed=False, rule=self.closed)
-        label, rules = self._rules_for(product_token.lower())
-        return _decision(rules.match(path), label)
+        token = product_token.lower()
+        readings = (self._rules_for(token, in_doubt) for in_doubt in self._readings)
+        return _strictest([_decision(rules.match(path), label) for label, rules in readings])
 
     def decide_named(self, name: str, path_and_query: str) -> RobotsDecision | None:
         """As `decide`, but for a group that names this bot explicitly: None where there is none, no `*` fallback."""
-        wanted = name.lower()
-        groups = [g for g in self._groups_naming(wanted) if wanted in g.names]
-        if not groups:
+        readings = [rules for in_doubt in self._readings if (rules := self._rules_naming(name.lower(), in_doubt))]
+        if not readings:
             return None
-        key = f"named {wanted}"
-        if key not in self._rule_sets:
-            self._rule_sets[key] = name, RuleSet(rule for g in groups for rule in g.rules)
         path = normalize(path_and_query.encode("utf-8", "surrogatepass") or b"/")
-        return _decision(self._rule_sets[key][1].match(path), name)
+        return _strictest([_decision(rules.match(path), name) for rules in readings])
 
     def records_for(self, product_token: str, key: str) -> list[Record]:
         """Extension records that apply to this crawler: global ones and those of its groups, in file order."""
-        label, groups = self._groups_for(product_token.lower())
-        found = [r for r in self.records if r.key == key]
-        found += [r for g in groups for r in g.records if r.key == key and r.line > g.first_named(label)]
-        return sorted(found, key=lambda r: r.line)
+        found = {r.line: r for records in self.readings_of(product_token, key) for r in records}
+        return sorted(found.values(), key=lambda r: r.line)
+
+    def readings_of(self, product_token: str, key: str) -> list[list[Record]]:
+        """The records of `records_for` for each reading by itself: two where a User-agent line is in doubt.
+
+        For records of which one can take back another: neither reading may lift what the other says.
+        """
+        token, everybodys = product_token.lower(), [r for r in self.records if r.key == key]
+        readings = []
+        for in_doubt in self._readings:
+            label, groups = self._groups_for(token, in_doubt)
+            since = [(g.named_at(label, in_doubt=in_doubt), g) for g in groups]
+            ours = [r for line, g in since for r in g.records if r.key == key and r.line > line]
+            readings.append(sorted([*everybodys, *ours], key=lambda r: r.line))
+        return readings
 
     def crawl_delay(self, product_token: str) -> float | None:
         """Seconds between requests by Crawl-delay or Request-rate: the slowest that applies; None = unsaid."""
@@ -138,29 +119,49 @@ class RobotsFile:
         delays += [request_rate(r.value) for r in self.records_for(product_token, "request-rate")]
         return max((d for d in delays if d is not None), default=None)
 
-    def _groups_for(self, token: str) -> tuple[str, list[Group]]:
-        if named := self._groups_naming(token):
-            return token, named
-        fallback = self._groups_naming("*")
-        return ("*" if fallback else ""), fallback
+    def may_name(self, names: Collection[str]) -> bool:
+        """False where no group is for any of these bots (lower case), in whatever reading."""
+        return self.in_doubt or not self._known.isdisjoint(names)
 
     @property
-    def named(self) -> KeysView[str]:
-        """Everything that a group is for, in lower case: product tokens, names in full, `*`."""
+    def _known(self) -> KeysView[str]:
         if not self._by_name:
             for group in self.groups:
                 for key in {*group.agents, *group.names}:
                     self._by_name.setdefault(key, []).append(group)
         return self._by_name.keys()
 
-    def _groups_naming(self, name: str) -> list[Group]:
-        return self._by_name[name] if name in self.named else []
+    @property
+    def _readings(self) -> tuple[bool, ...]:
+        """The RFC's reading, and where it differs the one in which a line names what it may have meant."""
+        return (False, True) if self.in_doubt else (False,)
 
-    def _rules_for(self, token: str) -> tuple[str, RuleSet]:
-        if token not in self._rule_sets:
-            label, groups = self._groups_for(token)
-            self._rule_sets[token] = label, RuleSet(rule for g in groups for rule in g.rules)
-        return self._rule_sets[token]
+    def _groups_for(self, token: str, in_doubt: bool) -> tuple[str, list[Group]]:
+        if named := self._groups_naming(token, in_doubt):
+            return token, named
+        fallback = self._groups_naming(EVERYBODY, in_doubt)
+        return (EVERYBODY if fallback else ""), fallback
+
+    def _groups_naming(self, name: str, in_doubt: bool) -> list[Group]:
+        if not in_doubt:
+            return self._by_name[name] if name in self._known else []
+        if name not in self._found:
+            self._found[name] = [g for g in self.groups if g.named_at(name, in_doubt=True) < sys.maxsize]
+        return self._found[name]
+
+    def _rules_for(self, token: str, in_doubt: bool) -> tuple[str, RuleSet]:
+        key = token, in_doubt
+        if key not in self._rule_sets:
+            label, groups = self._groups_for(token, in_doubt)
+            self._rule_sets[key] = label, RuleSet(rule for g in groups for rule in g.rules)
+        return self._rule_sets[key]
+
+    def _rules_naming(self, name: str, in_doubt: bool) -> RuleSet | None:
+        groups = [g for g in self._groups_naming(name, in_doubt) if name in g.names or (in_doubt and g.may_mean(name))]
+        key = f"named {name}", in_doubt
+        if groups and key not in self._rule_sets:
+            self._rule_sets[key] = name, RuleSet(rule for g in groups for rule in g.rules)
+        return self._rule_sets[key][1] if groups else None
 
 
 def parse(body: bytes) -> RobotsFile:
@@ -217,13 +218,15 @@ class _Reader:
                 return
 
     def _take(self, line: int, key: str, value: bytes) -> None:
-        if key in _AGENT_KEYS:
+        if key in _AGENT_KEYS or key.startswith("user-agent"):
             self._name_agent(line, value)
-        elif key == "allow" or key in _DISALLOW_KEYS:
+        elif key == "allow" or key in _DISALLOW_KEYS or key.startswith("disallow"):
             self._add_rule(line, key == "allow", value)
         elif key in _SITEMAP_KEYS:
             self.robots.sitemaps.append(value.decode("utf-8", "replace"))
         elif key in _RECORD_KEYS:
+            if key == "license" and not value:
+                return  # names no licence: the terms of RSL 1.0 are in the file that its URL points to, nowhere else
             record = Record(key, value.decode("utf-8", "replace"), line)
             in_group = self.group is not None and key not in _GLOBAL_KEYS
             (self.group.records if in_group and self.group else self.robots.records).append(record)
@@ -236,12 +239,8 @@ class _Reader:
             self.group = Group()
             self.robots.groups.append(self.group)
         self.naming = True
-        if value[:1] == b"*" and (len(value) == 1 or value[1:2].isspace()):
-            self.group.agents.setdefault("*", line)
-        elif match := _RAW_NAME.match(value):
-            self.group.names.setdefault(match[0].decode().lower(), line)
-            if token := _PRODUCT_TOKEN.match(value):
-                self.group.agents.setdefault(token[0].decode().lower(), line)
+        self.group.add(value, line)
+        self.robots.in_doubt |= bool(self.group.meant)
 
     def _add_rule(self, line: int, allow: bool, value: bytes) -> None:
         self.naming = False
@@ -272,7 +271,7 @@ def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
             key, value = words
         name = names.get(key)
         if name is None:
-            name = names[key] = b"-".join(key.replace(b"_", b" ").split()).lower().decode("ascii", "replace")
+            name = names[key] = _KEY_GAPS.sub(b"-", _trimmed(key)).lower().decode("ascii", "replace")
         yield number, name, _trimmed(value)
 
 
@@ -287,6 +286,10 @@ def _trimmed(raw: bytes) -> bytes:
     if raw.isascii() and b"\0" not in raw:
         return raw.strip()
     return raw.decode("utf-8", "surrogateescape").strip(_BLANKS).encode("utf-8", "surrogateescape")
+
+
+def _strictest(decisions: list[RobotsDecision]) -> RobotsDecision:
+    return next((decision for decision in decisions if not decision.allowed), decisions[0])
 
 
 def _decision(rule: Rule | None, label: str) -> RobotsDecision:

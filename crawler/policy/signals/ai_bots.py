@@ -12,7 +12,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 
 NAME = "ai-bots"
 REVIEWED = "2026-11-22"
-VERSION = f"1 ({REVIEWED})"
+VERSION = f"2 ({REVIEWED})"
 
 BOTS = (
     "AI2Bot",
@@ -60,7 +60,7 @@ def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]
     `strict`: each refusal counts. `balanced`: they count where they are the majority of the listed bots named.
     `minimal`: recorded only.
     """
-    if _NAMES.isdisjoint(robots.named):
+    if not robots.may_name(_NAMES):
         return []  # most files; asked for every page
     answers = [(name, robots.decide_named(name, path)) for name in BOTS]
     named = [(name, decision) for name, decision in answers if decision]

@@ -49,6 +49,7 @@ class OptOutFile:
     `unreadable(body)` says why a body is no such file ("" = it is one); `parse(body)` reads it; `signals(parsed, path,
     context)` gives its statements about one path. `in_minimal`: the profile `minimal` asks for it, too. `noted` names
     it in OPTOUT_NOTED_FILES: such a file is fetched only where it is listed there, and never holds a host.
+    `also`: further paths at which the protocol lets it stand; all are asked, and each speaks for itself.
     """
 
     path: str
@@ -57,6 +58,12 @@ class OptOutFile:
     signals: Callable[[Any, str, Context], list[Signal]]
     in_minimal: bool = False
     noted: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Every path at which the file may stand."""
+        return self.path, *self.also
 
 
 @dataclass(frozen=True, slots=True)

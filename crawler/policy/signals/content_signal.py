@@ -11,7 +11,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 from crawler.policy.signals.scoped import applicable
 
 NAME = "content-signal"
-VERSION = "2"
+VERSION = "3"
 
 _YES = re.compile(r"\s*ai-train\s*=\s*\"?yes\b", re.IGNORECASE)
 _NO = re.compile(r"(?<![\w-])ai-train\s*=\s*\"?no\b", re.IGNORECASE)
@@ -29,8 +29,8 @@ def verdict_of(value: str) -> str:
 
 def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]:
     """Lines before the first group (they speak to everybody) and lines of the groups that apply to this crawler."""
-    records = robots.records_for(context.product_token, NAME)
-    return [signal(NAME, "robots.txt", value, verdict_of(value)) for value in applicable(records, path)]
+    values = applicable(robots.readings_of(context.product_token, NAME), path)
+    return [signal(NAME, "robots.txt", value, verdict_of(value)) for value in values]
 
 
 def from_headers(headers: Headers, _context: Context) -> list[Signal]:

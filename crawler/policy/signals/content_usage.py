@@ -16,7 +16,7 @@ from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detec
 from crawler.policy.signals.scoped import applicable
 
 NAME = "content-usage"
-VERSION = "2"
+VERSION = "3"
 
 _TRAINING = ("train-genai", "train-ai")
 _PARENT = "bots"
@@ -35,8 +35,8 @@ def verdict_of(value: str) -> str:
 
 def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]:
     """Rules of the groups that apply to this crawler: longest path; among identical paths each speaks for itself."""
-    records = robots.records_for(context.product_token, NAME)
-    return [signal(NAME, "robots.txt", value, verdict_of(value)) for value in applicable(records, path)]
+    values = applicable(robots.readings_of(context.product_token, NAME), path)
+    return [signal(NAME, "robots.txt", value, verdict_of(value)) for value in values]
 
 
 def from_headers(headers: Headers, _context: Context) -> list[Signal]:

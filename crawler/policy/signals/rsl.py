@@ -1,6 +1,7 @@
 """Really Simple Licensing 1.0 (rslstandard.org): a licence in XML, named by robots.txt, a Link header or a <link>.
 
-`License:` in robots.txt is fetched and read before the first page. A licence that only the page or its header names is
+`License:` in robots.txt is fetched and read before the first page; one without a value names no licence and says
+nothing. A licence that only the page or its header names is
 not fetched: unless it is one that has been read, it counts as a refusal, because nobody knows what it says.
 """
 
@@ -19,7 +20,7 @@ from crawler.policy.robots.match import Rule, RuleSet, normalize
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Links, signal
 
 NAME = "rsl"
-VERSION = "1"
+VERSION = "2"
 MEDIA_TYPE = "application/rsl+xml"
 
 _TRAINING = frozenset({"all", "ai-all", "ai-train", "train-ai", "train-genai"})
@@ -99,7 +100,9 @@ def from_links(links: Links, _context: Context) -> list[Signal]:
     return [
         signal(NAME, "meta", href, UNKNOWN)
         for rel, kind, href in links
-        if "license" in rel.lower().split() and kind.split(";", 1)[0].strip().lower() == MEDIA_TYPE
+        if href.strip()  # HTML: a <link> without an address links to nothing
+        and "license" in rel.lower().split()
+        and kind.split(";", 1)[0].strip().lower() == MEDIA_TYPE
     ]
 
 

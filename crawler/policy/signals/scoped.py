@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from crawler.policy.robots.group import Record
 from crawler.policy.robots.match import Rule, RuleSet, normalize
-from crawler.policy.robots.parse import Record
 
 
-def applicable(records: Iterable[Record], path: str) -> list[str]:
+def applicable(readings: Iterable[Iterable[Record]], path: str) -> list[str]:
     """The values of the records with the longest path that matches; several where they have the same path.
 
-    A record without a path covers everything, as `/` does (AIPREF attachment draft, section 4.2).
+    A record without a path covers everything, as `/` does (AIPREF attachment draft, section 4.2). Each of the file's
+    readings (`RobotsFile.readings_of`) speaks for itself.
     """
+    return list(dict.fromkeys(value for records in readings for value in _longest(records, path)))
+
+
+def _longest(records: Iterable[Record], path: str) -> list[str]:
     by_path: dict[str, list[str]] = {}
     for record in records:
         head, *rest = record.value.split(maxsplit=1)  # at blanks and tabs

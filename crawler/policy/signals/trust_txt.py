@@ -1,4 +1,9 @@
-"""The detector `trust.txt` (JournalList): `datatrainingallowed=no` refuses the whole host."""
+"""The detector `trust.txt` (JournalList): `datatrainingallowed=no` refuses the whole host.
+
+The file stands at `/trust.txt` or `/.well-known/trust.txt` (reference document of JournalList, from 1.5 on with this
+variable; draft-org-trust-relationship-protocol). Its readers stop at the first that is there; we ask both, because a no
+in the other one would be a no all the same. A yes grants nothing that another signal denies.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,9 @@ from crawler.policy.robots import parse as robots
 from crawler.policy.signals.base import ALLOW, DISALLOW, Context, Detector, OptOutFile, signal
 
 NAME = "trust.txt"
-VERSION = "2"
+VERSION = "3"
 
-_LINE = re.compile(rb"^[ \t]*datatrainingallowed[ \t]*=[ \t]*(yes|no)\b", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(rb"^[ \t]*datatrainingallowed[ \t]*[=:][ \t]*[\x22]?(yes|no)\b", re.IGNORECASE | re.MULTILINE)
 
 
 def parse(body: bytes) -> list[str]:
@@ -28,4 +33,5 @@ def from_file(parsed: list[str], _path: str, _context: Context) -> list[Signal]:
     ]
 
 
-DETECTOR = Detector(NAME, VERSION, file=OptOutFile("/trust.txt", robots.unreadable, parse, from_file))
+_FILE = OptOutFile("/trust.txt", robots.unreadable, parse, from_file, also=("/.well-known/trust.txt",))
+DETECTOR = Detector(NAME, VERSION, file=_FILE)

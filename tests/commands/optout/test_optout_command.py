@@ -61,7 +61,7 @@ def test_what_was_refused_before_the_request_was_not_requested(web, explained):
 
 def test_every_file_that_was_read_is_listed_with_status_size_and_age(explained):
     files = {file["name"]: file for file in explained[0]["tdmrep"]["files"]}
-    assert set(files) == {"robots.txt", "tdmrep.json", "ai.txt", "trust.txt"}
+    assert set(files) == {"robots.txt", "tdmrep.json", "ai.txt", "trust.txt", ".well-known/trust.txt"}
     assert files["robots.txt"]["status"] == 404 and files["robots.txt"]["says"] == "no_rules"
     assert files["tdmrep.json"]["status"] == 200 and files["tdmrep.json"]["size"] == 42
     assert len(files["tdmrep.json"]["sha256"]) == 64
@@ -89,7 +89,8 @@ def test_the_command_asks_under_the_name_of_the_crawl(explained):
 
 def test_each_control_file_is_asked_for_once(web, explained):
     paths = [path for address, path, _ in explained[1] if address == web.host("open").partition(":")[0]]
-    assert sorted(paths) == ["/.well-known/tdmrep.json", "/ai.txt", "/p", "/p", "/robots.txt", "/trust.txt"]
+    files = ["/.well-known/tdmrep.json", "/.well-known/trust.txt", "/ai.txt", "/robots.txt", "/trust.txt"]
+    assert sorted(paths) == sorted([*files, "/p", "/p"])
 
 
 def test_the_crawl_decides_the_same_for_the_same_reason(web, scrapy, explained, tmp_path):
@@ -128,10 +129,10 @@ def test_a_domain_is_surveyed_without_fetching_a_page(web, scrapy):
     assert done.code == 1
     assert not [path for _, path, _ in web.log if path in {"/", "/p"}]
     assert first["answer"] == "yes" and first["sitemaps"] == ["/s.xml"] and first["delay_seconds"] == 0.2
-    assert first["group"] == "*" and len(first["files"]) == 4
+    assert first["group"] == "*" and len(first["files"]) == 5
     assert second["answer"] == "no" and second["reason"] == "optout"
     assert second["groups"][0] == {"agents": ["gptbot"], "rules": 1, "home": False, "training": True}
-    assert third["signals"][0]["value"] == "search=yes, ai-train=no" and len(third["files"]) == 4
+    assert third["signals"][0]["value"] == "search=yes, ai-train=no" and len(third["files"]) == 5
 
 
 def test_a_host_whose_file_reserves_everything_is_no_yes_although_a_page_might_lift_it(web, scrapy):

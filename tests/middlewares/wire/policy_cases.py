@@ -163,6 +163,11 @@ RULES = [
          files=robots(f"{US}Host: example\nUser-agent: Other\nDisallow: /page\n"), detail="line 4"),
     Case("robots.txt", "the longest match allows", "kept", files=robots(f"{ALL}Disallow: /\nAllow: /page$\n")),
     Case("robots.txt", "a percent-encoded rule", DISALLOWED, files=robots(f"{ALL}Disallow: /%70age\n"), detail="/%70age"),
+    Case("robots.txt", "`User-agent: Googlebot, *`", DISALLOWED, files=robots("User-agent: Googlebot, *\nDisallow: /page\n"),
+         detail="group *, line 2"),
+    Case("robots.txt", "`User-agent: *,`", DISALLOWED, files=robots("User-agent: *,\nDisallow: /page\n")),
+    Case("robots.txt", "`User-agent: Googlebot, CorpusBot` may, `Disallow: /` for `*`", DISALLOWED,
+         files=robots(f"User-agent: Googlebot, CorpusBot\nAllow: /\n\n{NOBODY}"), detail="group *"),
     Case("robots.txt", "a misspelt rule (`Dissalow`)", DISALLOWED, files=robots(f"{ALL}Dissalow: /page\n")),
 ]  # fmt: skip
 
@@ -316,6 +321,7 @@ LICENCES = [
              rsl('<permits type="usage">all</permits><prohibits type="usage">ai-train</prohibits>')),
     licensed("… cannot be read", "unasked hold_control_file", Answer(body=b"<rsl><broken"), detail="no well-formed XML"),
     licensed("… answers 404", "unasked hold_control_file", Answer(404), detail="answered 404"),
+    Case("rsl", "robots.txt `License:` without a value", "kept", files=robots(f"License:\n{ALL}Allow: /\n")),
     Case("rsl", "`Link:` header names a licence that was not read", BODY, minimal="kept",
          headers=(("Link", f'</licence.xml>; rel="license"; {RSL_TYPE}'),), detail="rsl in header"),
     Case("rsl", "`<link rel=license>` names a licence that was not read", BODY, minimal="kept",
@@ -331,6 +337,16 @@ FILES = [
          files={"/trust.txt": plain("member=https://a.example\ndatatrainingallowed=no\n")},
          signal=("trust.txt", "well-known", "datatrainingallowed=no", "disallow")),
     Case("trust.txt", "`datatrainingallowed=yes`", "kept", files={"/trust.txt": plain("datatrainingallowed=yes\n")}),
+    Case("trust.txt", "`datatrainingallowed=no` in `/.well-known/trust.txt`", UNASKED, minimal="kept",
+         files={"/.well-known/trust.txt": plain("datatrainingallowed=no\n")},
+         signal=("trust.txt", "well-known", "datatrainingallowed=no", "disallow")),
+    Case("trust.txt", "yes in `/trust.txt`, no in `/.well-known/trust.txt`", UNASKED, minimal="kept",
+         files={"/trust.txt": plain("datatrainingallowed=yes\n"),
+                "/.well-known/trust.txt": plain("datatrainingallowed=no\n")}),
+    Case("trust.txt", "yes, and `Disallow: /` for GPTBot in robots.txt", UNASKED, minimal="kept",
+         files={**robots("User-agent: GPTBot\nDisallow: /\n"), "/trust.txt": plain("datatrainingallowed=yes\n")}),
+    Case("trust.txt", "500 for `/.well-known/trust.txt`", "unasked hold_control_file", minimal="kept",
+         files={"/.well-known/trust.txt": Answer(500)}, detail="/.well-known/trust.txt: answered 500"),
 ]  # fmt: skip
 
 CC = "https://creativecommons.org/licenses/by/4.0/"
@@ -368,7 +384,7 @@ SECTIONS = {
     "content-signal": "Content Signals",
     "rsl": "RSL licences",
     "ai.txt": "`/ai.txt`",
-    "trust.txt": "`/trust.txt`",
+    "trust.txt": "`trust.txt`",
     "recorded": "Recorded, never obeyed (the two files with OPTOUT_NOTED_FILES)",
     "status": "Denials on the response line, and several statements together",
 }
