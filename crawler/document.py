@@ -393,8 +393,8 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
-    method_used: str = (
-        "fast"  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
+    method_used: str | None = (
+        None  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
     )
     render_signals: dict[str, Any] = field(default_factory=dict)  # "shell": its features; "browser": how rendering went
     pii_flag: bool = False

@@ -73,7 +73,7 @@ NO_SERVER = (
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
 MOST_STARTS = 5
 """Times that the command is given again at the end, while it refuses and says what to do."""
-CONTROL_FILES = 4  # robots.txt and opt-out files a host
+CONTROL_FILES = 5  # robots.txt and opt-out files a host
 JUDGING = {"PII_PERSON": "off", "EXTRACTOR": "resiliparse"}  # light stages: the campaign is about delivery
 
 

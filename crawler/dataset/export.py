@@ -63,7 +63,7 @@ def export(
 
     max_bytes: of records as JSON in one file. now: seconds since the epoch. card: makes README.md. progress: called
     with the number of documents written. Memory: one record, with Parquet one row group.
-    Raises: StorageError where `out` is in use, a file is damaged, or the corpus changes meanwhile.
+    Raises: StorageError where `out` is in use, a file is damaged, no document is kept, or the corpus changes meanwhile.
     """
     if to == "parquet":
         arrow()
@@ -135,10 +135,16 @@ class Filling:
         return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn)
 
     def fill(self, records: Iterator[Record]) -> None:
-        """Write every record; each file is on the disk when the next one begins. An index comes last."""
+        """Write every record; each file is on the disk when the next one begins. An index comes last.
+
+        Raises: StorageError where there is no record.
+        """
         with disk(self._draft):
             (self._draft / self._form.folder).mkdir()
         record = next(records, None)
+        if record is None:
+            left_out = f" ({self.withdrawn:,} withdrawn ones are left out)" if self.withdrawn else ""
+            raise StorageError(f"there is no document to write{left_out}; nothing was written")
         while record is not None:
             record = self._file(record, records)
         if self._form.index is not None:

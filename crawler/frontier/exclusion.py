@@ -30,7 +30,8 @@ def revoked_by(entries: Iterable[AllowlistEntry]) -> Callable[[Record], bool]:
     """A rule that is true for a record which the allowlist no longer grants.
 
     That is: no entry covers its URL, the entry has expired, its paths exclude the URL, or it names another licence than
-    the one the record was kept under.
+    the one that an allowlist gave the record when it was fetched. A tag without a tier is none of those: the page says
+    it of itself, and no allowlist has granted or takes back what it says.
     """
     scope = Scope(entries=tuple(entries))
 
@@ -38,7 +39,7 @@ def revoked_by(entries: Iterable[AllowlistEntry]) -> Callable[[Record], bool]:
         admission = scope.admits(record.get("canonical_url") or record["url"], via="sitemap")
         if not admission.ok or admission.entry is None:
             return True
-        return record.get("license_tag") not in {None, admission.entry.licence}
+        return bool(record.get("license_tier")) and record.get("license_tag") != admission.entry.licence
 
     return revoked
 

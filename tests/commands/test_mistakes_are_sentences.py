@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 
-from crawler.dataset.exclude import withdrawals
+from crawler.dataset.exclude import Wish, withdrawals
+from crawler.dataset.exclude import _log as write_log
+from crawler.dataset.export_formats import FORMATS
+from crawler.document import Drop, DropReason
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import rejection_of
 from tests.commands.conftest import scrapy_process
+from tests.support.corpus_folder import Folder, document
 from tests.support.site import Site
 
 SHARD = "shards/crawl-w1-000000.jsonl.zst"
@@ -126,6 +132,43 @@ def test_a_selection_of_nothing_is_no_success(scrapy, corpus):
     assert done.err == "error: no document of 6 meets every condition; nothing was written\n"
     assert not (corpus.path.parent / "subset").exists()
     assert not list((corpus.path / "registry").glob("derived/*"))
+
+
+NOTHING = "there is no document to write{}; nothing was written\n"
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A corpus in which nothing is kept, `bare` in the current folder."""
+    made = Folder(tmp_path / "bare").opened()
+    made.reject(rejection_of(document(1), Drop("robots", DropReason.ROBOTS_DISALLOWED, "line 2")))
+    made.close()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_of_nothing_is_no_success_and_leaves_no_folder(scrapy, bare, tmp_path, form):
+    before = everything(tmp_path)
+    done = scrapy("dataset", "export", "--to", form, "--out", "release", "bare")
+    assert (done.code, done.out, done.err) == (1, "", "error: " + NOTHING.format(""))
+    assert everything(tmp_path) == before
+
+
+def test_an_export_of_withdrawn_documents_alone_says_so(scrapy, corpus, tmp_path):
+    write_log(
+        Place(str(corpus.path)), Wish("asked", refused=frozenset({"example.org"})), [], 1.8e9
+    )  # cut off: the shards have all
+    done = scrapy("dataset", "export", "--to", "jsonl.gz", "--out", "release", "corpus")
+    assert (done.code, done.err) == (1, "error: " + NOTHING.format(" (6 withdrawn ones are left out)"))
+    assert not (tmp_path / "release").exists()
+
+
+def test_what_remains_of_corpora_with_nothing_is_no_success(scrapy, bare, tmp_path):
+    shutil.copytree("bare", "other")
+    asked = scrapy("dataset", "across", "bare", "other")
+    assert (asked.code, asked.err) == (0, "")
+    done = scrapy("dataset", "across", "--out", "merged", "bare", "other")
+    assert (done.code, done.err) == (1, "error: " + NOTHING.format(""))
+    assert not (tmp_path / "merged").exists()
 
 
 @pytest.mark.parametrize("content", ["", '{"text": ""}\n'])

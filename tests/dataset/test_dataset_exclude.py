@@ -289,7 +289,7 @@ def test_an_allowlist_revokes_what_it_no_longer_grants():
     )
     revoked = revoked_by(entries)
     answers = {
-        url: revoked({"url": f"https://{url}", "license_tag": tag})
+        url: revoked({"url": f"https://{url}", "license_tag": tag, "license_tier": "A" if tag else None})
         for url, tag in {
             "a.example/new": "CC-BY-4.0",
             "a.example/old": "CC-BY-4.0",
@@ -304,6 +304,15 @@ def test_an_allowlist_revokes_what_it_no_longer_grants():
     hosts = ("a.example", "c.example", "docs.d.example", "old.d.example", "d.example", "www.e.example")
     pages = [{"canonical_url": f"https://{host}/", "domain": ".".join(host.split(".")[-2:])} for host in hosts]
     assert ungranted(pages, entries) == {"c.example", "old.d.example", "e.example"}
+
+
+@pytest.mark.parametrize(("tier", "goes"), [(None, False), ("A", True), ("B", True)])
+def test_what_a_page_says_of_its_own_licence_is_nothing_that_an_allowlist_takes_back(tier, goes):
+    revoked = revoked_by(parse_allowlist(b"- {domain: a.example, tier: B, licence: CC-BY-4.0}\n"))
+    record = {"url": "https://a.example/", "license_tag": "CC-BY-SA-3.0", "license_tier": tier}
+    assert revoked(record) is goes
+    assert not revoked(record | {"license_tag": "CC-BY-4.0"})
+    assert revoked(record | {"url": "https://b.example/"}), "no entry covers it, whatever it says"
 
 
 def test_the_rules_of_a_crawl_lose_withdrawn_hosts_and_revoked_entries():

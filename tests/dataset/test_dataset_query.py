@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
 import subprocess
@@ -10,11 +12,13 @@ import sys
 import orjson
 import pytest
 
+from crawler.commands.operations.query import _write
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.query import QueryError, query
 from crawler.dataset.record_index import refresh
 from crawler.dataset.rewrite import rewrite
+from crawler.dataset.spreadsheet import harmless
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
 from crawler.storage.corpus.corpus import Corpus
@@ -159,6 +163,28 @@ def test_a_damaged_shard_is_told_and_no_index_is_made_of_it(corpus):
     with pytest.raises(StorageError):
         ask(corpus.place, "SELECT 1")
     assert not (corpus.path / "index" / f"{path}.parquet").exists()
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_cell_that_a_spreadsheet_would_run_is_written_as_text(begin):
+    assert harmless(f"{begin}cmd|' /C calc'!A1") == f"'{begin}cmd|' /C calc'!A1"
+
+
+@pytest.mark.parametrize("value", ["a=1", "", " =1", "[-1]", "-5", "+4.5", "-1e-3", -5, -0.5, True, None])
+def test_numbers_and_ordinary_text_stay_as_they_are_in_csv(value):
+    assert harmless(value) == value
+
+
+def test_of_a_query_as_csv_no_cell_begins_a_formula_and_a_negative_number_is_one(corpus, capsys):
+    sql = "SELECT '=1+1' AS a, -count(*) AS b, '-2' AS c, '+49 30 1' AS d, ['=x'] AS \"=e\" FROM documents"
+    with query(corpus.place, sql) as answer:
+        _write(*answer, "csv")
+    head, row = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert head == ["a", "b", "c", "d", "'=e"]
+    assert row == ["'=1+1", "-12", "-2", "'+49 30 1", "['=x']"]
+    with query(corpus.place, sql) as answer:
+        _write(*answer, "jsonl")
+    assert '"a":"=1+1"' in capsys.readouterr().out
 
 
 def test_the_command_answers_as_csv_and_as_json_lines(corpus, capsys):

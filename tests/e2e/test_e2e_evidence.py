@@ -70,6 +70,7 @@ def test_a_page_that_robots_txt_forbids_shows_group_line_and_rule(rejected):
     for record in forbidden:
         assert re.fullmatch(r"group \S+, line \d+: Disallow: \S+", record["detail"]), record["detail"]
         assert record["robots_status"] == "disallowed" and record["robots_sha256"]
+        assert record["method_used"] is None, "nothing was fetched"
 
 
 def test_the_manifest_says_under_which_profile_and_detectors_each_run_asked(demo_crawl):

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from crawler.commands.operation import Load, Operation
+from crawler.dataset.spreadsheet import harmless
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +48,8 @@ def _write(names: list[str], rows: Iterator[tuple[Any, ...]], form: str) -> None
             sys.stdout.write(orjson.dumps(dict(zip(names, row, strict=True)), default=str).decode() + "\n")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
+    writer.writerow(map(harmless, names))
+    writer.writerows(map(harmless, row) for row in rows)
 
 
 OPERATION = Operation(

@@ -115,8 +115,8 @@ def mix(
 
     max_bytes: of records as JSON in one file. card: makes README.md. progress: documents read, then written.
     Memory: DuckDB's limit, the groups, one record (with Parquet one row group).
-    Raises: UnreachableError before anything is written; StorageError where `out` is in use, a file is damaged, or a
-    source changes meanwhile.
+    Raises: UnreachableError before anything is written; StorageError where `out` is in use, a file is damaged, no
+    document is picked, or a source changes meanwhile.
     """
     with ExitStack() as stack:
         draft = draft_beside(out, stack)

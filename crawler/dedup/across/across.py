@@ -146,8 +146,8 @@ class Across:
     def write(self, out: Path, to: str, *, max_bytes: int, clock: Clock = time.time) -> Exported:
         """Write what remains to the folder `out`, as one of `FORMATS`, with the list and a manifest.
 
-        Equal corpora give equal bytes outside its registry. Raises: StorageError where `out` is in use or a corpus
-        changes meanwhile.
+        Equal corpora give equal bytes outside its registry. Raises: StorageError where `out` is in use, no
+        document remains, or a corpus changes meanwhile.
         """
         with ExitStack() as stack:
             draft = draft_beside(out, stack)

@@ -9,6 +9,7 @@ import orjson
 from rich.table import Table
 from rich.text import Text
 
+from crawler.dataset.spreadsheet import harmless
 from crawler.observe.report.accounts import Books
 from crawler.observe.report.figures import FIGURES, PII, figure_of
 
@@ -49,7 +50,7 @@ def as_csv(books: Books, by: str, top: int | None) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, ["name", *FIGURES, *types], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row | {"name": _harmless(str(row["name"]))} for row in rows)
+    writer.writerows(row | {"name": harmless(str(row["name"]))} for row in rows)
     return out.getvalue()
 
 
@@ -110,8 +111,3 @@ def _heading(name: str, by: str, currency: str) -> str:
     label = figure.label.replace("a unit of money", f"a {currency}") if currency else figure.label
     label += f", {currency}" if name == "cost" and currency else ""
     return f"≈ {label}" if by != "batch" and name in SHARED else label
-
-
-def _harmless(text: str) -> str:
-    """Without a first character that a spreadsheet takes for the beginning of a formula (CWE-1236)."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -85,7 +85,7 @@ class Chain:
 
 
 class ExtractionStage:
-    """Sets `text`, its counts and metadata, `extraction_yield` and `extractor`; uses `tree` up."""
+    """Sets `text`, its counts and metadata, `extraction_yield`, `extractor` and `method_used`; uses `tree` up."""
 
     name: ClassVar[str] = "extraction"
 
@@ -104,6 +104,7 @@ class ExtractionStage:
         Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words).
         """
         tree, doc.tree = doc.tree, None
+        doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if isinstance(tree, str):
             text, doc.extractor = _plain(tree), doc.extractor or "plain"  # an archive's reader may have named it
         elif tree is None:

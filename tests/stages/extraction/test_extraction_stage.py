@@ -15,6 +15,7 @@ from crawler.stages.extraction.stage import Chain, ExtractionStage, trafilatura_
 from crawler.stages.parse.stage import ParseStage, parse_html
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words
+from crawler.storage.files.records import rejection_of
 from tests.support.places import SHARED_DATA
 
 SENTENCES = " ".join(
@@ -51,6 +52,14 @@ def text_of(html: str, **kwargs) -> str:
     result, doc = extract(html, **kwargs)
     assert isinstance(result, Document), result
     return doc.text
+
+
+def test_only_a_page_that_was_read_says_where_its_text_stood():
+    unread = Document(url="https://example.org/x")
+    assert rejection_of(unread, Drop("robots", DropReason.ROBOTS_DISALLOWED, "line 2"))["method_used"] is None
+    result, doc = extract("<p>Too short.")
+    assert isinstance(result, Drop)
+    assert doc.method_used == "fast"
 
 
 def test_a_paragraph_is_one_line_without_the_line_breaks_of_its_source():
