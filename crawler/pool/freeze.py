@@ -1,7 +1,7 @@
 """Importing this module, last in a fork server, leaves what it has loaded to all its processes in one piece of memory.
 
 A garbage collector writes to every object that it looks at, and so each process would copy them all; it never looks at
-what is frozen.
+what is frozen. From here on it is at work again (`unwatched`).
 """
 
 from __future__ import annotations
@@ -10,3 +10,4 @@ import gc
 
 gc.collect()
 gc.freeze()
+gc.enable()

@@ -210,7 +210,8 @@ class StagePool:
         if not self.workers:
             return None
         context = QuietContext()
-        context.set_forkserver_preload(["crawler.pool.worker", *modules(self._config), "crawler.pool.freeze"])
+        loaded = ["crawler.pool.worker", *modules(self._config)]
+        context.set_forkserver_preload(["crawler.pool.unwatched", *loaded, "crawler.pool.freeze"])
         return ProcessPool(
             self.workers, initializer=orphan.started, initargs=(self._starter, self._config), context=context
         )

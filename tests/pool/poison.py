@@ -70,6 +70,14 @@ def models(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
+def collector(doc: Document, names: tuple[str, ...]) -> Document:
+    import gc
+
+    times = sum(of_age["collections"] for of_age in gc.get_stats())
+    doc.text = f"{'on' if gc.isenabled() else 'off'}, {'rarely' if times < 200 else 'often'} at work"
+    return doc
+
+
 def nothing(config: object) -> None:
     """Starts a worker without any model."""
 

@@ -144,6 +144,10 @@ def test_the_models_that_the_settings_ask_for_are_loaded_once_for_all_workers(se
     assert ask("models", settings) == loaded
 
 
+def test_the_collector_of_garbage_does_not_look_at_what_is_loaded_and_is_there_for_the_pages():
+    assert ask("collector", {}) == "on, rarely at work"
+
+
 def test_the_process_that_asks_the_workers_loads_no_model():
     script = ASK.format(runner="modules", settings={}) + (
         "import sys; print([name for name in ('scipy', 'spacy', 'py3langid', 'langdetect') if name in sys.modules])"

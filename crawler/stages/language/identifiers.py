@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
+from langdetect.detector_factory import PROFILES_DIRECTORY
 
 from crawler.stages.language.codes import ISO_639_1
 from crawler.stages.language.quick import py3langid
@@ -121,8 +121,8 @@ class Langdetect:
     name = "langdetect"
 
     def __init__(self) -> None:
-        self._detector, languages = _langdetect()
-        self.known = frozenset(map(normal_code, languages))
+        self._detector = _langdetect()
+        self.known = frozenset(map(normal_code, self._detector.languages))
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language, or None where no letter of a known script was found."""
@@ -131,10 +131,6 @@ class Langdetect:
 
 
 @cache
-def _langdetect() -> tuple[Any, list[str]]:
-    """What answers, and the languages that it knows."""
+def _langdetect() -> Any:
     files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
-    factory: Any = DetectorFactory()
-    factory.load_json_profile([p.read_text("utf-8") for p in files])
-    factory.set_seed(0)
-    return quick_or_plain(factory), factory.get_lang_list()
+    return quick_or_plain([p.read_text("utf-8") for p in files], seed=0)

@@ -171,12 +171,14 @@ def _built(code: str) -> tuple[Any, dict[str, Any]]:
     from spacy.tokenizer import Tokenizer
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
 
+    from crawler.stages.quality.expressions import by_letters
+
     data: Any = get_lang_class(code).Defaults
     tokenizer = Tokenizer(
         Vocab(),
         prefix_search=_unless_letters(compile_prefix_regex(data.prefixes).match),
-        suffix_search=_unless_letters(compile_suffix_regex(_merged(data.suffixes)).search),
-        infix_finditer=_unless_letters(compile_infix_regex(data.infixes).finditer, ()),
+        suffix_search=_unless_letters(by_letters(compile_suffix_regex, _merged(data.suffixes), "search")),
+        infix_finditer=_unless_letters(by_letters(compile_infix_regex, data.infixes, "finditer"), ()),
         token_match=_unless_letters(data.token_match or _no_match),
         url_match=_if_dotted(data.url_match),
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases

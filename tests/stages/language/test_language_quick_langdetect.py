@@ -34,21 +34,17 @@ WORDS = [
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=80).map("".join)
 
 
-def factory():
-    made = DetectorFactory()
-    made.load_json_profile([p.read_text("utf-8") for p in sorted(Path(PROFILES_DIRECTORY).glob("[!.]*"))])
-    made.set_seed(0)
-    return made
+PROFILES = [p.read_text("utf-8") for p in sorted(Path(PROFILES_DIRECTORY).glob("[!.]*"))]
 
 
 @pytest.fixture(scope="module")
 def plain():
-    return PlainDetector(factory())
+    return PlainDetector(PROFILES, 0)
 
 
 @pytest.fixture(scope="module")
 def fast():
-    return quick_or_plain(factory())
+    return quick_or_plain(PROFILES, 0)
 
 
 def test_the_installed_release_is_the_one_that_is_known(fast):
@@ -57,9 +53,17 @@ def test_the_installed_release_is_the_one_that_is_known(fast):
 
 def test_another_release_runs_as_it_is(monkeypatch):
     monkeypatch.setattr(quick_langdetect, "RELEASE", "0.0")
-    detector = quick_or_plain(factory())
+    detector = quick_or_plain(PROFILES, 0)
     assert isinstance(detector, PlainDetector)
     assert detector.best("The meadow is cut twice a year, and the hay is brought home.")[0] == "en"
+
+
+def test_the_chances_are_those_that_langdetect_computes_from_its_profiles(fast):
+    factory = DetectorFactory()
+    factory.load_json_profile(PROFILES)
+    assert fast.languages == factory.get_lang_list()
+    assert list(fast._numbers) == list(factory.word_lang_prob_map)
+    assert np.array_equal(fast._chances, list(factory.word_lang_prob_map.values()))
 
 
 @EXAMPLES
@@ -114,7 +118,7 @@ ENGLISH, MIXED = (
 def test_what_cannot_be_told_ahead_is_told_step_by_step(plain, change, monkeypatch):
     for name, value in change.items():
         monkeypatch.setattr(quick_langdetect, name, value)
-    fast, exact = quick_or_plain(factory()), []
+    fast, exact = quick_or_plain(PROFILES, 0), []
     told = fast._probabilities
     fast._probabilities = lambda grams: exact.append(grams) or told(grams)
     texts = [ENGLISH, MIXED, "草地 " * 30, "größe и поле " * 20, "x"]
@@ -146,8 +150,8 @@ def test_a_probability_between_two_answers_is_doubtful():
     assert doubtful(float("nan"), 0.5, 0.1)
 
 
-def test_no_ngram_of_the_profiles_reaches_over_a_space():
-    assert not [gram for gram in factory().word_lang_prob_map if gram == " " or "  " in gram or gram[1:-1] == " "]
+def test_no_ngram_of_the_profiles_reaches_over_a_space(fast):
+    assert not [gram for gram in fast._numbers if gram == " " or "  " in gram or gram[1:-1] == " "]
 
 
 def test_characters_of_all_scripts_do_not_stay_in_memory(monkeypatch):
