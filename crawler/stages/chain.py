@@ -124,6 +124,7 @@ def modules(config: Config) -> list[str]:
 
 
 _MODELS: tuple[tuple[Callable[[Config], bool], str], ...] = (
+    (lambda c: c.extraction.extractor != "resiliparse", "crawler.stages.extraction.preload"),
     (lambda c: c.language.identifier == LanguageConfig().identifier, "crawler.stages.language.preload"),
     (lambda c: c.pii.person != "off" and c.pii.models == PiiConfig().models, "crawler.stages.pii.preload"),
 )

@@ -10,4 +10,7 @@ _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "\uf0c1", "[link]", "Permalink"
 def leads_to_itself(anchor: Any) -> bool:
     """True for an `<a>` that leads to a place on its page and shows only a sign for that."""
     href = anchor.get("href")
-    return href is not None and href.startswith("#") and "".join(anchor.itertext()).strip() in _SIGNS
+    if href is None or not href.startswith("#"):
+        return False
+    text = "".join(anchor.itertext()) if len(anchor) else anchor.text or ""
+    return text.strip() in _SIGNS

@@ -13,6 +13,8 @@ from ftfy.badness import badness
 
 _MOJIBAKE_SIGN = re.compile("[ÂÃâ][\u0080-\u00bf€‚„…†‡‰‹‘’“”•–—™›]|Ð[\u0080-\u00bf]|ï»¿|\ufffd")
 """What UTF-8 read as Latin-1 or Windows-1252 leaves behind: the cheap test before ftfy looks."""
+_BEGINS = "ÂÃâÐï\ufffd"
+"""What each of these signs begins with."""
 _MIN_SIGNS = 3
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffe\uffff]"
@@ -28,15 +30,17 @@ def normalise(text: str) -> str:
     is_ascii = text.isascii()
     if is_ascii and text.replace("\n", "").isprintable():
         return text
-    if _ODD.search(text):
+    given, is_odd = text, _ODD.search(text) is not None
+    if is_odd:
         text = _ODD_BREAKS.sub("\n", text)
     if not is_ascii:
         text = repair(text)
-    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text) if _ODD.search(text) else text)
+    is_clean = text is given and not is_odd
+    return unicodedata.normalize("NFC", text if is_clean else _INVISIBLE.sub("", text))
 
 
 def repair(text: str) -> str:
     """Undo mojibake, line by line, where a cheap test finds signs of it; anything else comes back as it is."""
-    if len(_MOJIBAKE_SIGN.findall(text)) < _MIN_SIGNS:
+    if sum(map(text.count, _BEGINS)) < _MIN_SIGNS or len(_MOJIBAKE_SIGN.findall(text)) < _MIN_SIGNS:
         return text
     return "\n".join(fix_encoding(line) if badness(line) else line for line in text.split("\n"))

@@ -34,8 +34,8 @@ def choose(sums: NDArray[np.int64], words: NDArray[np.float64]) -> tuple[NDArray
     if not len(sums):
         return kept, 0.0
     order, weight = _ranked(sums, words)
-    rows = [_expected(sums + shift * SCALE, order, weight) for shift in SHIFTS]
-    mean = reduce(np.add, [row * likely for row, likely in zip(rows, LIKELY, strict=True)])
+    shifted = sums + np.array(SHIFTS)[:, None] * SCALE
+    mean = reduce(np.add, _expected(shifted, order, weight) * np.array(LIKELY)[:, None])
     best = int(np.argmax(mean))
     kept[order[: best + 1]] = True
     return kept, float(mean[best]) / sum(LIKELY)
@@ -51,7 +51,10 @@ def _ranked(sums: NDArray[np.int64], words: NDArray[np.float64]) -> tuple[NDArra
 
 
 def _expected(sums: NDArray[np.int64], order: NDArray[np.int64], weight: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The F1 that is expected if the first block is kept, the first two and so on, in this order."""
-    hits = np.cumsum((probability(sums) * weight)[order])
+    """The F1 that is expected if the first block is kept, the first two and so on, in this order; of each row of sums.
+
+    Odds that are all moved by as much keep their order.
+    """
+    hits = np.cumsum((probability(sums) * weight)[..., order], axis=-1)
     taken = np.cumsum(weight[order]) * CERTAIN
-    return np.asarray(2.0 * hits / (taken + hits[-1]))
+    return np.asarray(2.0 * hits / (taken + hits[..., -1:]))

@@ -103,7 +103,7 @@ def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> b
 
 def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Numbers on a page as a whole: mean and maximum of each feature over its blocks, row by row in page order."""
-    mean = np.add.accumulate(rows.astype(np.float64), axis=0)[-1] / len(rows)
+    mean = rows.astype(np.float64, order="C").sum(0) / len(rows)  # across the rows of memory numpy adds one by one
     return np.concatenate([mean, rows.max(0)]).astype(np.float32)
 
 

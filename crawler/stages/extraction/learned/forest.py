@@ -44,24 +44,24 @@ class Forest:
 
     @cached_property
     def _questions(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
-        """Feature and border of every question that any tree asks, once each; which of them, (trees, depth)."""
+        """Feature and border of every question that any tree asks, once each; which of them, (depth, trees)."""
         pairs, which = np.unique(
             np.stack([self.feature.ravel(), self.border.ravel()], 1).astype(np.float64), axis=0, return_inverse=True
         )
-        return pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.float32), which.reshape(self.feature.shape)
+        which = np.ascontiguousarray(which.reshape(self.feature.shape).T)
+        return pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.float32)[:, None], which
 
     def _descend(self, rows: NDArray[np.float32]) -> NDArray[np.int64]:
         trees, depth = self.feature.shape
         feature, border, which = self._questions
-        answers = (np.ascontiguousarray(rows.T)[feature] > border[:, None]).view(np.uint8)
-        leaf = answers[which[:, depth - 1]]
+        answers = (np.ascontiguousarray(rows.T).take(feature, axis=0) > border).view(np.uint8)
+        leaf = answers.take(which[depth - 1], axis=0)
         for level in range(depth - 2, -1, -1):
             leaf += leaf
-            leaf |= answers[which[:, level]]
+            leaf |= answers.take(which[level], axis=0)
         place = leaf + np.arange(0, trees << depth, 1 << depth)[:, None]
-        flat = self.leaves.reshape(trees << depth, -1)
-        sums = [np.take(flat[:, k], place).sum(0, dtype=np.int64) for k in range(flat.shape[1])]
-        return np.asarray(np.stack(sums, 1) + self.bias, np.int64)
+        leaves = self.leaves.reshape(trees << depth, -1).take(place, axis=0)
+        return np.asarray(leaves.sum(0, dtype=np.int64) + self.bias, np.int64)
 
 
 def _logistic() -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ the same page gives the same bits on every machine that rounds as IEEE 754 says.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,25 @@ LEVELS = 5
 """Elements above a block, from its own on, whose sums are features."""
 SHARES = (0.5, 0.75, 0.92)
 """The smallest element that holds this share of the page's running text."""
+_NAMES_OF_LEVELS = [
+    f"{name}_{level}"
+    for level in range(LEVELS)
+    for name in (
+        *("size", "linked", "running", "runshare", "blocks", "ends", "links", "meanwords", "name", "repeat", "inside"),
+    )
+]
+_KINDS = np.array(Kind)[:, None]
+_NAMES_OF_KINDS = [f"kind_{kind.name}" for kind in Kind]
+_MARKS = np.array(Mark)[:, None]
+_NAMES_OF_MARKS = [f"mark_{mark.name}" for mark in Mark]
 _CLASSES = 8
 _DIGIT, _UPPER, _COMMA, _END, _SPACE, _SIGN, _CJK, _LETTER = range(_CLASSES)
 _LIMIT = 0x3000
 
 
 def _class_table() -> NDArray[np.uint8]:
-    table = np.full(_LIMIT, _LETTER, np.uint8)
+    table = np.full(_LIMIT + 1, _LETTER, np.uint8)
+    table[_LIMIT] = _CJK
     for code in range(_LIMIT):
         char = chr(code)
         if char.isdigit():
@@ -44,6 +57,7 @@ def _class_table() -> NDArray[np.uint8]:
 
 
 _TABLE = _class_table()
+"""The class of a character by its number; the last one is that of all numbers from there on."""
 
 
 class Numbers:
@@ -71,10 +85,11 @@ class Numbers:
         self.known = 0.0
         """Share of the words looked up that the table knows, 0 to 1; set by `features`."""
 
-    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of every element: the sum of a value over the blocks inside."""
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        return np.asarray(total[self.end] - total[self.start])
+    def sums(self, *values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of every element: the sum of each value over the blocks inside, (values, elements)."""
+        total = np.zeros((len(values), self.size + 1))
+        np.cumsum(values, axis=1, out=total[:, 1:])
+        return np.asarray(total[:, self.end] - total[:, self.start])
 
 
 _ASIDE = Mark.NAV | Mark.FOOTER | Mark.HIDDEN | Mark.CONTROL
@@ -86,10 +101,10 @@ def _character_counts(texts: list[str]) -> NDArray[np.float64]:
         return np.zeros((0, _CLASSES))
     joined = "".join(texts)
     codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
-    classes = np.where(codes < _LIMIT, _TABLE[np.minimum(codes, _LIMIT - 1)], _CJK)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    owner = np.repeat(np.arange(len(texts)), lengths)
-    counts = np.bincount(owner * _CLASSES + classes, minlength=len(texts) * _CLASSES)
+    place = np.repeat(np.arange(0, len(texts) * _CLASSES, _CLASSES), lengths)
+    place += _TABLE.take(codes, mode="clip")
+    counts = np.bincount(place, minlength=len(texts) * _CLASSES)
     return counts.reshape(len(texts), _CLASSES).astype(np.float64)
 
 
@@ -103,10 +118,8 @@ def features(page: Walked, scores: Scores, title: str = "") -> tuple[Column, Num
     _of_page(columns, numbers)
     _of_headings(columns, numbers)
     _of_neighbours(columns)
-    matrix = np.empty((len(columns), numbers.size), np.float32)
-    for row, column in zip(matrix, columns.values(), strict=True):
-        row[:] = column
-    return matrix.T, numbers
+    matrix = np.concatenate(list(columns.values()), dtype=np.float32, casting="unsafe")
+    return matrix.reshape(len(columns), numbers.size).T, numbers
 
 
 def _of_text(out: dict[str, Any], n: Numbers) -> None:
@@ -119,17 +132,16 @@ def _of_text(out: dict[str, Any], n: Numbers) -> None:
     for name, column in (("digits", _DIGIT), ("upper", _UPPER), ("commas", _COMMA), ("ends", _END), ("signs", _SIGN)):
         out[name] = n.counts[:, column] / length
     out["sentence_ends"] = np.minimum(n.counts[:, _END], 40)
-    out["last"] = np.array([_last(text) for text in n.page.texts])
-    out["first"] = np.array([_last(text[:1]) for text in n.page.texts])
+    out["last"] = np.array([_sort_of(text[-1]) for text in n.page.texts])
+    out["first"] = np.array([_sort_of(text[0]) for text in n.page.texts])
     out["kind"] = n.kind
-    for kind in Kind:
-        out[f"kind_{kind.name}"] = n.kind == kind
+    out.update(zip(_NAMES_OF_KINDS, n.kind == _KINDS, strict=True))
     tags = n.page.tags
     out["level"] = np.array([int(t[1]) if (t := tags[h])[0] == "h" and t[1:].isdigit() else 0 for h in n.page.holders])
 
 
-def _last(text: str) -> int:
-    char = text[-1]
+@lru_cache(maxsize=8_192)
+def _sort_of(char: str) -> int:
     if char in ".!?。！？":
         return 3
     if char in ":;,…\"'”’)":
@@ -158,8 +170,11 @@ def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> No
 
 def _likeness(text: str, wanted: set[str]) -> float:
     """Words that both have, as a share of those that either has."""
-    own = set(text.lower().split())
-    return 0.0 if wanted.isdisjoint(own) else len(own & wanted) / len(own | wanted)
+    words = text.lower().split()
+    if wanted.isdisjoint(words):
+        return 0.0
+    own = set(words)
+    return len(own & wanted) / len(own | wanted)
 
 
 def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -171,26 +186,29 @@ def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 def _of_elements(out: dict[str, Any], n: Numbers, scores: Scores) -> None:
     own = _name_scores(n.page, scores)
-    chars, linked, blocks = n.sums(n.chars), n.sums(n.linked), (n.end - n.start).astype(np.float64)
-    running, ends, words = n.sums(n.running), n.sums(n.counts[:, _END]), n.sums(n.words)
-    links = n.sums(n.links)
+    values = n.chars, n.linked, n.running, n.counts[:, _END], n.words, n.links
+    sums = n.sums(*values)
+    chars, linked, running, ends, words, links = sums
+    blocks = (n.end - n.start).astype(np.float64)
     total, all_running = max(float(n.chars.sum()), 1.0), float(n.running.sum())
     repeats, repeat_words, repeat_spread = _repetition(n, words)
-    here = n.holder
-    for level in range(LEVELS):
-        size = np.maximum(chars[here], 1.0)
-        out[f"size_{level}"] = chars[here] / total
-        out[f"linked_{level}"] = linked[here] / size
-        out[f"running_{level}"] = running[here] / size
-        out[f"runshare_{level}"] = running[here] / max(all_running, 1.0)
-        out[f"blocks_{level}"] = np.minimum(blocks[here], 500)
-        out[f"ends_{level}"] = ends[here] / size
-        out[f"links_{level}"] = np.minimum(links[here], 500)
-        out[f"meanwords_{level}"] = words[here] / np.maximum(blocks[here], 1.0)
-        out[f"name_{level}"] = own[0][here]
-        out[f"repeat_{level}"] = np.minimum(repeats[here], 100)
-        out[f"inside_{level}"] = (np.arange(n.size) - n.start[here]) / np.maximum(blocks[here], 1.0)
-        here = np.maximum(n.parent[here], 0)
+    here = _elements_above(n)
+    size, many = np.maximum(chars, 1.0)[here], np.maximum(blocks, 1.0)[here]
+    columns = (
+        chars[here] / total,
+        linked[here] / size,
+        running[here] / size,
+        running[here] / max(all_running, 1.0),
+        np.minimum(blocks, 500)[here],
+        ends[here] / size,
+        np.minimum(links, 500)[here],
+        words[here] / many,
+        own[0][here],
+        np.minimum(repeats, 100)[here],
+        (np.arange(n.size) - n.start[here]) / many,
+    )
+    by_level = (column[level] for level in range(LEVELS) for column in columns)
+    out.update(zip(_NAMES_OF_LEVELS, by_level, strict=True))
     out["depth"] = n.depth[n.holder]
     for name, column in zip(("low", "high", "sum", "mean"), own[1:], strict=True):
         out[f"names_{name}"] = column[n.holder]
@@ -199,15 +217,25 @@ def _of_elements(out: dict[str, Any], n: Numbers, scores: Scores) -> None:
     )
     path_repeat = _path_repeat(n, repeats, repeat_words)
     out["path_repeat"], out["path_repeat_words"], out["path_repeat_depth"] = (c[n.holder] for c in path_repeat)
-    for mark in Mark:
-        out[f"mark_{mark.name}"] = (n.marks[n.holder] & mark) > 0
+    out.update(zip(_NAMES_OF_MARKS, (n.marks[n.holder] & _MARKS) > 0, strict=True))
     for share in SHARES:
-        _of_core(out, n, share)
+        _of_core(out, n, share, sums)
 
 
-def _of_core(out: dict[str, Any], n: Numbers, share: float) -> None:
-    """Where a block stands to the smallest element with most of the page's running text."""
-    chars, linked, running = n.sums(n.chars), n.sums(n.linked), n.sums(n.running)
+def _elements_above(n: Numbers) -> NDArray[np.int64]:
+    """Of every block: the element that it stands in and those around it, (levels, blocks)."""
+    here = [n.holder]
+    for _ in range(1, LEVELS):
+        here.append(np.maximum(n.parent[here[-1]], 0))
+    return np.stack(here)
+
+
+def _of_core(out: dict[str, Any], n: Numbers, share: float, sums: NDArray[np.float64]) -> None:
+    """Where a block stands to the smallest element with most of the page's running text.
+
+    sums: over every element its characters, those in links, and its running text.
+    """
+    chars, linked, running = sums[:3]
     enough = np.flatnonzero(running >= share * max(float(n.running.sum()), 1.0))
     core = int(enough[np.argmax(n.depth[enough])]) if len(enough) else 0
     index = np.arange(n.size)
@@ -277,23 +305,24 @@ def _of_page(out: dict[str, Any], n: Numbers) -> None:
     out["since_h1"], out["since_heading"] = _distance(first), _distance(heading)
     out["to_heading"] = _distance(heading[::-1])[::-1]
     marks = n.marks[n.holder]
-    for name, value in (
-        ("page_words", total),
-        ("page_blocks", n.size),
-        ("page_linked", n.linked.sum() / max(float(n.chars.sum()), 1.0)),
-        ("page_running", n.running.sum() / max(float(n.chars.sum()), 1.0)),
-        ("page_articles", n.page.tags.count("article")),
-        ("page_main", float(((marks & Mark.MAIN) > 0).any())),
-        ("page_noscript", n.words[(marks & Mark.NOSCRIPT) > 0].sum() / total),
-        ("page_headings", float(heading.sum())),
-        ("page_tables", n.page.tags.count("tr")),
-        ("page_code", float((n.kind == Kind.CODE).sum())),
-        ("page_comments", n.words[(marks & Mark.COMMENT) > 0].sum() / total),
-        ("page_others", n.words[(marks & Mark.OTHERS) > 0].sum() / total),
-        ("page_text", n.running[(marks & (Mark.COMMENT | Mark.OTHERS)) == 0].sum()),
-        ("page_controls", float((n.kind == Kind.CONTROL).sum())),
-    ):
-        out[name] = np.full(n.size, value)
+    of_page = {
+        "page_words": total,
+        "page_blocks": n.size,
+        "page_linked": n.linked.sum() / max(float(n.chars.sum()), 1.0),
+        "page_running": n.running.sum() / max(float(n.chars.sum()), 1.0),
+        "page_articles": n.page.tags.count("article"),
+        "page_main": float(((marks & Mark.MAIN) > 0).any()),
+        "page_noscript": n.words[(marks & Mark.NOSCRIPT) > 0].sum() / total,
+        "page_headings": float(heading.sum()),
+        "page_tables": n.page.tags.count("tr"),
+        "page_code": float((n.kind == Kind.CODE).sum()),
+        "page_comments": n.words[(marks & Mark.COMMENT) > 0].sum() / total,
+        "page_others": n.words[(marks & Mark.OTHERS) > 0].sum() / total,
+        "page_text": n.running[(marks & (Mark.COMMENT | Mark.OTHERS)) == 0].sum(),
+        "page_controls": float((n.kind == Kind.CONTROL).sum()),
+    }
+    values = np.array(list(of_page.values()), np.float64)
+    out.update(zip(of_page, np.broadcast_to(values[:, None], (len(values), n.size)), strict=True))
 
 
 def _of_headings(out: dict[str, Any], n: Numbers) -> None:
@@ -311,29 +340,35 @@ def _of_headings(out: dict[str, Any], n: Numbers) -> None:
 
 
 _AROUND = ("chars", "link_share", "word_mean", "line", "names_mean", "names_low", "kind", "ends", "running_1")
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
+_NAMES_OF_SHIFTS = [f"{name}{shift:+}" for name in _AROUND for shift in _SHIFTS]
+_MEANT = ("chars", "link_share", "word_mean", "names_mean", "line", "ends")
+_WIDTHS = (3, 10)
+_NAMES_OF_MEANS = [f"{name}~{width}" for name in _MEANT for width in _WIDTHS]
 
 
 def _of_neighbours(out: dict[str, Any]) -> None:
-    for name in _AROUND:
-        column = np.asarray(out[name], np.float64)
-        for shift in (-3, -2, -1, 1, 2, 3):
-            out[f"{name}{shift:+}"] = _shifted(column, shift)
-    for name in ("chars", "link_share", "word_mean", "names_mean", "line", "ends"):
-        for width in (3, 10):
-            out[f"{name}~{width}"] = _mean_around(np.asarray(out[name], np.float64), width)
+    around = np.array([out[name] for name in _AROUND], np.float64)
+    shifted = [_shifted(around, shift) for shift in _SHIFTS]
+    out.update(zip(_NAMES_OF_SHIFTS, (moved[i] for i in range(len(_AROUND)) for moved in shifted), strict=True))
+    means = _means_around(np.array([out[name] for name in _MEANT], np.float64))
+    out.update(zip(_NAMES_OF_MEANS, (mean[i] for i in range(len(_MEANT)) for mean in means), strict=True))
 
 
-def _shifted(column: NDArray[np.float64], by: int) -> NDArray[np.float64]:
-    out = np.full(len(column), -1.0)
+def _shifted(rows: NDArray[np.float64], by: int) -> NDArray[np.float64]:
+    out = np.full(rows.shape, -1.0)
     if by < 0:
-        out[-by:] = column[:by]
+        out[:, -by:] = rows[:, :by]
     else:
-        out[:-by] = column[by:]
+        out[:, :-by] = rows[:, by:]
     return out
 
 
-def _mean_around(column: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    total = np.concatenate([[0.0], np.cumsum(column)])
-    index = np.arange(len(column))
-    low, high = np.maximum(index - width, 0), np.minimum(index + width + 1, len(column))
-    return np.asarray((total[high] - total[low]) / (high - low))
+def _means_around(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Means over the blocks up to each of the widths before and behind."""
+    size = rows.shape[1]
+    total = np.zeros((len(rows), size + 1))
+    np.cumsum(rows, axis=1, out=total[:, 1:])
+    index = np.arange(size)
+    bounds = [(np.maximum(index - width, 0), np.minimum(index + width + 1, size)) for width in _WIDTHS]
+    return [(total[:, high] - total[:, low]) / (high - low) for low, high in bounds]

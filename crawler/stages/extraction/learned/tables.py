@@ -27,10 +27,16 @@ _ENDS = ".,:;!?()\"'"
 
 def name_hashes(names: str, tag: str, parent: str) -> list[int]:
     """Hashes of the class names and ids of an element, whole and in parts, and of its tag with that around it."""
+    return [_hash(key) for key in sorted(_name_keys(names, tag, parent))]
+
+
+def _name_keys(names: str, tag: str, parent: str) -> set[str]:
+    """What is hashed of an element."""
     whole = names.split()[:MAX_NAMES]
-    parts = [part.lower() for part in _PARTS.findall(" ".join(whole))][:MAX_NAMES]
-    keys = {f"={name.lower()}" for name in whole} | set(parts) | {f"<{parent}>{tag}"}
-    return [_hash(key) for key in sorted(keys)]
+    keys = {f"={name}" for name in " ".join(whole).lower().split()}
+    keys.update(" ".join(_PARTS.findall(" ".join(whole))[:MAX_NAMES]).lower().split())
+    keys.add(f"<{parent}>{tag}")
+    return keys
 
 
 def first_words(text: str) -> list[str]:
@@ -82,7 +88,8 @@ class Scores:
         key = names, tag, parent
         found = self._names.get(key)
         if found is None:
-            scores = [self._score(one) for one in name_hashes(*key)]
+            score = self._score  # of whole numbers: their sum is the same in any order
+            scores = [score(crc32(one.encode("utf-8", "replace"))) for one in _name_keys(names, tag, parent)]
             if len(self._names) >= MAX_REMEMBERED:
                 self._names.clear()
             found = self._names[key] = (sum(scores), min(scores), max(scores))

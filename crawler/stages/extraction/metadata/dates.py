@@ -129,7 +129,7 @@ def _candidates(tree: Any, readers: ModuleType) -> list[Any]:
     for element in tree.iterdescendants(*readers.FAST_TAGS, *readers.ALWAYS_TAGS):
         if element.tag in readers.ALWAYS_TAGS:
             found.append(element)
-        elif key := tuple([item for item in element.items() if item[0] in _SPEAKING]):
+        elif (items := element.items()) and (key := tuple([item for item in items if item[0] in _SPEAKING])):
             answer = _known.get(key)
             if answer is None:
                 if len(_known) >= MAX_REMEMBERED:

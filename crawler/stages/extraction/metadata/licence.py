@@ -106,7 +106,7 @@ def _meant(meta: Any, url: str) -> str | None:
 
 def _places(tree: Any, source: Source | None) -> list[Any]:
     """Elements whose microdata or RDFa names a licence, but `<meta>` and links that are read anyway."""
-    if source is not None and not source.may_have_in_attributes(b"icense"):
+    if source is not None and not source.may_have_in_properties(b"icense"):
         return []
     return [place for place in _STATED(tree) if place.tag != "meta" and not _is_license(place) and _states_one(place)]
 

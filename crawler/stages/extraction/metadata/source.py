@@ -13,8 +13,11 @@ from functools import cached_property
 _WIDE = b"\0"
 _REACH = 300
 """Bytes before some letters in which the value that they stand in begins."""
-_IN_A_VALUE = re.compile(rb"""=\s*(?:"[^"]*|'[^']*|[^\s"'<>=`]*)\Z""")
+_OPEN = rb"""\s*=\s*(?:"[^"]*|'[^']*|[^\s"'<>=`]*)\Z"""
+_IN_A_VALUE = re.compile(_OPEN)
 """What stands before letters in a value that is not closed; in a script, too."""
+_IN_A_PROPERTY = re.compile(rb"(?:itemprop|property)" + _OPEN, re.IGNORECASE)
+"""The same for the attributes of microdata and RDFa."""
 _BODY = re.compile(rb"<body\b", re.IGNORECASE)
 
 
@@ -31,16 +34,23 @@ class Source:
 
     def may_have_in_attributes(self, *parts: bytes) -> bool:
         """False where none of these ASCII letters stand in the value of an attribute in the body."""
+        return self._may_have(parts, _IN_A_VALUE)
+
+    def may_have_in_properties(self, *parts: bytes) -> bool:
+        """False where none of these ASCII letters stand in an `itemprop` or a `property` in the body."""
+        return self._may_have(parts, _IN_A_PROPERTY)
+
+    def _may_have(self, parts: tuple[bytes, ...], before: re.Pattern[bytes]) -> bool:
         if not self.is_plain:
             return True
         body = _BODY.search(self.html)
         begin = body.end() if body else 0
-        return any(self._is_in_a_value(part, begin) for part in parts)
+        return any(self._is_behind(before, part, begin) for part in parts)
 
-    def _is_in_a_value(self, part: bytes, begin: int) -> bool:
+    def _is_behind(self, before: re.Pattern[bytes], part: bytes, begin: int) -> bool:
         at = self.html.find(part, begin)
         while at >= 0:
-            if _IN_A_VALUE.search(self.html, max(begin, at - _REACH), at):
+            if before.search(self.html, max(begin, at - _REACH), at):
                 return True
             at = self.html.find(part, at + len(part))
         return False
