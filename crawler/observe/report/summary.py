@@ -94,6 +94,12 @@ class Summary:
         return self.kept + self.rejected
 
     @property
+    def not_kept(self) -> str:
+        """What the records of `rejected_domains` say of their pages: only what there is."""
+        counts = {"rejected": self.rejected, "on hold": self.held, "unchanged": self.unchanged}
+        return ", ".join(name for name, count in counts.items() if count) or "rejected"
+
+    @property
     def pages_per_second(self) -> float | None:
         """Documents with a final verdict per second of work; None before the first run has ended."""
         return self.judged / self.seconds if self.seconds > 0 else None

@@ -135,7 +135,7 @@ def _verdict_table(verdicts: list[Verdicts], colour: str) -> Table:
 def _domain_table(summary: Summary) -> Table:
     table = _table("left", "right", "right", "left")
     table.show_header = True
-    for column, title in zip(table.columns, ("", "kept", "not kept", ""), strict=True):
+    for column, title in zip(table.columns, ("", "kept", summary.not_kept, ""), strict=True):
         column.header = Text(title, "dim")
     names = {**summary.domains, **summary.rejected_domains}
     total = {name: summary.domains.get(name, 0) + summary.rejected_domains.get(name, 0) for name in names}

@@ -136,7 +136,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
     types = summary.page_types
     for title, counts, colour in (
         ("Domains", summary.domains, "kept"),
-        ("Not kept, by domain: rejected, on hold, unchanged", summary.rejected_domains, "not"),
+        (f"Not kept, by domain: {summary.not_kept}", summary.rejected_domains, "not"),
         ("Languages", summary.languages, "kept"),
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),

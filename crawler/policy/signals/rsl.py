@@ -1,8 +1,8 @@
 """Really Simple Licensing 1.0 (rslstandard.org): a licence in XML, named by robots.txt, a Link header or a <link>.
 
 `License:` in robots.txt is fetched and read before the first page; one without a value names no licence and says
-nothing. A licence that only the page or its header names is
-not fetched: unless it is one that has been read, it counts as a refusal, because nobody knows what it says.
+nothing. A licence that only the page or its header names is not fetched: unless it is one that has been read, it counts
+as a refusal, because nobody knows what it says.
 """
 
 from __future__ import annotations

@@ -90,6 +90,24 @@ def test_the_terminal_shows_verdicts_reasons_places_and_next_steps(folder):
     assert "0.5 pages/s over 10.0 s" in text
 
 
+def test_pages_that_are_as_they_were_are_not_called_rejected_beside_their_domain(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c"), "WORKER_ID": "w1"}))
+    corpus.open()
+    corpus.keep(record_of(document(1)))
+    corpus.reject(rejection_of(document(2), Drop("fetch", DropReason.UNCHANGED)))
+    corpus.close()
+    summary = summarise(str(tmp_path / "c"))
+    assert (summary.not_kept, summary.rejected) == ("unchanged", 0)
+    assert re.search(r"^ +kept +unchanged *$", shown(summary), re.MULTILINE)
+    assert "Not kept, by domain: unchanged" in page(summary)
+
+
+def test_what_stands_beside_a_domain_is_what_there_is(folder, tmp_path):
+    assert summarise(folder).not_kept == "rejected, on hold"
+    Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "new")})).open()
+    assert summarise(str(tmp_path / "new")).not_kept == "rejected"
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_no_line_but_a_command_is_wider_than_the_terminal(folder, width):
     before, _, after = shown(summarise(folder), width).partition("\nNext\n")
@@ -174,4 +192,4 @@ def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_it
     text = shown(summary)
     assert "Page types, as the extractor reads the pages (2 not judged)" in text
     assert "F1 that the extractor expects of the texts (2 not judged)" in text
-    assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary, [])
+    assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary)
