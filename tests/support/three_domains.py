@@ -64,6 +64,7 @@ def add(corpus: Corpus, domain: str, licence: str, number: int, *, kept: bool) -
         quality_score=number / 10,
         word_count=15,
         license_tag=licence,
+        license_tier="A",
         doc_id=f"sha256:{number}",
         crawled_at=f"2026-01-01T00:00:{number:02d}Z",
         crawl_id="crawl",
