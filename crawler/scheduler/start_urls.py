@@ -21,6 +21,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 from crawler.config import CrawlConfig
 from crawler.frontier.model import PutStatus
 from crawler.scheduler.spider import AdmitsSeeds
+from crawler.seeds.seed_file import behind_url
 from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
 
@@ -116,6 +117,8 @@ def parse_entry(entry: bytes, canonical: Callable[[str], str | None] = canonical
         raise ValueError(f"expected at most {_LONGEST_ENTRY} bytes, found {len(entry)}")
     text = entry.decode("utf-8", "strict").strip()
     fields = _fields(text) if text.startswith("{") else {"url": text}
+    if problem := behind_url(text, 'expected a URL or {"url": …, "priority": …}'):
+        raise ValueError(problem)
     if not {"url"} <= fields.keys() <= {"url", "priority"}:
         raise ValueError('expected a URL or {"url": …, "priority": …} and no other field')
     url, priority = fields["url"], fields.get("priority", 0)

@@ -18,7 +18,7 @@ from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowli
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import ApiError, read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
-from crawler.seeds.seed_file import SeedError, not_a_url, seed_lines
+from crawler.seeds.seed_file import SeedError, behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
@@ -174,7 +174,9 @@ class _Planner:
             return []
         found = [(piece, canonicalize(piece)) for piece in pieces if piece]
         for piece, url in found:
-            if url is None:
+            if problem := behind_url(piece, "expected commas between URLs, and -a before each other argument"):
+                self.problem(f"{name}: {problem}")
+            elif url is None:
                 comma = " (a comma inside a URL is written %2C)" if len(found) > 1 else ""
                 self.problem(f"{name}: {not_a_url(piece)}{comma}")
         return [url for _, url in found if url]

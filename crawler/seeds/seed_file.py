@@ -18,6 +18,7 @@ _UTF_16 = tuple(mark.decode(errors="surrogateescape") for mark in (codecs.BOM_UT
 _GZIP = b"\x1f\x8b".decode(errors="surrogateescape")
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _PRIORITY = re.compile(r"[ \t]+priority=(\S*)$")
+_BLANK = re.compile(r"[ \t]+")
 _PORT = re.compile(r"https?://[^/?#@]+(:[0-9]+)(?=[/?#]|$)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
 
@@ -57,7 +58,10 @@ def seed_lines(path: Path) -> Iterator[SeedLine]:
 
 def _seed_line(number: int, text: str) -> SeedLine:
     given = _PRIORITY.search(text)
-    url = canonicalize(text[: given.start()] if given else text)
+    name = text[: given.start()] if given else text
+    if problem := behind_url(name, "expected one URL a line and nothing behind it but priority=N"):
+        return SeedLine(number, "", problem=problem)
+    url = canonicalize(name)
     if url is None:
         return SeedLine(number, "", problem=not_a_url(text))
     if given is None:
@@ -75,6 +79,17 @@ def _whole_line(file: IO[str]) -> str:
     while rest and not rest.endswith("\n"):
         rest = file.readline(MAX_LINE)
     return line
+
+
+def behind_url(text: str, expected: str) -> str:
+    """Why a text with a blank is no seed, where its first word is a URL; else empty.
+
+    As part of the URL, which WHATWG would make of it, a mistyped option would name a page that nobody meant.
+    """
+    url, *rest = _BLANK.split(text, maxsplit=1)
+    if not rest or canonicalize(url) is None:
+        return ""
+    return f"found {printable(rest[0])} behind the URL: {expected}; a blank inside a URL is written %20"
 
 
 def not_a_url(text: str) -> str:

@@ -127,6 +127,7 @@ def test_an_entry_is_a_url_alone_or_with_a_priority(entry, expected):
     [
         b"",
         b"mailto:a@b.example",
+        b"https://a.example/ priority=5",
         b"https://user:secret@a.example/",
         b"\xff\xfe",
         b'{"url": "https://a.example/", "meta": {"lease": "x"}}',

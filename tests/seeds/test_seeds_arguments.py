@@ -75,6 +75,27 @@ def test_a_seed_file_may_have_comments_blanks_and_a_byte_order_mark(tmp_path: Pa
     assert scope == Scope(link_hosts=frozenset({"a.org", "b.org"}))
 
 
+@pytest.mark.parametrize(
+    "behind",
+    ["prority=5", "Priority=5", "priority= 5", "priority:5", "5", "priority=5 depth=3", "https://b.org/", "b c"],
+)
+def test_what_stands_behind_a_seed_and_is_no_priority_is_an_error_and_no_part_of_the_url(tmp_path, behind) -> None:
+    path = written(tmp_path, f"https://a.org/\nhttps://a.org/2\t{behind}\n")
+    assert problems(seeds=path) == [
+        f"{path}:2: found {behind!r} behind the URL: expected one URL a line and nothing behind it but priority=N; "
+        "a blank inside a URL is written %20"
+    ]
+
+
+@pytest.mark.parametrize("name", ["url", "sitemap"])
+def test_another_argument_behind_a_url_is_an_error_and_no_part_of_it(name) -> None:
+    given = {name: "https://a.org/%20x, https://b.org/ discovery=links"}
+    assert problems(**given) == [
+        f"{name}: found 'discovery=links' behind the URL: expected commas between URLs, and -a before each other "
+        "argument; a blank inside a URL is written %20"
+    ]
+
+
 def test_nothing_given_is_an_empty_plan_for_a_worker_that_joins() -> None:
     assert read_seed_arguments() == (Scope(), [])
 
