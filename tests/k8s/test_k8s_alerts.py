@@ -126,6 +126,27 @@ def test_an_alert_waits_before_it_fires(promtool, alert, tmp_path: Path) -> None
     assert fired(promtool, tmp_path, alert, CASES[alert][0], "30s") == ""
 
 
+STANDING = [gauge(FETCHABLE, 60, SPACE), gauge(FINISHED, 0, SPACE)]
+
+
+def test_a_crawl_whose_pages_wait_for_their_file_to_be_uploaded_does_not_stand(promtool, tmp_path: Path) -> None:
+    """With ACK_AFTER=upload nothing is finished until then, which may take SHARD_MAX_AGE_SECONDS."""
+    assert fired(promtool, tmp_path, "CrawlStalled", [*STANDING, answers(30)], "40m") == ""
+    assert fired(promtool, tmp_path, "CrawlStalled", [*STANDING, answers(30, 404)], "40m") == ""
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param([answers(30, 429), answers(30, 503)], id="every site asks to wait"),
+        pytest.param([{**answers(0), "values": "0+30x10 300x90"}], id="the answers have ended"),
+        pytest.param([counts("corpus_responses_total", 30, '{namespace="other",status="200"}')], id="another crawl"),
+    ],
+)
+def test_a_crawl_without_answers_stands(promtool, others, tmp_path: Path) -> None:
+    assert "alertname: CrawlStalled" in fired(promtool, tmp_path, "CrawlStalled", [*STANDING, *others], "27m")
+
+
 def test_a_server_without_a_limit_of_memory_is_never_full(promtool, tmp_path: Path) -> None:
     assert fired(promtool, tmp_path, "FrontierMemory", [gauge(USED, 81), gauge(LIMIT, 0)], "12m") == ""
 
