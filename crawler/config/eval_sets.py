@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +30,7 @@ class EvalSet:
 def find_sets(specs: tuple[str, ...]) -> list[EvalSet]:
     """The sets behind `PATH`, `GLOB` or `FOLDER`, each also with `#column+column` behind it.
 
-    A file is a set named after itself, a folder is one set of all files below it. Equal names become whole paths.
+    A `#` in the name of a file or folder belongs to it: what exists under the longest name is meant. A file is a set named after itself, a folder is one set of all files below it. Equal names become whole paths.
 
     Raises: ValueError saying which path is wrong and what is expected.
     """
@@ -68,13 +69,22 @@ def digest_of(specs: tuple[str, ...], **parameters: int) -> str:
 
 
 def _sets_of(spec: str) -> list[EvalSet]:
-    where, _, columns = spec.partition("#")
-    fields = tuple(column.strip() for column in columns.split("+") if column.strip())
-    matches = glob.glob(where, recursive=True)  # noqa: PTH207  # Path.glob refuses absolute patterns
-    paths = [Path(where)] if Path(where).exists() else [Path(name) for name in sorted(matches)]
-    if not paths:
-        raise ValueError(f"{where!r} does not exist; expected a file, a folder or a glob of evaluation sets")
-    return [EvalSet(_name(path), _files(path), fields) for path in paths]
+    for where, columns in _readings(spec):
+        fields = tuple(column.strip() for column in columns.split("+") if column.strip())
+        matches = glob.glob(where, recursive=True)  # noqa: PTH207  # Path.glob refuses absolute patterns
+        paths = [Path(where)] if Path(where).exists() else [Path(name) for name in sorted(matches)]
+        if paths:
+            return [EvalSet(_name(path), _files(path), fields) for path in paths]
+    raise ValueError(f"{spec!r} does not exist; expected a file, a folder or a glob of evaluation sets")
+
+
+def _readings(spec: str) -> Iterator[tuple[str, str]]:
+    """Path and columns as a `#` may part them: at none, at the last one, and so on to the first."""
+    yield spec, ""
+    parts = spec.split("#")
+    for number in range(len(parts) - 1, 0, -1):
+        if where := "#".join(parts[:number]):
+            yield where, "#".join(parts[number:])
 
 
 def _files(path: Path) -> tuple[Path, ...]:

@@ -75,6 +75,23 @@ def test_only_the_named_columns_count(tmp_path):
     assert finds({"EVAL_SETS": f"{path}#question+context"}, prose(30, 2))
 
 
+@pytest.mark.parametrize("place", ["quiz#2.jsonl", "sets#a+b/quiz.jsonl", "sets #1/deep#/quiz#2.jsonl"])
+def test_a_path_may_have_a_number_sign_in_its_name(tmp_path, place):
+    path = tmp_path / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_lines(path, [{"context": prose(30, 2), "question": EXAMPLE}])
+    assert [made.files for made in find_sets((str(path),))] == [(path,)]
+    assert [made.files for made in find_sets((f"{tmp_path}/**/qu*.jsonl#question",))] == [(path,)]
+    assert finds({"EVAL_SETS": path}) and finds({"EVAL_SETS": path}, prose(30, 2))
+    assert finds({"EVAL_SETS": f"{path}#question"})
+    assert not finds({"EVAL_SETS": f"{path}#question"}, prose(30, 2))
+
+
+def test_a_mistyped_path_with_a_number_sign_is_named_whole(tmp_path):
+    with pytest.raises(ValueError, match=r"quiz#3\.jsonl#question' does not exist"):
+        find_sets((f"{tmp_path}/quiz#3.jsonl#question",))
+
+
 def test_a_folder_is_one_set_and_a_glob_is_one_set_a_file(tmp_path):
     folder = tmp_path / "evals"
     (folder / "deep").mkdir(parents=True)
