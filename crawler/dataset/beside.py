@@ -98,9 +98,10 @@ def outdated(place: Place) -> Iterator[str]:
 
 
 def _files(published: dict[str, Any]) -> list[dict[str, Any]]:
-    """The files that a Croissant description lists; a person may have written into it."""
+    """The files that a Croissant description lists, each by itself; a person may have written into it."""
     listed = published.get("distribution")
-    return [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
+    files = listed if isinstance(listed, list) else []
+    return [file for file in files if isinstance(file, dict) and "contentUrl" in file]
 
 
 def _is_read(name: str) -> bool:

@@ -1,6 +1,7 @@
 """The corpus as machine-readable metadata: Croissant 1.0 (docs.mlcommons.org/croissant), one JSON-LD object.
 
-Files carry path, size and SHA-256 from the manifest; the record set names every field of the record.
+Files carry path, size and SHA-256 from the manifest; together they are the file set in which the record set finds every
+field of the record.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def metadata(found: Provenance) -> dict[str, Any]:
         "rai:dataCollectionType": _kinds(found),
         "rai:dataCollectionTimeframe": [t for t in (summary.first_crawled_at, summary.last_crawled_at) if t],
         "rai:personalSensitiveInformation": f"replaced by placeholders in {found.redacted:,} documents",
-        "distribution": [_file(entry) for entry in files],
-        "recordSet": [_record_set(files)] if files else [],
+        "distribution": [*map(_file, files), *_file_sets(files)],
+        "recordSet": [_record_set()] if files else [],
     }
 
 
@@ -125,31 +126,49 @@ def _file(entry: Entry) -> dict[str, Any]:
         "description": f"{entry['documents']:,} documents",
         "contentUrl": entry["path"],
         "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": next((kind for end, kind in _ENCODINGS.items() if entry["path"].endswith(end)), "text/plain"),
+        "encodingFormat": _encoding(entry),
         "sha256": entry["sha256"],
     }
 
 
-def _record_set(files: list[Entry]) -> dict[str, Any]:
-    """One record set; its fields point into the first file, whose columns all others share."""
+def _encoding(entry: Entry) -> str:
+    return next((kind for end, kind in _ENCODINGS.items() if entry["path"].endswith(end)), "text/plain")
+
+
+def _file_sets(files: list[Entry]) -> Iterator[dict[str, Any]]:
+    """All shards, each by its path: a pattern would also take what a crash has left beside them."""
+    if files:
+        encodings = sorted(set(map(_encoding, files)))
+        yield {
+            "@type": "cr:FileSet",
+            "@id": SHARDS,
+            "name": SHARDS,
+            "description": f"all {len(files):,} files with documents",
+            "encodingFormat": encodings[0] if len(encodings) == 1 else encodings,
+            "includes": [entry["path"] for entry in files],
+        }
+
+
+def _record_set() -> dict[str, Any]:
+    """One record set; its fields point into the set of all files, which have the same columns."""
     return {
         "@type": "cr:RecordSet",
         "@id": "documents",
         "name": "documents",
         "description": "One record a page; docs/record.md says what each field means.",
         "key": {"@id": "documents/url"},
-        "field": [_field(name, files[0]["path"]) for name in RECORD_FIELDS],
+        "field": [_field(name) for name in RECORD_FIELDS],
     }
 
 
-def _field(name: str, path: str) -> dict[str, Any]:
+def _field(name: str) -> dict[str, Any]:
     field = {
         "@type": "cr:Field",
         "@id": f"documents/{name}",
         "name": name,
         "description": f"{name} of the page",
         "dataType": _type_of(name),
-        "source": {"fileObject": {"@id": path}, "extract": {"column": name}},
+        "source": {"fileSet": {"@id": SHARDS}, "extract": {"column": name}},
     }
     return field | ({"repeated": True} if typing.get_origin(typing.get_type_hints(Document)[name]) is list else {})
 

@@ -210,7 +210,9 @@ def test_a_withdrawal_is_counted_and_the_documents_are_gone_until_they_are_made_
 def test_the_croissant_file_names_every_file_with_its_hash_and_every_field(folder, found):
     data = json.loads((folder / "croissant.json").read_bytes())
     shards = [entry for entry in found.manifest["files"] if entry["kind"] == "shards"]
-    assert [(f["contentUrl"], f["sha256"]) for f in data["distribution"]] == [(e["path"], e["sha256"]) for e in shards]
+    *files, together = data["distribution"]
+    assert [(f["contentUrl"], f["sha256"]) for f in files] == [(e["path"], e["sha256"]) for e in shards]
+    assert together["includes"] == [e["path"] for e in shards]
     assert [field["name"] for field in data["recordSet"][0]["field"]] == list(RECORD_FIELDS)
     kinds = {field["name"]: field["dataType"] for field in data["recordSet"][0]["field"]}
     assert (kinds["text"], kinds["word_count"], kinds["quality_score"]) == ("sc:Text", "sc:Integer", "sc:Float")
@@ -228,6 +230,26 @@ def test_mlcroissant_validates_the_croissant_file(folder, tmp_path):
     broken = croissant.metadata(gather(str(folder))) | {"recordSet": [{"@type": "cr:RecordSet", "field": [{}]}]}
     (tmp_path / "broken.json").write_text(json.dumps(broken))
     assert validated(code, tmp_path / "broken.json").returncode != 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mlcroissant") is None, reason="mlcroissant is not installed")
+def test_whoever_reads_by_the_croissant_file_gets_the_documents_of_all_shards_and_of_nothing_else(tmp_path):
+    """mlcroissant reads uncompressed lines of JSON, and of their fields those that are neither null nor lists."""
+    fill(tmp_path, SHARD_FORMAT="jsonl", SHARD_MAX_DOCUMENTS=130)
+    write_provenance(str(tmp_path))
+    assert len(list((tmp_path / "shards").glob("*.jsonl"))) == 3
+    (tmp_path / "shards" / "left-behind.jsonl").write_text('{"url": "https://nobody.example/"}\n')
+    described = json.loads((tmp_path / "croissant.json").read_bytes())
+    fields = described["recordSet"][0]["field"]
+    described["recordSet"][0]["field"] = [field for field in fields if field["name"] in {"url", "text"}]
+    (tmp_path / "croissant.json").write_text(json.dumps(described))
+    code = """import sys, json, mlcroissant
+        records = mlcroissant.Dataset(sys.argv[1]).records("documents")
+        print(json.dumps([record["documents/url"].decode() for record in records]))"""
+    read = validated("\n".join(line.strip() for line in code.splitlines()), tmp_path / "croissant.json")
+    assert read.returncode == 0, read.stderr
+    pages = [f"https://d{domain}.example/{number}" for domain in range(1, 26) for number in range(domain)]
+    assert sorted(json.loads(read.stdout)) == sorted(pages)
 
 
 def validated(code, path):

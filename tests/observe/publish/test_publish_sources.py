@@ -336,7 +336,7 @@ def test_croissant_and_card_say_the_same(corpora, name):
     assert data["rai:dataCollectionTimeframe"] == [f(r["crawled_at"] for r in kept) for f in (min, max)]
     assert data.get("url") == (CONTACT if rules else None)
     assert data["description"].startswith(f"Main text of {len(kept)} web pages of {len(facts.domains(kept))} domains, ")
-    assert [f["sha256"] for f in data["distribution"]] == [
+    assert [f["sha256"] for f in data["distribution"][:-1]] == [
         e["sha256"] for e in facts.manifest["files"] if e["kind"] == "shards"
     ]
     card = dataset_card.card(found)
@@ -426,7 +426,7 @@ def test_croissant_describes_the_fields_and_files_as_they_are(corpora):
     (records,) = data["recordSet"]
     repeated = {field["name"] for field in records["field"] if field.get("repeated")}
     assert repeated == {name for record in Facts(folder).kept for name, value in record.items() if type(value) is list}
-    for file in data["distribution"]:
+    for file in data["distribution"][:-1]:
         is_zstandard = (folder / file["contentUrl"]).read_bytes().startswith(b"\x28\xb5\x2f\xfd")
         assert (file["encodingFormat"] == "application/zstd") == is_zstandard
 
