@@ -20,7 +20,7 @@ from playwright.async_api import TimeoutError as BrowserTimeoutError
 
 from crawler.browser.capture import Captures
 from crawler.browser.fetch import Fetched, PageFetcher, RefusedError
-from crawler.browser.requests import EMPTY, refusal
+from crawler.browser.requests import EMPTY, METHODS, refusal
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route, WebSocketRoute
@@ -33,12 +33,24 @@ _MEASURE = """() => [document.getElementsByTagName('*').length,
 _SIZE = "() => document.documentElement ? document.documentElement.outerHTML.length : 0"
 _SCROLL = """() => { const e = document.scrollingElement; if (!e) return false;
     window.scrollTo(0, e.scrollHeight); window.dispatchEvent(new Event('scroll')); return true; }"""
-WITHOUT_WINDOWS = "window.open = () => null; window.print = () => undefined;"
-"""Run before the page's own scripts: nobody is there to look at a second window."""
+BEFORE_SCRIPTS = """window.open = () => null; window.print = history.back = history.go = () => undefined;
+    window.navigation?.addEventListener('navigate', e => {
+        if (e.cancelable && !/^https?:/.test(e.destination.url)) e.preventDefault(); });"""
+"""Run before the page's own scripts: nobody is there to look at a second window, to go back or to write a mail.
+
+An address for which the browser makes no request (`mailto:`, `about:`, `blob:`, another program's scheme) is not led
+to; all others `PageRun` answers.
+"""
+STAY = 204
+"""The status that a browser answers by showing what it showed (RFC 9110, 15.3.5)."""
 
 
 class TooLargeError(Exception):
     """The document has grown beyond the limit of a body."""
+
+
+class DrawnError(Exception):
+    """The page is drawn, and `PageRun.html` has it: nothing of the browser is waited for any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,7 @@ class PageRun:
     requests: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     moved_to: str | None = None
+    html: bytes = b""
     crashed: bool = False
     settled: bool = False
     scrolls: int = 0
@@ -107,7 +120,11 @@ class PageRun:
         self._spawn(window.close(), "popup")
 
     async def settle(self, page: Page) -> None:
-        """Return when the page has what it is going to have. Raises: TooLargeError, and what the browser raises."""
+        """Wait until the page has what it is going to have.
+
+        Raises: DrawnError then, because a page whose load was broken off (`window.stop()`) never says that it has
+        ended; TooLargeError, and what the browser raises.
+        """
         end = self.clock() + 0.8 * self.visit.timeout
         if self.visit.selector:
             with suppress(BrowserTimeoutError):
@@ -122,6 +139,8 @@ class PageRun:
             self.scrolls, before = self.scrolls + 1, after
         if await page.evaluate(_SIZE) > self.limits.characters:
             raise TooLargeError
+        self.html = (await page.content()).encode("utf-8", "replace")
+        raise DrawnError
 
     def facts(self) -> dict[str, Any]:
         """How it went, for the record and the archive."""
@@ -148,6 +167,10 @@ class PageRun:
 
     # --- what the page asks for ----------------------------------------------------------------------------------
     async def _on_request(self, route: Route, request: Request) -> None:
+        if self._leads_elsewhere(request):  # not awaited: a page that tries again and again is quiet, too
+            with suppress(BrowserError):
+                await route.fulfill(status=STAY)
+            return
         self._pending += 1
         try:
             answer = await self._answer(request)
@@ -165,7 +188,10 @@ class PageRun:
     async def _answer(self, request: Request) -> Fetched:
         """Raises: RefusedError."""
         if request.is_navigation_request():
-            return self._document(request)
+            if not self._is_main(request):
+                raise RefusedError("frame")
+            self._served = True
+            return self.visit.response
         if why := refusal(request.resource_type, request.method, request.url):
             raise RefusedError(why)
         if request.resource_type in EMPTY:
@@ -180,16 +206,19 @@ class PageRun:
             self.captures.add(found.capture, self.limits.capture_bytes)
         return found
 
-    def _document(self, request: Request) -> Fetched:
-        if self._page is None or request.frame != self._page.main_frame:
-            raise RefusedError("frame")
-        if not self._served:
-            self._served = True
-            return self.visit.response
+    def _is_main(self, request: Request) -> bool:
+        return self._page is not None and request.frame == self._page.main_frame
+
+    def _leads_elsewhere(self, request: Request) -> bool:
+        """True where the page is left for another one, which is noted; a form that would be sent is no address."""
+        if not (self._served and request.is_navigation_request() and self._is_main(request)):
+            return False
+        reads = request.method in METHODS
+        self.refused["navigation" if reads else "method"] += 1
         target = urldefrag(request.url)[0]
-        if target != urldefrag(self.visit.url)[0] and self.moved_to is None:
+        if reads and target != urldefrag(self.visit.url)[0] and self.moved_to is None:
             self.moved_to = target[:2083]
-        raise RefusedError("navigation")
+        return True
 
     async def _on_web_socket(self, socket: WebSocketRoute) -> None:
         self.refused["websocket"] += 1

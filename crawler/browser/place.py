@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as BrowserError
 
-from crawler.browser.page import WITHOUT_WINDOWS, refuse
+from crawler.browser.page import BEFORE_SCRIPTS, refuse
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page
@@ -75,7 +75,7 @@ class Place:
         await browser.close_context(self.name)  # one that could not be made ready
         self._context = context = await browser.open_context(self.name, self._options)
         await context.route("**/*", refuse)  # what windows ask for that are not the page in work
-        await context.add_init_script(WITHOUT_WINDOWS)
+        await context.add_init_script(BEFORE_SCRIPTS)
         self._keeper = await context.new_page()
         self._session = await context.new_cdp_session(self._keeper)
         context.on("page", self._on_page)

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import TimeoutError as BrowserTimeoutError
 from scrapy import Request, signals
-from scrapy.http import TextResponse
 from scrapy_playwright.page import PageMethod
 
 from crawler import __version__
 from crawler.browser.fetch import PageFetcher, download_of
-from crawler.browser.page import PageLimits, PageRun, TooLargeError, Visit
+from crawler.browser.page import DrawnError, PageLimits, PageRun, TooLargeError, Visit
 from crawler.browser.place import Place
 from crawler.browser.private import Browser
 from crawler.browser.watch import Watch
@@ -33,8 +32,6 @@ from crawler.statkeys import BROWSER_MS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
 logger = logging.getLogger(__name__)
 
 QUEUE = 4
@@ -136,11 +133,13 @@ class Renderer:
         try:
             async with asyncio.timeout(run.visit.timeout):
                 await place.take(browser, run)
-                response = await browser.load(_request(run, place.name))
+                await browser.load(_request(run, place.name))
+        except DrawnError:
+            pass
         except Exception as error:
             reason, detail = self._failure(run, error)
             return Rendering(b"", run.facts() | {"failed": [reason.value, detail]})
-        return Rendering(_html(response), run.facts(), run.captures.kept)
+        return Rendering(run.html, run.facts(), run.captures.kept)
 
     def _failure(self, run: PageRun, error: Exception) -> tuple[DropReason, str]:
         if isinstance(error, TooLargeError):
@@ -151,8 +150,6 @@ class Renderer:
             return DropReason.NOT_TEXT, "it starts a download"
         if isinstance(error, (TimeoutError, BrowserTimeoutError)):
             return DropReason.BROWSER_TIMEOUT, f"longer than {run.visit.timeout:g} s"
-        if run.refused["navigation"]:
-            return DropReason.NO_TEXT, "its script leaves the page before it is quiet"
         if not isinstance(error, BrowserError):
             logger.warning("rendering %s failed", run.visit.url, exc_info=error)
         return DropReason.BROWSER_CRASHED, escaped(str(error).partition("\n")[0], 200)
@@ -252,8 +249,3 @@ def _closed_port() -> socket.socket:
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     return taken
-
-
-def _html(response: Response) -> bytes:
-    text = response.text if isinstance(response, TextResponse) else response.body.decode("utf-8", "replace")
-    return text.encode("utf-8", "replace")

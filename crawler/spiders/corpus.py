@@ -171,7 +171,7 @@ class CorpusSpider(Spider):
 
     async def _follow_script(self, doc: Document, lease: Lease) -> None:
         """A page without text whose script leads elsewhere is a redirect, as one that the server sends."""
-        target = doc.render_signals.get("browser", {}).get("moved_to")
+        target = _moved_to(doc)
         if target and has_too_little(doc):
             onward = next_of(target, lease, self.config.policy.max_redirects, self.canonical)
             doc.verdict, doc.exchange = await self._follow(onward, lease), None
@@ -184,9 +184,13 @@ class CorpusSpider(Spider):
         await self._put(self._admitted(lists, "sitemap"), lease)
 
     def _links_of(self, doc: Document) -> list[str]:
-        """The links of a page, and first of all the page that it names as its original."""
-        named = self.canonical(doc.canonical_link) if doc.canonical_link and not doc.nofollow else None
-        return doc.links if named in (None, doc.canonical_url) else list(dict.fromkeys((named, *doc.links)))
+        """The links of a page: first the page that it names as its original, last the one that its script leads to."""
+        if doc.nofollow:
+            return doc.links
+        named = self.canonical(doc.canonical_link) if doc.canonical_link else None
+        moved_to = None if has_too_little(doc) else self.canonical(_moved_to(doc))
+        links = (named if named != doc.canonical_url else None, *doc.links, moved_to)
+        return list(dict.fromkeys(link for link in links if link))
 
     async def _compare(self, doc: Document, visit: Visit) -> None:
         """The same body as last time needs no second look, unless something is said now that it would have to lift."""
@@ -333,3 +337,8 @@ class CorpusSpider(Spider):
         assert self.crawler.stats is not None
         if n:
             self.crawler.stats.inc_value(key, n)
+
+
+def _moved_to(doc: Document) -> str:
+    """Where a script of the page led to in the browser; empty where it stayed."""
+    return str(doc.render_signals.get("browser", {}).get("moved_to", ""))

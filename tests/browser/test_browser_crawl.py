@@ -163,9 +163,52 @@ def test_what_a_page_asks_for_and_the_site_refuses_is_not_drawn(
     assert (path in web.asked["127.0.0.2"]) == bool(headers)
 
 
+def test_a_page_keeps_the_text_that_it_has_drawn_wherever_its_script_leads_afterwards(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    """And at once: what is no request (a mail, another program) or breaks off the load is not waited for."""
+    form = "const form = document.createElement('form'); form.action = '/found'; document.body.append(form);"
+    leaves = {
+        "at-once": "location = '/found';",
+        "later": "setTimeout(() => location = '/found', 700);",
+        "again": "setTimeout(() => location.reload(), 700);",
+        "again-and-again": "setInterval(() => location.reload(), 100);",
+        "back": "setTimeout(() => history.back(), 700);",
+        "mail": "location = 'mailto:keeper@example.org';",
+        "program": "location = 'example-program://open';",
+        "empty": "location = 'about:blank';",
+        "stop": "window.stop();",
+        "sends": form + "form.method = 'post'; form.submit();",
+    }
+    routes = {f"/{name}": drawn(prose(name), more=code) for name, code in leaves.items()}
+    here = web.site("127.0.0.2", {**routes, "/found": page(f"<main><p>{prose('treasure')}</p></main>")})
+    done = crawl(tmp_path / "corpus", web, [here + path for path in routes], BROWSER_TIMEOUT_SECONDS=20)
+    assert done.returncode == 0, done.log[-3000:]
+    assert done.rejected == {}
+    assert sorted(done.kept) == sorted([f"{here}/found", *(f"{here}/{name}" for name in leaves)])
+    assert all(prose(name) in done.kept[f"{here}/{name}"]["text"] for name in leaves)
+    browser = {name: done.kept[f"{here}/{name}"]["render_signals"]["browser"] for name in leaves}
+    assert {name for name in leaves if browser[name].get("moved_to") == f"{here}/found"} == {"at-once", "later"}
+    assert {name for name in leaves if not browser[name]["settled"]} == set()
+    assert browser["sends"]["refused"] == {"method": 1}
+    assert web.asked["127.0.0.2"].count("/found") == 1  # as a link, from the crawler
+
+
+def test_where_a_form_that_a_script_sends_would_lead_is_no_address(tmp_path: Path, web: PolicyWeb) -> None:
+    send = "const f = document.createElement('form'); f.method = 'post'; f.action = '/sent'; document.body.append(f);"
+    here = web.site("127.0.0.2", {
+        "/": page(f"<div id=root></div><script>{send} f.submit()</script>"),
+        "/sent": page(f"<main><p>{prose('sent')}</p></main>"),
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/"])
+    record = done.rejected[f"{here}/"]
+    assert (record["reason"], record["render_signals"]["browser"]["refused"]) == ("no_text", {"method": 1})
+    assert "/sent" not in web.asked["127.0.0.2"]
+
+
 def test_a_page_that_loads_itself_again_has_no_text_and_did_not_crash(tmp_path: Path, web: PolicyWeb) -> None:
     here = web.site("127.0.0.2", {"/again": page("<div id=root></div><script>location.reload()</script>")})
     done = crawl(tmp_path / "corpus", web, [f"{here}/again"])
     record = done.rejected[f"{here}/again"]
-    assert (record["reason"], record["detail"]) == ("no_text", "its script leaves the page before it is quiet")
+    assert record["reason"] == "no_text"
     assert record["render_signals"]["browser"]["refused"] == {"navigation": 1}
