@@ -5,11 +5,13 @@ A reader who takes `shards/*.jsonl.zst` takes them all, so a file that nobody li
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from crawler.storage.archive.cdxj import is_archive
+from crawler.storage.corpus.manifest import REWRITER, ledgers_of
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
 from crawler.storage.files.place import FOLDERS, SHARDS, Place
 from crawler.storage.types import Manifest
@@ -28,19 +30,26 @@ class Beside:
 
 
 def files_at_rest(place: Place) -> Beside:
-    """The files of a local corpus, listed or not, without those of a live worker; none of an object store.
+    """The files of a corpus, listed or not, without those of a worker that is or may be at work.
 
+    An object store has no locks: there a worker whose run has no end may be at work, and so may any rewrite.
     Look before the manifest is read: what a worker lists and leaves meanwhile is in the manifest then.
     """
-    found, live = Beside(), dict[str, bool]()
-    for folder in () if place.remote else FOLDERS:
-        for name in local_names(place, folder):
+    found = Beside()
+    is_live = _open_in_store(place) if place.remote else cache(lambda owner: lock_of(place, owner).is_held())
+    for folder in FOLDERS:
+        for name in place.listing(folder) if place.remote else local_names(place, folder):
             owner, path = owner_of(name), f"{folder}/{name}"
             if owner is None:
                 found.strangers += [path] if _is_read(name) else []
-            elif not live.setdefault(owner, lock_of(place, owner).is_held()):
+            elif not is_live(owner):
                 found.unfinished.append(path)
     return found
+
+
+def _open_in_store(place: Place) -> Callable[[str], bool]:
+    at_work = {ledger["writer"] for ledger in ledgers_of(place) if any(run["ended"] is None for run in ledger["runs"])}
+    return lambda owner: owner in at_work or owner.startswith(REWRITER)
 
 
 def without_listed(found: Beside, manifest: Manifest) -> Beside:

@@ -91,6 +91,30 @@ def test_a_page_delivered_twice_is_there_once_in_the_bucket_after_fix(bucket, tm
     assert present(bucket) == {entry["path"] for entry in Place(bucket).manifest()["files"]}
 
 
+def test_a_file_beside_the_corpus_is_as_wrong_in_an_object_store_as_on_a_disk(memory, tmp_path, kept):
+    """Whoever reads shards/* reads it: a stranger's file, and one that a killed worker did not come to list."""
+    twice(memory, tmp_path, kept)
+    place = Place(memory)
+    assert command(memory) == ["1 surplus record(s): each URL may be there once; use --fix"]
+    assert command(memory, "--fix") == []
+    place.put("shards/notes.txt", b"of a person, whom no reader takes for a shard")
+    place.put("shards/more.jsonl.gz", b"")
+    place.put("shards/crawl-w2-000007.jsonl.zst", b"")
+    stranger, unfinished = command(memory)
+    assert stranger == (
+        "shards/more.jsonl.gz: in no manifest, but whoever reads shards/* reads it; move it out of the corpus"
+    )
+    assert unfinished.startswith("1 file(s) in no manifest, shards/crawl-w2-000007.jsonl.zst for one: a worker")
+
+
+def test_a_file_of_a_worker_that_may_be_at_work_is_no_fault_of_an_object_store(memory, tmp_path, kept):
+    corpus = opened(memory, tmp_path)
+    corpus.keep(kept(1))
+    Place(memory).put("shards/crawl-w1-000007.jsonl.zst", b"")
+    assert command(memory) == []
+    lost(corpus)
+
+
 @pytest.mark.parametrize("step", ["publish", "save", "merge", "remove"])
 def test_a_fix_that_is_killed_loses_nothing_and_the_next_one_ends_it(memory, tmp_path, kept, monkeypatch, step):
     twice(memory, tmp_path, kept)
