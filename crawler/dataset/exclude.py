@@ -246,7 +246,7 @@ class _Going:
         if not self._wish.concerns(record):
             file = record.get("warc_file")
             return record | {"warc_file": self._moved[file]} if file in self._moved else record
-        return None if "reason" not in record else _without_text(record)
+        return None if "reason" not in record else without_text(record)
 
     def _goes(self, url: str) -> bool:
         return url in self._gone or (self._by_domain and covers(self._wish.domains, url))
@@ -309,7 +309,8 @@ def _page_line(record: Record, *, kept: bool) -> PageLine:
     }
 
 
-def _without_text(record: Record) -> Record:
+def without_text(record: Record) -> Record:
+    """What is left of the rejected record of a page that was withdrawn: no text, no place in an archive."""
     left_out = {*TEXT_FIELDS, "pii_spans"}
     return {name: value for name, value in record.items() if name not in left_out} | dict.fromkeys(_POINTERS)
 

@@ -10,7 +10,7 @@ and all older versions are deleted.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.exclude import Wish, withdraw
@@ -112,8 +112,18 @@ def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing
     """Read every record of the current version; needs about 0.5 kB of memory a URL. among: keys of the only pages that
     are looked at. Raises: StorageError.
     """
+    return standing_of(_records(place), among=among)
+
+
+def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = None) -> Standing:
+    """`standing` of records: of them url, canonical_url, crawl_id, worker_id, doc_id, crawled_at and reason count.
+
+    Those that only say what a run left open or as it was do not: each run says that of itself.
+    """
     found, best, kept, failed = Standing(), dict[bytes, _Best](), set[bytes](), dict[bytes, _Best]()
-    for record in _verdicts(place):
+    for record in records:
+        if not (is_final(record.get("reason")) or is_failure(record.get("reason"))):
+            continue
         key, claim = page_key(record, "url"), _claim(record)
         if among is not None and key not in among:
             continue
@@ -176,12 +186,9 @@ def _opted_out(place: Place) -> Iterator[Record]:
             yield from (r for r in read_records(place, entry["path"]) if r["reason"] == DropReason.OPTOUT)
 
 
-def _verdicts(place: Place) -> Iterator[Record]:
-    """Every record but those that only say what a run left open or as it was: each run says that of itself."""
+def _records(place: Place) -> Iterator[Record]:
     for entry in read_files(place, (SHARDS, REJECTED)):
-        for record in read_records(place, entry["path"]):
-            if is_final(record.get("reason")) or is_failure(record.get("reason")):
-                yield record
+        yield from read_records(place, entry["path"])
 
 
 def is_failure(reason: str | None) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dedup.index import DedupError
+from crawler.spark import refusals
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.output import FORMAT, Output
 from crawler.spark.partition import (
@@ -43,10 +44,14 @@ MAX_UNREAD = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job has done. `unread` are the places where an archive could not be read."""
+    """What a job has done. `unread` are the places where an archive could not be read.
+
+    withdrawn: pages of which nothing was kept because their newest version refuses.
+    """
 
     reasons: dict[str, int]
     unread: tuple[Unread, ...]
+    withdrawn: int = 0
 
     @property
     def kept(self) -> int:
@@ -79,13 +84,23 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
     claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
     duplicates = context.broadcast(find_duplicates(config, claims))
-    lines = judged.mapPartitions(partial(finish_all, config, duplicates))
-    report = Report(dict(lines.map(attrgetter("reason")).countByValue()), unread)
+    withdrawn = _withdrawn(context, judged, duplicates)
+    lines = judged.mapPartitions(partial(finish_all, config, duplicates, withdrawn))
+    report = Report(dict(lines.map(attrgetter("reason")).countByValue()), unread, len(withdrawn))
     for kind in (KEPT, REJECTED):
         output.save(lines.filter(partial(is_kind, kind)).map(attrgetter("json")), kind)
     output.save_manifest(manifest_of(config, archives, report) | {"files": output.files()} | _versions(context))
     judged.unpersist()
     return report
+
+
+def _withdrawn(context: Any, judged: Any, duplicates: Any) -> frozenset[str]:
+    """The URLs of the pages whose newest version says no; the driver holds what it needs of them alone."""
+    refused = frozenset(judged.filter(refusals.refuses).map(refusals.key_of).collect())
+    if not refused:
+        return frozenset()
+    visits = judged.mapPartitions(partial(refusals.visits, context.broadcast(refused), duplicates))
+    return refusals.withdrawn(visits.toLocalIterator())
 
 
 def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict[str, Any]:
@@ -95,7 +110,12 @@ def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict
         "format": FORMAT,
         "config_digest": config.digest,
         "archives": list(archives),
-        "counts": {"kept": report.kept, "rejected": report.rejected, "unread": len(report.unread)},
+        "counts": {
+            "kept": report.kept,
+            "rejected": report.rejected,
+            "unread": len(report.unread),
+            "withdrawn": report.withdrawn,
+        },
         "reasons": {reason: count for reason, count in report.reasons.items() if reason},
         "unread": unread,
     }
@@ -136,7 +156,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain([str(error)])
     sys.stdout.write(
         f"{len(archives)} archives: {report.kept} documents kept, {report.rejected} rejected, "
-        f"{len(report.unread)} places unreadable; {options.output}\n"
+        f"{report.withdrawn} pages withdrawn by a later version, {len(report.unread)} places unreadable; "
+        f"{options.output}\n"
     )
     return _complain(report.missing) if report.missing else 0
 

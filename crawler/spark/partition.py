@@ -15,6 +15,7 @@ from types import FrameType
 from typing import NoReturn, Protocol
 
 from crawler.config import Config
+from crawler.dataset.exclude import without_text
 from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_archive import compare_with_past, document_from_archive
 from crawler.pool.cpu_limit import PATIENCE
@@ -152,21 +153,29 @@ def is_candidate(item: Judged | Unread) -> bool:
     return isinstance(item, Judged) and item.doc.verdict is None
 
 
-def finish_all(config: Config, duplicates: Shared, items: Iterable[Judged | Unread]) -> Iterator[Line]:
-    """The records of the documents among `items`, with what the comparison found."""
+def finish_all(
+    config: Config, duplicates: Shared, withdrawn: frozenset[str], items: Iterable[Judged | Unread]
+) -> Iterator[Line]:
+    """The records of the documents among `items`, with what the comparison found; no text of a URL in `withdrawn`."""
     for item in items:
         if isinstance(item, Judged):
-            yield finish(config, item, duplicates.value.get(item.place))
+            line = finish(config, item, duplicates.value.get(item.place), withdrawn=item.doc.url in withdrawn)
+            if line.kind == REJECTED or item.doc.url not in withdrawn:
+                yield line
 
 
-def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None) -> Line:
-    """The record of a document once all is known, with the words of `crawler/storage/files/records.py`."""
+def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None, *, withdrawn: bool = False) -> Line:
+    """The record of a document once all is known, with the words of `crawler/storage/files/records.py`.
+
+    withdrawn: a later version of the page refuses. A rejected record is then what a withdrawal leaves of it.
+    """
     doc = judged.doc
     if duplicate is not None:
         doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity
     if doc.verdict is None:
         return Line(KEPT, "", encode(record_of(doc)).rstrip(b"\n"))
     record = rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
+    record = without_text(record) if withdrawn else record
     return Line(REJECTED, f"{doc.verdict.stage}/{doc.verdict.reason}", encode(record).rstrip(b"\n"))
 
 

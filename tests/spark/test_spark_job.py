@@ -48,12 +48,34 @@ def test_the_job_writes_the_records_that_replay_writes(run_job, run_replay, tmp_
     assert by_record(job.rejected) == by_record(replay.rejected)
 
 
+def test_a_page_that_a_later_version_refuses_is_withdrawn_as_by_a_replay(run_job, run_replay, tmp_path):
+    """The archives are not in the order of their pages; of three pages with an opt-out one said yes again."""
+    says_no = {"X_Robots_Tag": "noai"}
+    first = [exchange(f"https://e.org/{n}", html(n), seconds=n) for n in range(5)]
+    first += [exchange("https://e.org/never", html(8), seconds=70, **says_no), exchange("https://e.org/0", b"short")]
+    later = [exchange(f"https://e.org/{n}", html(10 + n), seconds=90, **says_no) for n in (0, 1, 2)]
+    later += [exchange("https://e.org/2", html(22), seconds=95), exchange("https://e.org/3", html(23), seconds=95)]
+    write(tmp_path / "b.warc.gz", first)
+    write(tmp_path / "a.warc.gz", later)
+    pattern = f"{tmp_path}/*.warc.gz"
+    job = run_job(pattern, tmp_path / "job", *TWO, REJECTED_TEXT="true")
+    replay = run_replay(pattern, tmp_path / "replay", REJECTED_TEXT="true")
+    assert (job.done.returncode, replay.done.returncode) == (0, 0), job.done.stderr + replay.done.stderr
+    assert [record["url"][-1] for record in by_record(job.kept)] == ["2", "3", "2", "3", "4"]
+    assert by_record(job.kept) == by_record(replay.kept)
+    assert sorted(job.rejected, key=str) == sorted(replay.rejected, key=str)
+    assert {record["reason"] for record in job.rejected if record["warc_file"] is None} == {"optout", "too_short"}
+    assert "2 pages withdrawn by a later version" in job.done.stdout
+    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
+    assert manifest["counts"] == {"kept": 5, "rejected": 5, "unread": 0, "withdrawn": 2}
+
+
 def test_the_manifest_counts_the_records_and_names_the_configuration(run_job, tmp_path):
     path = write(tmp_path / "a.warc.gz", [exchange(f"https://e.org/{n}", html(n % 2)) for n in range(3)])
     job = run_job(str(path), tmp_path / "job", *TWO)
     manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
     assert manifest["archives"] == [str(path)]
-    assert manifest["counts"] == {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0}
+    assert manifest["counts"] == {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0, "withdrawn": 0}
     assert manifest["reasons"] == {"exact/exact_duplicate": 1}
     assert {record["config_digest"] for record in job.kept} == {manifest["config_digest"]}
     assert manifest["versions"]["spark"]
