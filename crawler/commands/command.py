@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.runtime import load
+from crawler.storage.files.errors import denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,11 +45,13 @@ def expected_errors() -> tuple[type[Exception], ...]:
     from crawler.storage.files.errors import StorageError
 
     known = (ConfigError, LaunchError, SeedError, AllowlistError, EvalSetError)
-    return (*known, ScopeError, StorageError, FrontierError, DedupError, PoolError, ActionError)
+    return (*known, ScopeError, StorageError, FrontierError, DedupError, PoolError, ActionError, PermissionError)
 
 
 def problems_of(error: Exception) -> list[str]:
     """The sentences an error brings."""
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return [denied(error)]
     return list(getattr(error, "problems", [str(error)]))
 
 

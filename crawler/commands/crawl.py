@@ -19,6 +19,7 @@ from crawler.commands.strict import Strict
 from crawler.config import LaunchError
 from crawler.launch import failure_of, prepare
 from crawler.spiders.arguments import CHECKS
+from crawler.storage.files.errors import denied
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -67,6 +68,9 @@ class Command(Strict, ScrapyCrawl):
                     prepare(self.settings, opts.spargs, check, stack)
             except LaunchError as error:
                 self._complain(error.problems)
+                return
+            except PermissionError as error:
+                self._complain([denied(error)])
                 return
             except Interrupted as error:
                 stack.close()

@@ -45,7 +45,7 @@ def problem_of(specs: tuple[str, ...]) -> str | None:
     """What is wrong with EVAL_SETS as far as names can tell; None where nothing is."""
     try:
         sets = find_sets(specs)
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         return str(error)
     if find_spec("pyarrow") is None and any(path.suffix == ".parquet" for made in sets for path in made.files):
         return "Parquet files need pyarrow, which is not installed (pip install pyarrow); or give JSON lines"

@@ -285,9 +285,13 @@ def _path(name: str, argument: str) -> Path:
     path = Path(argument)
     if not argument:
         raise SeedError([f"{name}: empty, expected the path of a file"])
-    if not path.exists():
+    try:
+        is_there, is_file = path.exists(), path.is_file()
+    except OSError as error:  # a folder above it that may not be entered
+        raise SeedError([f"{name}={argument}: cannot be read: {error.strerror}: check the permissions"]) from None
+    if not is_there:
         raise SeedError([f"{name}={argument}: no such file: check the path (now in {Path.cwd()})"])
-    if not path.is_file():
+    if not is_file:
         raise SeedError([f"{name}={argument}: not a file: expected the path of a text file"])
     return path
 

@@ -55,6 +55,7 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
         elif _is_there(fs, path):
             found = [path]
         else:
+            _may_be_asked_for(fs, path)
             raise FileNotFoundError("there is no such archive")
     except (OSError, ValueError, ImportError) as error:
         raise StorageError(f"{pattern}: {_said(error)}") from error
@@ -63,6 +64,13 @@ def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
     if "file" in _protocols(fs):
         return by_age(list(dict.fromkeys(_absolute(name) for name in found)))
     return [fs.unstrip_protocol(name) for name in found]
+
+
+def _may_be_asked_for(fs: Any, path: str) -> None:
+    """Raises: OSError where it is not known whether a local file is there: a folder above it may not be entered."""
+    if "file" in _protocols(fs):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            Path(path).stat()
 
 
 def _spelt(place: str) -> str:
