@@ -182,7 +182,10 @@ def check_identifier(config: LanguageConfig) -> list[str]:
             return [f"LANGUAGE_IDENTIFIER names {path}, which is no file: download the model first"]
         if find_spec("fasttext") is None:
             return ["LANGUAGE_IDENTIFIER needs the module fasttext: run `pip install fasttext-predict`"]
-        known = FastText(str(path)).known
+        try:
+            known = FastText(str(path)).known
+        except (ValueError, RuntimeError, MemoryError) as error:
+            return [f"LANGUAGE_IDENTIFIER names {path}, which is no fastText model: {error}; download it again"]
     elif config.languages or config.min_scores:
         known = Py3Langid().known | Langdetect().known
     else:

@@ -215,6 +215,13 @@ def test_a_fasttext_model_of_the_users_answers_alone(model):
     assert set(doc.language_signals) == {"fasttext", "main_share"}
 
 
+@pytest.mark.parametrize("content", [b"", b"garbage" * 100])
+def test_a_file_that_is_no_fasttext_model_is_a_problem_that_names_it(model, content):
+    model.write_bytes(content)
+    (problem,) = check_identifier(LanguageConfig(identifier=f"fasttext:{model}"))
+    assert problem.startswith(f"LANGUAGE_IDENTIFIER names {model}, which is no fastText model")
+
+
 def test_a_fasttext_model_says_nothing_about_words_it_does_not_know(model):
     assert FastText(str(model)).identify("palabras desconocidas") is None
     assert FastText(str(model)).identify("the river and the house") == Answer("en", pytest.approx(1.0, abs=1e-3))
