@@ -223,15 +223,36 @@ def triggers_near_digits(text: str, outline: Outline, triggers: tuple[str, ...])
         for trigger in needles.possible(beside)
         if (needle := needles.needles[trigger]) in beside and _standing(needle).search(outline.folded)
     ]
-    if all(map(str.isascii, found)):
+    foreign = _FOREIGN_WORD.search(beside)
+    if not foreign and all(map(str.isascii, found)):
         return found
     surroundings = lower_keeping_offsets(" ".join(text[start:end] for start, end in places))
+    if foreign:
+        found += _foreign_needles(triggers).possible(_low_bytes(surroundings))
     return [trigger for trigger in found if trigger in surroundings]
+
+
+_FOREIGN_WORD = re.compile(rb"\x80[\x80.\"]\x80")  # all triggers of `_is_foreign` have it; a quotation mark has not
+
+
+def _is_foreign(trigger: str) -> bool:
+    """No letter of it is ASCII: in the outline it looks like any other word of its length."""
+    return not any("a" <= char <= "z" for char in trigger)
 
 
 @cache
 def _needles(triggers: tuple[str, ...]) -> Needles:
-    return Needles({trigger: Outline(trigger).folded for trigger in triggers}, width=3)
+    return Needles({word: Outline(word).folded for word in triggers if not _is_foreign(word)}, width=3)
+
+
+@cache
+def _foreign_needles(triggers: tuple[str, ...]) -> Needles:
+    return Needles({word: _low_bytes(word) for word in triggers if _is_foreign(word)}, width=3)
+
+
+def _low_bytes(text: str) -> bytes:
+    """One byte of every UTF-16 unit: letters of one alphabet stay apart."""
+    return text.encode("utf-16-le", "surrogatepass")[::2]
 
 
 def _around_digits(text: str, outline: Outline) -> list[tuple[int, int]]:
@@ -260,7 +281,7 @@ def _standing(needle: bytes) -> re.Pattern[bytes]:
     The look-behind stands after the letters, because an expression that starts with plain ones is searched faster.
     """
     word = re.escape(needle)
-    starts = rb"(?<![a-z0-9_]" + word + rb")" if needle[0] < 0x80 and len(needle) <= TRIGGER_STARTS_WORD else b""
+    starts = rb"(?<![a-z0-9_]" + word + rb")" if len(needle) <= TRIGGER_STARTS_WORD else b""
     return re.compile(word + starts + (rb"(?![a-z])" if len(needle) <= TRIGGER_IS_WORD else b""))
 
 
