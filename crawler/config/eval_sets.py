@@ -30,7 +30,8 @@ class EvalSet:
 def find_sets(specs: tuple[str, ...]) -> list[EvalSet]:
     """The sets behind `PATH`, `GLOB` or `FOLDER`, each also with `#column+column` behind it.
 
-    A `#` in the name of a file or folder belongs to it: what exists under the longest name is meant. A file is a set named after itself, a folder is one set of all files below it. Equal names become whole paths.
+    A `#` in the name of a file or folder belongs to it: what exists under the longest name is meant. A file is a set
+    named after itself, a folder is one set of all files below it. Equal names become whole paths.
 
     Raises: ValueError saying which path is wrong and what is expected.
     """

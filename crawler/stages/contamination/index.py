@@ -74,15 +74,25 @@ class Gathered:
 
 
 def open_index(config: Config) -> NDArray[np.uint64]:
-    """The index of the configured sets, mapped into memory; built first where no file of this content exists.
+    """The index of the configured sets, mapped into memory; built first where no whole file of this content exists.
 
     Raises: EvalSetError where a set cannot be read or has no text.
     """
     path = _folder() / f"{config.eval_digest.removeprefix('sha256:')}-{VERSION}.npy"
-    if not path.exists():
+    mapped = _mapped(path)
+    if mapped is None:
         _save(path, build(config.decontamination))
-    mapped: NDArray[np.uint64] = np.load(path, mmap_mode="r", allow_pickle=False)
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     return mapped
+
+
+def _mapped(path: Path) -> NDArray[np.uint64] | None:
+    """The index of an earlier start; None where there is none, or one that a crash or a full disk left damaged."""
+    try:
+        mapped: NDArray[np.uint64] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return mapped if mapped.dtype == np.uint64 and mapped.ndim == 2 and len(mapped) == 2 else None
 
 
 def build(config: DecontaminationConfig) -> NDArray[np.uint64]:

@@ -6,6 +6,7 @@ one of a family that identifiers confuse. The HTML `lang` attribute is recorded 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -115,7 +116,7 @@ class LanguageStage:
         if self._second is not None and self._needs_confirmation(text, first):
             second = self._second.identify(text)
             _record(signals, self._second, second)
-            answer = merge(first, second, self._second.known)
+            answer = merge(first, by_script(second, text[:MAX_CHARS]), self._second.known)
         if answer is None:
             return None
         share, main = self._main_share(samples, answers, answer.language)
@@ -181,7 +182,10 @@ def check_identifier(config: LanguageConfig) -> list[str]:
             return [f"LANGUAGE_IDENTIFIER names {path}, which is no file: download the model first"]
         if find_spec("fasttext") is None:
             return ["LANGUAGE_IDENTIFIER needs the module fasttext: run `pip install fasttext-predict`"]
-        known = FastText(str(path)).known
+        try:
+            known = FastText(str(path)).known
+        except (ValueError, RuntimeError, MemoryError) as error:
+            return [f"LANGUAGE_IDENTIFIER names {path}, which is no fastText model: {error}; download it again"]
     elif config.languages or config.min_scores:
         known = Py3Langid().known | Langdetect().known
     else:
@@ -193,6 +197,22 @@ def check_identifier(config: LanguageConfig) -> list[str]:
         for code in codes
         if normal_code(code.partition(":")[0]) not in known
     ]
+
+
+_OWN_LETTERS = {
+    "ko": re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]"),  # Hangul
+    "ja": re.compile("[\u3041-\u30ff\uff66-\uff9f]"),  # kana
+}
+
+
+def by_script(answer: Answer | None, text: str) -> Answer | None:
+    """The answer, but Chinese for Korean without Hangul and Japanese without kana.
+
+    langdetect learned its Korean from pages with Chinese characters, and takes Traditional Chinese for it. Of the three
+    only Chinese is written in these alone (Unicode's scripts Kore and Jpan).
+    """
+    letters = _OWN_LETTERS.get(answer.language) if answer else None
+    return answer if answer is None or letters is None or letters.search(text) else Answer("zh", answer.score)
 
 
 def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) -> Answer | None:

@@ -97,15 +97,23 @@ def is_sample_domain(domain: str) -> bool:
 def mail_domain(domain: str) -> str | None:
     """The part of a dotted name that can receive mail, or None.
 
-    Cuts what a missing space glued on ("example.org.Then") by the bundled public suffix list, without network.
+    Cuts what a missing space glued on ("example.org.Then", "example.comまで", "example.hu-ra", "example.comPhone") by
+    the bundled public suffix list, without network.
     """
     labels = domain.rstrip(".-").split(".")
     while len(labels) > 1:
-        name = ".".join(labels).lower()
-        if labels[-1].lower() in _SPECIAL_TLDS or (is_registrable(name) and len(name) <= 253):
-            return ".".join(labels)
+        *below, last = labels
+        for top in (last, *(match[0] for match in _TOP_OF_MORE.finditer(last))):
+            name = ".".join((*below, top))
+            if top.lower() in _SPECIAL_TLDS or (is_registrable(name.lower()) and len(name) <= 253):
+                return name
         labels.pop()
     return None
+
+
+_TOP_OF_MORE = re.compile(r"\A[A-Za-z]{2,}(?=[^A-Za-z0-9])|\A(?:com|org|net|edu|gov|mil)(?=[A-Z][a-z])")
+"""A top-level domain, all letters (RFC 3696 section 2), before a word that touches it: of a script that leaves no
+space, behind a hyphen, or after a lost line break behind one of RFC 920's domains."""
 
 
 _MEXICAN_MOBILE = re.compile(r"\A\+52[ -]?1(?=[ -]?\d{2,3}[ -])")  # dialled with a 1 until 2019, written so still

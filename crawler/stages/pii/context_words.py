@@ -7,6 +7,7 @@ tried on every page: "Tel." and "Fax" travel, and the verdict must not hang on t
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from crawler.stages.pii.page import Page
 
@@ -16,7 +17,7 @@ COVERED = frozenset({"en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "fi",
 REGIONS: dict[str, tuple[str, ...]] = {
     "en": ("US", "GB", "AU", "IN"),
     "de": ("DE", "AT", "CH"),
-    "fr": ("FR", "BE", "CH"),
+    "fr": ("FR", "BE", "CH", "CA"),
     "es": ("ES", "MX", "AR"),
     "it": ("IT", "CH"),
     "pt": ("PT", "BR"),
@@ -33,8 +34,65 @@ REGIONS: dict[str, tuple[str, ...]] = {
     "ja": ("JP",),
     "zh": ("CN", "TW"),
     "ko": ("KR",),
+    "af": ("ZA",),
+    "am": ("ET",),
+    "ar": ("SA", "EG", "AE", "MA", "IQ", "DZ", "JO"),
+    "az": ("AZ",),
+    "be": ("BY",),
+    "bg": ("BG",),
+    "bn": ("BD", "IN"),
+    "bs": ("BA",),
+    "ca": ("ES",),
+    "cy": ("GB",),
+    "el": ("GR", "CY"),
+    "et": ("EE",),
+    "eu": ("ES",),
+    "fa": ("IR", "AF"),
+    "ga": ("IE",),
+    "gl": ("ES",),
+    "gu": ("IN",),
+    "he": ("IL",),
+    "hi": ("IN",),
+    "hr": ("HR", "BA"),
+    "hu": ("HU",),
+    "hy": ("AM",),
+    "id": ("ID",),
+    "is": ("IS",),
+    "ka": ("GE",),
+    "kk": ("KZ",),
+    "km": ("KH",),
+    "kn": ("IN",),
+    "lb": ("LU",),
+    "lo": ("LA",),
+    "lt": ("LT",),
+    "lv": ("LV",),
+    "mk": ("MK",),
+    "ml": ("IN",),
+    "mn": ("MN",),
+    "mr": ("IN",),
+    "ms": ("MY", "SG", "BN"),
+    "mt": ("MT",),
+    "my": ("MM",),
+    "ne": ("NP",),
+    "nn": ("NO",),
+    "pa": ("IN",),
+    "ro": ("RO", "MD"),
+    "si": ("LK",),
+    "sk": ("SK",),
+    "sl": ("SI",),
+    "sq": ("AL", "XK"),
+    "sr": ("RS", "BA"),
+    "sw": ("TZ", "KE"),
+    "ta": ("IN", "LK"),
+    "te": ("IN",),
+    "th": ("TH",),
+    "tl": ("PH",),
+    "ur": ("PK", "IN"),
+    "uz": ("UZ",),
+    "vi": ("VN",),
 }
-"""Regions whose local telephone numbers a page in this language may carry."""
+"""Regions whose local telephone numbers a page in this language may carry: where CLDR has it as an official language
+of many (supplemental territoryInfo), the largest first."""
 
 
 def any_of(text: str, *more: str) -> str:
@@ -55,12 +113,13 @@ NETWORK = re.compile(
 )
 CARD = re.compile(
     r"(?<!\w)(?:credit|debit|card|cards|visa|mastercard|amex|american express|discover|jcb|diners|maestro|kreditkarte"
-    r"|karte|kreditkartennummer|carte|carte bancaire|cb|tarjeta|carta|cartão|creditcard|karta|kort|pan)(?!\w)"
+    r"|karte|kreditkartennummer|carte|carte bancaire|cb|tarjeta|carta|cartão|creditcard|karta|kort|pan|unionpay|rupay"
+    r"|карта|карты|картой|kart|kartı)(?!\w)|カード|卡|카드"
 )
 _CARD_NOUNS = """
 card cards creditcard debitcard visa mastercard amex maestro discover jcb diners pan kreditkarte kreditkartennummer
 karte kartennummer kartennr bankkarte ec-karte girokarte carte cb tarjeta carta bancomat cartão creditcardnummer kaart
-kaartnummer betaalpas karta karty kartą kort kortnummer
+kaartnummer betaalpas karta karty kartą kort kortnummer unionpay rupay мир карта карты kart kartı
 """
 _CARD_FILLERS = """
 number numbers no nr n num nummer numero número numéro n° nº n.º of de di da del la credit debit crédit débit credito
@@ -68,8 +127,8 @@ debito crédito débito bancaire bancaria bancária bleue płatnicza kredytowa k
 é ending in my your the
 """
 CARD_LABEL = re.compile(
-    rf"(?<!\w)(?:{any_of(_CARD_NOUNS)})(?:[ .,-]{{0,2}}(?:{any_of(_CARD_FILLERS)})(?!\w)){{0,4}}"
-    r"[.:,#= \u00a0(]{0,3}\Z"
+    rf"(?:(?<!\w)(?:{any_of(_CARD_NOUNS)})|カード|卡|카드)(?:[ .,-]{{0,2}}(?:{any_of(_CARD_FILLERS)})(?!\w)){{0,4}}"
+    r"(?:番号|号码|号|號碼|號|번호)?[.:：,#= \u00a0(]{0,3}\Z"
 )
 """A label directly before the number of a payment card."""
 
@@ -131,7 +190,8 @@ def just_before(pattern: re.Pattern[str], page: Page, start: int, reach: int = 4
 def word_before(text: str, start: int) -> bool:
     """True where a letter, a digit or the sign of "n°" stands before `start`, spaces and the marks of a label between.
 
-    No label and no noun ends in anything else, so this spares most numbers the search for one.
+    No label and no noun ends in anything else, so this spares most numbers the search for one. A word may end in a
+    vowel sign (फ़ोन) and a sign be the label (☎).
     """
-    last = text[max(0, start - 10) : start].rstrip(" \u00a0.,:：=#")[-1:]
-    return last.isalnum() or last == "°"
+    last = text[max(0, start - 10) : start].rstrip(" \u00a0.,:：=#'’")[-1:]
+    return last.isalnum() or (last > "\x7f" and unicodedata.category(last)[0] in "MS")

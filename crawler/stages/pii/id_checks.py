@@ -11,27 +11,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from stdnum import iban
 from stdnum import luhn as stdnum_luhn
 from stdnum.ar import cuit
 from stdnum.at import vnr
+from stdnum.bg import egn
 from stdnum.br import cpf
 from stdnum.ch import ssn as ahv
 from stdnum.cl import rut
+from stdnum.cn import ric
 from stdnum.cz import rc
 from stdnum.de import idnr
 from stdnum.dk import cpr
+from stdnum.do import cedula
+from stdnum.ec import ci
+from stdnum.ee import ik
 from stdnum.es import dni, nie
 from stdnum.exceptions import ValidationError
 from stdnum.fr import nif as spi
 from stdnum.fr import nir
+from stdnum.gr import amka
+from stdnum.hr import oib
+from stdnum.id import nik
 from stdnum.ie import pps
+from stdnum.il import idnr as il_idnr
+from stdnum.is_ import kennitala
 from stdnum.it import codicefiscale
+from stdnum.jp import in_ as my_number
+from stdnum.lv import pvn
+from stdnum.my import nric
 from stdnum.nl import bsn
 from stdnum.no import fodselsnummer
 from stdnum.pl import nip
 from stdnum.pt import cc
 from stdnum.pt import nif as pt_nif
 from stdnum.ro import cnp
+from stdnum.ru import inn
+from stdnum.si import emso
+from stdnum.th import pin
+from stdnum.ua import rntrc
 
 Check = Callable[[str], bool]
 
@@ -85,6 +103,22 @@ is_pl_nip = _valid(nip, 10, varied=True)
 is_ie_pps = _valid(pps, 8, 9)
 is_cz_birth_number = _valid(rc, 10)
 is_ro_cnp = _valid(cnp, 13)
+is_bg_egn = _valid(egn, 10)
+is_hr_oib = _valid(oib, 11, varied=True)
+is_jmbg = _valid(emso, 13)
+is_baltic_code = _valid(ik, 11, first="123456")
+is_lv_code = _valid(pvn, 11, first="0123")
+is_kennitala = _valid(kennitala, 10, first="0123")
+is_gr_amka = _valid(amka, 11)
+is_ru_inn = _valid(inn, 12, varied=True)
+is_ua_rntrc = _valid(rntrc, 10, varied=True)
+is_il_id = _valid(il_idnr, 8, 9, varied=True)
+is_jp_my_number = _valid(my_number, 12, varied=True)
+is_th_pin = _valid(pin, 13)
+is_my_nric = _valid(nric, 12)
+is_id_nik = _valid(nik, 16)
+is_ec_cedula = _valid(ci, 10)
+is_do_cedula = _valid(cedula, 11)
 _is_cuit = _valid(cuit, 11)
 
 
@@ -122,7 +156,8 @@ def _born(birth_date: Callable[[str], object], number: str) -> bool:
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------
-# Not in the library: German and Spanish social security, German health insurance, Polish documents. Ours stays, too,
+# Not in the library: German and Spanish social security, German health insurance, Polish documents, the numbers of
+# Hungary, Taiwan and Russia's SNILS. Ours stays, too, for China (the library refuses districts that its list has not),
 # for Belgium (the library's verdict changes with the year), for the CURP (it refuses the sex X, written since 2023, and
 # `id_table` has the structure) and for the American SSN (it accepts 111-11-1111 and refuses three specimens).
 
@@ -197,6 +232,55 @@ def is_pl_passport(value: str) -> bool:
 
 def _checked_inside(number: str, place: int) -> bool:
     return _icao(number[:place] + number[place + 1 :]) % 10 == int(number[place])
+
+
+def is_pl_account(value: str) -> bool:
+    """Polish account number (NRB): an IBAN without its country."""
+    return len(compact(value)) == 26 and bool(iban.is_valid("PL" + compact(value)))
+
+
+def is_cn_resident_id(value: str) -> bool:
+    """Chinese resident identity number (GB 11643): a date that exists and a check character (ISO 7064, MOD 11-2)."""
+    number = compact(value)
+    if len(number) != 18 or not number[:17].isdigit() or number[0] in "09":
+        return False
+    return str(ric.calc_check_digit(number)) == number[17] and _born(ric.get_birth_date, number)
+
+
+_TAIWAN_LETTERS = "ABCDEFGHJKLMNPQRSTUVXYWZIO"  # from 10 on, in the order of the counties
+
+
+def is_tw_id(value: str) -> bool:
+    """Taiwanese identity number: a county, the sex, and a sum with weights 1 9 8 … 1 1 that 10 divides."""
+    number = compact(value)
+    if len(number) != 10 or number[0] not in _TAIWAN_LETTERS or not number[1:].isdigit():
+        return False
+    digits = f"{_TAIWAN_LETTERS.index(number[0]) + 10}{number[1:]}"
+    return sum(int(d) * w for d, w in zip(digits, (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1), strict=True)) % 10 == 0
+
+
+def is_hu_tax_id(value: str) -> bool:
+    """Hungarian tax number of a person: an 8, a day, a serial, and a sum with weights 1 to 9 modulo 11."""
+    number = compact(value)
+    if len(number) != 10 or not number.isdigit() or number[0] != "8":
+        return False
+    return sum(int(d) * (i + 1) for i, d in enumerate(number[:9])) % 11 == int(number[9])
+
+
+def is_hu_taj(value: str) -> bool:
+    """Hungarian social security number: a sum with weights 3 and 7 modulo 10."""
+    number = compact(value)
+    if len(number) != 9 or not number.isdigit() or len(set(number)) == 1:
+        return False
+    return sum(int(d) * (3, 7)[i % 2] for i, d in enumerate(number[:8])) % 10 == int(number[8])
+
+
+def is_ru_snils(value: str) -> bool:
+    """Russian insurance account number: a sum with weights 9 to 1 modulo 101, where 100 is written 00."""
+    number = compact(value)
+    if len(number) != 11 or not number.isdigit() or len(set(number)) == 1:
+        return False
+    return sum(int(d) * (9 - i) for i, d in enumerate(number[:9])) % 101 % 100 == int(number[9:])
 
 
 def is_ssn(value: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler.stages.pii import id_checks
+from crawler.stages.pii.scripts import JOINING
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class IdRule:
     weak: bool = False
 
 
-_NUMBER = r"(?<!\w){}(?!\w)"
+_NUMBER = f"(?<!{JOINING}){{}}(?!{JOINING})"
 
 
 def rule(entity: str, triggers: tuple[str, ...], pattern: str, check: Callable[[str], bool] | None = None) -> IdRule:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crawler.stages.pii import id_checks
 from crawler.stages.pii.id_rule import WORLD, IdRule, rule
+from crawler.stages.pii.id_table_further import FURTHER
 
 _GERMAN = (
     rule(
@@ -235,5 +236,6 @@ ID_RULES: tuple[IdRule, ...] = (
     *_DUTCH,
     *_POLISH,
     *_OTHERS,
+    *FURTHER,
 )
 """Every kind of identity number; the order decides nothing."""

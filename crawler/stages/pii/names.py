@@ -71,7 +71,8 @@ class NameFinder:
         """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        for (start, _), read in zip(spans, pipeline(self.model).pipe([text[a:b] for a, b in spans]), strict=True):
+        parts = [text[a:b].encode("utf-8", "replace").decode() for a, b in spans]  # half a surrogate pair has no UTF-8
+        for (start, _), read in zip(spans, pipeline(self.model).pipe(parts), strict=True):
             yield list(_hits(read, start))
 
 

@@ -11,6 +11,8 @@ from itertools import pairwise
 
 import phonenumbers
 
+from crawler.stages.pii.scripts import JOINING
+
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
 _DATE = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _TIME = r"(?:[01]\d|2[0-3])[0-5]\d"
@@ -91,11 +93,11 @@ FICTIONAL_LOCAL = re.compile(r"555[-. ]\d{4}\Z")
 
 _EXTENSION_WORDS = (
     "x|ext|extn|extension|ex|dw|durchwahl|nst|nebenstelle|app|apparat|klappe|kl|poste|interno|int|ramal|anexo|extensión"
-    "|extensão|extensao|tst|toestel|wewn|wew|anknytning|lokal|lokalnr|доб"
+    "|extensão|extensao|tst|toestel|wewn|wew|anknytning|lokal|lokalnr|доб|转|轉|分机|內線|内線|내선"
 )
 EXTENSION = re.compile(
     rf"[ \u00a0]{{0,2}}[,;(/\-]?[ \u00a0]{{0,2}}(?:(?:{_EXTENSION_WORDS})(?![^\W\d_])[.:]?|#)[ \u00a0]{{0,2}}"
-    r"(?:no\.? |nr\.? |n° )?-?\d{1,6}(?![\d\w])\)?"
+    rf"(?:no\.? |nr\.? |n° )?-?\d{{1,6}}(?!{JOINING})\)?"
     r"|[ \u00a0](?:or|oder|ou|o|of|lub|bis)[ \u00a0]\d{2,5}"
     r"(?!\w|[.,:/\- \u00a0]\d|[ \u00a0]?[^\W\d_]|[ \u00a0]?[%€$£])",
     re.IGNORECASE,

@@ -22,7 +22,11 @@ telefone telefones telemóvel telemovel tlm telef fone celular fixo
 telefoon telefoonnummer telefoonnr tel.nr mobiel mobiele gsm-nummer noodnummer contactnummer vast
 telefonu telefony komórka komórki kom komórkowy infolinia faks tel.kom numer
 puhelin puh puhelinnumero mobiltelefon telefonnumret växel
-телефон тел факс моб
+телефон телефону телефона телефоны тел факс моб мобильный мобільний гсм мобилен мобилни тэлефон
+mobitel mob mobilni telefonní telefónne telefonszám mobilszám mobilní mobi mobiil telefonas
+τηλ τηλέφωνο τηλέφωνα τηλεφώνου κινητό φαξ telp telepon ponsel faks đt sđt đtdđ tālr tālrunis
+sími símanúmer telèfon mòbil simu teléf утас
+טל נייד פקס ტელ ტელეფონი მობ հեռ հեռախոս բջջ
 """
 _PHONE_VERBS = """
 call calls called calling dial ring text reach contact callback phoned rang
@@ -35,7 +39,8 @@ chiamare chiamate chiama chiami chiamami telefonare telefonate segreteria recept
 telefónico telefônico telefónicos ligue ligar liga ligação escritório secretaria recepção receção contactos
 telefonisch bereikbaar bellen bel belt spoed balie receptie
 telefonicznie telefoniczny numerem zadzwoń zadzwoni dzwonić dzwoń biuro recepcja sekretariacie kontaktowy
-soita ringa звоните позвоните
+soita ringa звоните позвоните звонить дзвоніть телефонуйте обадете volejte zavolejte zavolajte volajte hívjon hívja
+sunați sunaţi apelați nazovite pozovite pokličite arayın arayınız hubungi gọi zvoni helistage zvaniet skambinkite
 """
 _SERVICE = """
 booking bookings enquiries inquiries information info infos reservations reservation appointments appointment service
@@ -56,7 +61,15 @@ _MY_NUMBER = (
     r"|(?:mi|su|tu|nuestro) número|(?:mio|tuo|suo|nostro) numero"
     r"|(?:meu|seu|nosso) número|(?:mijn|uw|ons|haar|zijn) nummer|(?:mój|twój|jego|jej|nasz) numer"
 )
-_PHONE_NO_SPACES = ("電話", "电话", "手机", "携帯", "전화", "โทร", "هاتف", "फोन")
+_NO_SPACES_NOUNS = """
+電話 电话 手机 手機 携帯 传真 傳真 热线 熱線 拨打 撥打 ファックス 전화 휴대폰 팩스 연락처
+โทร มือถือ ទូរស័ព្ទ ໂທ ဖုန်း
+هاتف جوال موبايل فاكس تلفون تلفن موبایل فکس فون موبائل טלפון
+फोन फ़ोन मोबाइल मोबाईल दूरभाष ফোন মোবাইল தொலைபேசி கைபேசி ఫోన్ ಫೋನ್ ഫോൺ ફોન ਫੋਨ දුරකථන
+"""
+_SIGNS = "[\u260e\u260f\u2706\U0001f4de\U0001f4df\U0001f4e0\U0001f4f1\U0001f4f2\U0001f57b\U0001f57d-\U0001f581]\ufe0f?"
+_PHONE_NO_SPACES = (*_NO_SPACES_NOUNS.split(), "điện thoại", "di động", "liên hệ", _SIGNS)
+"""Words in scripts without spaces, or that take endings and articles, and Unicode's signs of telephones."""
 
 
 PHONE = re.compile(
@@ -69,9 +82,10 @@ _LABEL_FILLERS = """
 number numbers no nr nummer num me us him her them is at on under unter au al le la el o ao ist lautet kom fixe phone
 mobile móvil now today gratuito gratis numer número numero numéro n° nº n.º fax home work office direct privat dienst
 domowy służbowy stacjonarny es é è komórkowy kontaktowy to contacto casa ufficio di de do da d'urgence
+číslo broj číslu szám номер номеру số
 """
 _CALL = r"(?<!the )(?<!this )(?<!next )(?<!last )(?<!each )(?<!every )(?<!first )(?:call|ring|text)"
-_FILLED = rf"(?:[ .-]{{0,2}}(?:{any_of(_LABEL_FILLERS, '番号')})(?!\w)){{0,4}}[.:： \u00a0=]{{0,3}}\Z"
+_FILLED = rf"(?:[ .'-]{{0,2}}(?:{any_of(_LABEL_FILLERS, '番号')})(?!\w)){{0,4}}[.:：' \u00a0=]{{0,3}}\Z"
 PHONE_LABEL = re.compile(rf"(?:(?<!\w)(?:{any_of(_PHONE_NOUNS, _MY_NUMBER)})|{'|'.join(_PHONE_NO_SPACES)}){_FILLED}")
 """A label directly before the number: then a possible number is enough, it need not be an assigned one."""
 
@@ -107,12 +121,13 @@ _WORD = r"(?:[ ,]{1,2}[^\W\d_]{1,15})"
 PHONE_CUE = re.compile(
     rf"(?<!\w)(?:{any_of(_SERVICE + _PHONE_VERBS.replace('call ', '').replace(' text', ''), _CALL)})"
     rf"(?:{_CLITIC}{_WORD}{{0,2}}[ ,]{{1,2}}(?:{_TO})|{_WORD}{{0,3}}[ \u00a0]?[.,:：=]|)[ \u00a0]{{0,2}}\Z"
-    r"|(?<!\w)(?:[tmfp]|tels)[.:]{0,2} ?\Z"
+    r"|(?<![\w/])(?:[tmfp]|tels)[.:]{0,2} ?\Z"
 )
 """Close before the number, a verb of calling or the name of a desk: then an assigned number counts in any grouping."""
 
 QUANTITY = re.compile(
-    r"[ \u00a0]?(?:[€$£%°]|(?:euros?|dollars?|pounds?|pesos|zł|z[łl]ot\w+|bytes?|bits?|kb|mb|gb|kwh|mwh|km|kg|m²|m3"
+    r"[ \u00a0]?(?:[€$£%°円圆元块人名个個件年万萬億亿千百台本枚册冊歩歳岁명원개년]"
+    r"|(?:euros?|dollars?|pounds?|pesos|zł|z[łl]ot\w+|bytes?|bits?|kb|mb|gb|kwh|mwh|km|kg|m²|m3"
     r"|bauds?|baudios|bodów|bps|k?hz|mhz|ghz|volts?|watts?|per ?cent|percent|prozent|pour cent"
     r"|tonn?e[ns]?"
     r"|times|people|persons?|users?|units?|copies|calls|phones|visits?|visitors|inhabitants|years|days|hours|seconds"

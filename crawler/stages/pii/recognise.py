@@ -33,6 +33,7 @@ from crawler.stages.pii.scan import (
     shapes,
     triggers_near_digits,
 )
+from crawler.stages.pii.scripts import is_joining, is_unspaced, words_before
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
 
@@ -137,9 +138,11 @@ def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
         return  # user part of a URL
     for start, end in _mail_addresses(page, at):
         local, _, domain = page.text[start:end].rpartition("@")
+        first = start + words_before(local)
+        local = page.text[first : start + len(local)]
         real = checks.mail_domain(domain)
         if real and not checks.is_sample_domain(domain) and not _NO_MAILBOX.search(local):
-            yield page.hit(start, start + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
+            yield page.hit(first, first + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
 
 
 def _mail_addresses(page: Page, at: Candidate) -> Iterator[tuple[int, int]]:
@@ -156,10 +159,14 @@ _MASKED_AT = re.compile(r"\s?[\[({<]\s?[^\s\])}>]{1,10}\s?[\])}>]\s?| at ")
 
 
 def _judge_masked_email(page: Page, at: Candidate) -> Iterator[Hit]:
-    plain = _MASKED_DOT.sub(".", page.lower[at.start : at.end])
-    local, _, domain = _MASKED_AT.sub("@", plain).partition("@")
-    if checks.mail_domain(domain) == domain and not checks.is_sample_domain(domain):
-        yield page.hit(at.start, at.end, "EMAIL_ADDRESS", f"{local}@{domain}")
+    raw = page.lower[at.start : at.end]
+    local, _, domain = _MASKED_AT.sub("@", _MASKED_DOT.sub(".", raw)).partition("@")
+    real, words = checks.mail_domain(domain), words_before(local)
+    if real is None or checks.is_sample_domain(domain) or not raw.endswith(glued := domain[len(real) :]):
+        return
+    if glued and not is_unspaced(glued[0]):
+        return
+    yield page.hit(at.start + words, at.end - len(glued), "EMAIL_ADDRESS", f"{local[words:]}@{real}")
 
 
 _PRINTED = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)})
@@ -179,9 +186,18 @@ def _judge_card(page: Page, at: Candidate) -> Iterator[Hit]:
         groups = tuple(len(group) for group in re.split(r"\D", raw[:end]))
         plain = groups in {(15,), (16,)} and not raw.startswith(_RARE_ISSUERS)
         near = context_words.near(context_words.CARD, page, at.start, at.start + end)
-        if labelled or plain or near or groups in _PRINTED:
+        printed = groups in _PRINTED and not _is_in_a_row(page.text, at.start, at.start + end)
+        if labelled or plain or near or printed:
             yield page.hit(at.start, at.start + end, "CREDIT_CARD", checks.digits(raw[:end]))
             return
+
+
+_GROUP_BEFORE, _GROUP_BEHIND = re.compile(r"\d{4} \Z"), re.compile(r" \d{4}")
+
+
+def _is_in_a_row(text: str, start: int, end: int) -> bool:
+    """Groups of digits before and behind: a table of numbers, of which every fortieth four pass for a card."""
+    return bool(_GROUP_BEFORE.search(text[max(0, start - 5) : start]) and _GROUP_BEHIND.match(text, end))
 
 
 _BESIDE_IBAN = re.compile(r"\s(?:BIC|SWIFT|bic|swift)\b|(?<=.{12}\d)\s[a-z]{3,}\b", re.DOTALL)
@@ -192,7 +208,7 @@ def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
     raw = _BESIDE_IBAN.split(page.text[at.start : at.end], maxsplit=1)[0]
     for result in _IBAN.analyze(raw.upper() if raw[:2].islower() else raw, ["IBAN_CODE"], None):
         end = at.start + result.end
-        if result.score >= 1.0 and not page.text[end : end + 1].isalnum():
+        if result.score >= 1.0 and not is_joining(page.text[end : end + 1]):
             yield page.hit(at.start + result.start, end, "IBAN_CODE")
 
 
@@ -277,6 +293,8 @@ def _is_word(lower: str, trigger: str, at: Candidate) -> bool:
     if len(trigger) > TRIGGER_STARTS_WORD:
         return True
     place = lower.find(trigger, at.start, at.end)
+    if is_unspaced(trigger[0]):
+        return place >= 0
     while place >= 0:
         behind = lower[place + len(trigger) : place + len(trigger) + 1]
         if (place == 0 or not (lower[place - 1].isalnum() or lower[place - 1] == "_")) and (
@@ -292,7 +310,7 @@ _WEAK_GAP = re.compile(r"[^\d\n]{0,30}")
 
 def _proven(rule: IdRule, page: Page, start: int, end: int, trigger: str) -> bool:
     raw = page.text[start:end]
-    if page.text[start - 1 : start].isalnum() or page.text[end : end + 1].isalnum():
+    if is_joining(page.text[start - 1 : start]) or is_joining(page.text[end : end + 1]):
         return False  # part of a longer number or word
     if not any(c.isdigit() for c in raw) or (rule.check and not rule.check(raw)):
         return False

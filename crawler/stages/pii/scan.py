@@ -15,6 +15,7 @@ from functools import cache
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import lower_keeping_offsets
+from crawler.stages.pii.scripts import JOINING, is_joining
 from crawler.stages.pii.skeleton import earliest, possible_kinds
 
 MAX_CANDIDATE = 400
@@ -40,21 +41,27 @@ _DASH = "\\-\u2010\u2011\u2012\u2013"
 _RUN = 47  # characters of a row of digits that are read together, less one
 NUMERIC: dict[str, re.Pattern[str]] = {
     "phone": re.compile(
-        rf"[0-9+(](?<![\w.,$€£#=/+({_DASH}][0-9+(])(?=(?:[^0-9\n]{{0,4}}[0-9]){{5}})"
+        rf"[0-9+(](?<!{JOINING}[0-9+(])(?<![.,$€£#/+({_DASH}][0-9+(])(?<!=[0-9(])(?=(?:[^0-9\n]{{0,4}}[0-9]){{5}})"
         rf"(?:(?<=\()\+)?[\d().{_SPACE}{_DASH}/]{{5,{_RUN}}}+"
     ),
     "card": re.compile(
-        rf"[0-9](?<![\w./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}"
-        rf"(?:[{_SPACE}{_DASH}]\d{{1,3}})?|\d{{8,15}})(?!\w|[.{_DASH}]\d)"
+        rf"[0-9](?<!{JOINING}[0-9])(?<![./=#{_DASH}][0-9])\d{{3}}(?:(?:[{_SPACE}{_DASH}]\d{{2,7}}){{2,4}}"
+        rf"(?:[{_SPACE}{_DASH}]\d{{1,3}})?|\d{{8,15}})(?!{JOINING}|[.{_DASH}]\d)"
     ),
-    "ipv4": re.compile(r"[0-9](?<![\w.-][0-9])\d{0,2}\.(?:\d{1,3}\.){2}\d{1,3}(?![\w-]|\.\d)"),
-    "ipv6": re.compile(r"[23](?<![\w:.][23])[0-9A-Fa-f]{3}:[0-9A-Fa-f:]{3,34}[0-9A-Fa-f:](?!\w)"),
+    "ipv4": re.compile(
+        rf"[0-9](?<!{JOINING}[0-9])(?<![.-][0-9])\d{{0,2}}\.(?:\d{{1,3}}\.){{2}}\d{{1,3}}(?!{JOINING}|-|\.\d)"
+    ),
+    "ipv6": re.compile(
+        rf"[23](?<!{JOINING}[23])(?<![:.][23])[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{3,34}}[0-9A-Fa-f:](?!{JOINING})"
+    ),
     "iban": re.compile(
         rf"[0-9](?<=[A-Za-z]{{2}}[0-9])(?<![A-Za-z0-9][A-Za-z]{{2}}[0-9])\d[A-Za-z0-9{_SPACE}-]{{10,44}}"
     ),
-    "bitcoin": re.compile(r"[13b](?<![\w/][13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{25,59}(?!\w)"),
-    "ether": re.compile(r"0x[0-9a-fA-F]{40}(?!\w)"),
-    "fiscal": re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]{5}[0-9A-Z]{2}[A-Z][0-9A-Z]{2}[A-Z][0-9A-Z]{3}[A-Z](?!\w)"),
+    "bitcoin": re.compile(rf"[13b](?<!{JOINING}[13b])(?<!/[13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{{25,59}}(?!{JOINING})"),
+    "ether": re.compile(rf"0x[0-9a-fA-F]{{40}}(?!{JOINING})"),
+    "fiscal": re.compile(
+        rf"[A-Z](?<!{JOINING}[A-Z])[A-Z]{{5}}[0-9A-Z]{{2}}[A-Z][0-9A-Z]{{2}}[A-Z][0-9A-Z]{{3}}[A-Z](?!{JOINING})"
+    ),
     "nif": re.compile(r"[0-9XYZ](?<!\w[0-9XYZ])\d{7}-?[A-Z](?!\w)"),
     "hetu": re.compile(r"[0-9](?<!\w[0-9])\d{5}[-+A]\d{3}[0-9A-Y](?!\w)"),
 }
@@ -82,12 +89,13 @@ class Candidate:
 _PLAIN = dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000", " ")
 _PLAIN |= dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\uff0d", "-")
 _PLAIN |= {"\uff0b": "+", "\uff20": "@", "\uff0e": ".", "\uff08": "(", "\uff09": ")"}
-_PLAIN |= {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+_PLAIN |= {char: str(int(char)) for char in map(chr, range(0x80, 0x10000)) if char.isdecimal()}
+"""Beyond these codes are the digits of mathematics and of scripts that no page is in; a set with them is slow."""
 _FANCY = re.compile(f"[{''.join(_PLAIN)}]")
 
 
 def plain_marks(text: str) -> str:
-    """Spaces, hyphens and digits of all widths as the ASCII ones, every character at its place."""
+    """Spaces and hyphens of all widths and digits of other scripts as the ASCII ones, every character at its place."""
     return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
 
 
@@ -183,7 +191,7 @@ def _digits_end(text: str, start: int, end: int) -> int:
         end -= 1
     behind = text[end : end + 1]
     decimal = behind == "," and text[end + 1 : end + 2].isdigit()
-    if not decimal and not (behind.isalnum() or behind == "_"):
+    if not decimal and not (is_joining(behind) or behind == "_"):
         return end
     if _EXTENSION_GLUED.match(text, end) or _LABEL_GLUED.match(text, end) or text[start] == "+":
         return end
@@ -215,15 +223,36 @@ def triggers_near_digits(text: str, outline: Outline, triggers: tuple[str, ...])
         for trigger in needles.possible(beside)
         if (needle := needles.needles[trigger]) in beside and _standing(needle).search(outline.folded)
     ]
-    if all(map(str.isascii, found)):
+    foreign = _FOREIGN_WORD.search(beside)
+    if not foreign and all(map(str.isascii, found)):
         return found
     surroundings = lower_keeping_offsets(" ".join(text[start:end] for start, end in places))
+    if foreign:
+        found += _foreign_needles(triggers).possible(_low_bytes(surroundings))
     return [trigger for trigger in found if trigger in surroundings]
+
+
+_FOREIGN_WORD = re.compile(rb"\x80[\x80.\"]\x80")  # all triggers of `_is_foreign` have it; a quotation mark has not
+
+
+def _is_foreign(trigger: str) -> bool:
+    """No letter of it is ASCII: in the outline it looks like any other word of its length."""
+    return not any("a" <= char <= "z" for char in trigger)
 
 
 @cache
 def _needles(triggers: tuple[str, ...]) -> Needles:
-    return Needles({trigger: Outline(trigger).folded for trigger in triggers}, width=3)
+    return Needles({word: Outline(word).folded for word in triggers if not _is_foreign(word)}, width=3)
+
+
+@cache
+def _foreign_needles(triggers: tuple[str, ...]) -> Needles:
+    return Needles({word: _low_bytes(word) for word in triggers if _is_foreign(word)}, width=3)
+
+
+def _low_bytes(text: str) -> bytes:
+    """One byte of every UTF-16 unit: letters of one alphabet stay apart."""
+    return text.encode("utf-16-le", "surrogatepass")[::2]
 
 
 def _around_digits(text: str, outline: Outline) -> list[tuple[int, int]]:

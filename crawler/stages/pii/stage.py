@@ -115,15 +115,26 @@ def model_table(config: PiiConfig) -> dict[str, str]:
 
 
 def check_models(config: PiiConfig) -> list[str]:
-    """Problems that must stop a crawl before its first request: models that `PII_PERSON` needs and nobody installed."""
+    """Problems that must stop a crawl before its first request.
+
+    Models that `PII_PERSON` needs and nobody installed, and a region of which no telephone number is known.
+    """
+    problems = _region_problems(config.default_region)
     if config.person == "off":
-        return []
-    return [
+        return problems
+    return problems + [
         f"PII_PERSON={config.person} needs the spaCy model {model} for language {language!r}, which is not installed: "
         f"run `{install_command(model)}`, or set PII_PERSON=off"
         for language, model in model_table(config).items()
         if installed_name(model) is None
     ]
+
+
+def _region_problems(region: str) -> list[str]:
+    from phonenumbers import SUPPORTED_REGIONS  # late, like the rest of what only judging needs
+
+    known = region in SUPPORTED_REGIONS
+    return [] if known else [f"PII_PHONE_REGION={region!r} is no region with telephone numbers: GB for example, not UK"]
 
 
 _NOTICE_REACH = 200  # characters of a line on each side of a name in which a notice is looked for

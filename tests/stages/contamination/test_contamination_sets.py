@@ -171,6 +171,18 @@ def test_the_index_is_built_once_and_then_only_mapped(tmp_path, index_folder, mo
     assert isinstance(rows, np.memmap) and rows.shape == (2, 18)
 
 
+@pytest.mark.parametrize("content", [b"", b"garbage", None, "half"], ids=["empty", "garbage", "other shape", "half"])
+def test_a_damaged_index_is_built_anew(tmp_path, index_folder, content):
+    settings = {"EVAL_SETS": str(write_lines(tmp_path / "a.jsonl", [{"q": EXAMPLE}]))}
+    assert finds(settings)
+    (index,) = index_folder.glob("**/*.npy")
+    if content is None:
+        np.save(index, np.zeros(3))
+    else:
+        index.write_bytes(index.read_bytes()[:-8] if content == "half" else content)
+    assert finds(settings)
+
+
 def test_a_folder_that_somebody_else_opened_to_all_is_not_trusted(tmp_path, index_folder):
     config = from_mapping({"EVAL_SETS": write_lines(tmp_path / "quiz.jsonl", [{"q": EXAMPLE}])})
     check_eval_sets(config)

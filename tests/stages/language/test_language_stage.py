@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.language.identifiers import FIRST_LOOK, Answer, FastText, Langdetect, Py3Langid, normal_code
-from crawler.stages.language.stage import LanguageStage, check_identifier, merge
+from crawler.stages.language.stage import LanguageStage, by_script, check_identifier, merge
 from tests.support.places import SHARED_DATA
 
 ENGLISH = "The house stands by the river, and every morning the children walk along the water to their school. " * 8
@@ -215,6 +215,13 @@ def test_a_fasttext_model_of_the_users_answers_alone(model):
     assert set(doc.language_signals) == {"fasttext", "main_share"}
 
 
+@pytest.mark.parametrize("content", [b"", b"garbage" * 100])
+def test_a_file_that_is_no_fasttext_model_is_a_problem_that_names_it(model, content):
+    model.write_bytes(content)
+    (problem,) = check_identifier(LanguageConfig(identifier=f"fasttext:{model}"))
+    assert problem.startswith(f"LANGUAGE_IDENTIFIER names {model}, which is no fastText model")
+
+
 def test_a_fasttext_model_says_nothing_about_words_it_does_not_know(model):
     assert FastText(str(model)).identify("palabras desconocidas") is None
     assert FastText(str(model)).identify("the river and the house") == Answer("en", pytest.approx(1.0, abs=1e-3))
@@ -266,3 +273,30 @@ def test_the_two_identifiers_know_these_languages_of_lid_176_and_no_others():
     known = {code for code in LID_176 if normal_code(code) in first.known | second.known}
     assert len(LID_176) == 176
     assert LID_176 - known == UNKNOWN
+
+
+TRADITIONAL = [
+    "臺北市政府宣布，自下個月起，市區公車將全面採用電子票證，乘客上下車都必須刷卡。部分長者擔心不會使用。",
+    "香港天文台表示，受東北季候風影響，未來數日氣溫將逐步下降，市區最低氣溫約十二度，新界再低兩三度。",
+    "根據民法第一百八十四條規定，因故意或過失，不法侵害他人之權利者，負損害賠償責任。違反保護他人之法律者亦同。",
+    "市議會昨天決定把舊校舍賣給一家私人開發商，儘管居民們表示抗議。",
+]
+
+
+@pytest.mark.parametrize("text", TRADITIONAL)
+def test_traditional_chinese_is_not_taken_for_korean(text):
+    result, doc = identify(text)
+    assert isinstance(result, Document)
+    assert doc.language == "zh"
+
+
+def test_korean_needs_hangul_and_japanese_kana_and_both_are_believed_with_them():
+    assert by_script(Answer("ko", 0.9), "市議會決定") == Answer("zh", 0.9)
+    assert by_script(Answer("ja", 0.9), "市議會決定") == Answer("zh", 0.9)
+    for answer, text in (
+        (Answer("ko", 0.9), "市場에서"),
+        (Answer("ja", 0.9), "市場で"),
+        (Answer("en", 0.9), "at"),
+        (None, ""),
+    ):
+        assert by_script(answer, text) == answer

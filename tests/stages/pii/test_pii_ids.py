@@ -20,6 +20,16 @@ KNOWN = [  # from the issuing offices' own specimens, or made with python-stdnum
     (id_checks.is_pl_nip, "555-640-43-21"), (id_checks.is_pl_id_card, "ABC 412345"),
     (id_checks.is_pl_passport, "EA9123456"), (id_checks.is_ie_pps, "1513137V"), (id_checks.is_no_fnr, "15068661584"),
     (id_checks.is_cz_birth_number, "735528/3573"), (id_checks.is_ro_cnp, "1850412117696"),
+    (id_checks.is_bg_egn, "7523169263"), (id_checks.is_hr_oib, "33392005961"), (id_checks.is_jmbg, "0101006500006"),
+    (id_checks.is_baltic_code, "36805280109"), (id_checks.is_baltic_code, "33309240064"),
+    (id_checks.is_lv_code, "161175-19997"), (id_checks.is_kennitala, "120174-3399"),
+    (id_checks.is_gr_amka, "01013099997"), (id_checks.is_hu_tax_id, "8071592153"), (id_checks.is_hu_taj, "111 111 110"),
+    (id_checks.is_ru_inn, "500100732259"), (id_checks.is_ru_snils, "112-233-445 95"),
+    (id_checks.is_ua_rntrc, "1759013776"), (id_checks.is_il_id, "3933742-3"),
+    (id_checks.is_cn_resident_id, "11010519491231002X"), (id_checks.is_tw_id, "A123456789"),
+    (id_checks.is_jp_my_number, "1234 5678 9018"), (id_checks.is_th_pin, "1-2345-45678-78-1"),
+    (id_checks.is_ec_cedula, "171430710-3"), (id_checks.is_do_cedula, "001-1391820-5"),
+    (id_checks.is_pl_account, "61 1090 1014 0000 0712 1981 2874"),
 ]  # fmt: skip
 
 

