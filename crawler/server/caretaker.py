@@ -29,41 +29,43 @@ _LOOKS = 10
 """How often it looks in IDLE_SECONDS."""
 
 
-def watch(folder: Path, address: str, idle_seconds: float, mine: IO[bytes], server: _Server) -> None:
+def watch(
+    folder: Path, address: str, idle_seconds: float, *, mine: IO[bytes], users: IO[bytes], server: _Server
+) -> None:
     """Return when the server of the folder has ended, by itself or because nobody used it any more.
 
-    `mine` is let go of while nobody can come: whoever comes next finds a caretaker that stays, or none.
+    `users` is what those who use the server hold together. `mine` is let go of while nobody can come: whoever comes
+    next finds a caretaker that stays, or none.
     """
     deserted_since: float | None = None
-    with (folder / "users.lock").open("rb+") as users:
-        while True:
-            time.sleep(idle_seconds / _LOOKS)
-            if not _is_still_there(mine, folder / LOCK):
-                if _is_free(users):
-                    server.end()
-                    if not folder.exists() and _is_deserted(address):
-                        clear(folder, Path(address))
-                    return
-                continue
-            with suppress(FileNotFoundError), (folder / "starting.lock").open("rb+") as starting:
-                fcntl.flock(starting, fcntl.LOCK_EX)  # nobody comes or goes meanwhile
-                with (folder / "server.lock").open("rb+") as running:
-                    if _is_free(running):
-                        clear(folder, Path(address))
-                        mine.close()
-                        return
-                server.reach()
-                if not _is_free(users):
-                    deserted_since = None
-                    continue
-                deserted_since = deserted_since or time.monotonic()
-                if time.monotonic() - deserted_since >= idle_seconds:
-                    _shut_down(address)
-                    if not _has_ended(folder):
-                        server.end()  # its socket is gone, as where old files of /tmp are removed
+    while True:
+        time.sleep(idle_seconds / _LOOKS)
+        if not _is_still_there(mine, folder / LOCK):
+            if _is_free(users):
+                server.end()
+                if not folder.exists() and _is_deserted(address):
+                    clear(folder, Path(address))
+                return
+            continue
+        with suppress(FileNotFoundError), (folder / "starting.lock").open("rb+") as starting:
+            fcntl.flock(starting, fcntl.LOCK_EX)  # nobody comes or goes meanwhile
+            with (folder / "server.lock").open("rb+") as running:
+                if _is_free(running):
                     clear(folder, Path(address))
                     mine.close()
                     return
+            server.reach()
+            if not _is_free(users):
+                deserted_since = None
+                continue
+            deserted_since = deserted_since or time.monotonic()
+            if time.monotonic() - deserted_since >= idle_seconds:
+                _shut_down(address)
+                if not _has_ended(folder):
+                    server.end()  # its socket is gone, as where old files of /tmp are removed
+                clear(folder, Path(address))
+                mine.close()
+                return
 
 
 def clear(folder: Path, address: Path) -> None:
@@ -164,12 +166,16 @@ def main() -> None:
     folder, address, idle_seconds = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     server = _Server(folder)  # whoever started this still keeps others from starting or ending it
     _become_a_daemon()
-    with suppress(FileNotFoundError), (folder / LOCK).open("wb") as mine:  # the folder may be removed with all in it
+    with (
+        suppress(FileNotFoundError),  # the folder may be removed with all in it
+        (folder / "users.lock").open("rb+") as users,
+        (folder / LOCK).open("wb") as mine,
+    ):
         try:
             fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        watch(folder, address, idle_seconds, mine, server)
+        watch(folder, address, idle_seconds, mine=mine, users=users, server=server)
 
 
 if __name__ == "__main__":

@@ -125,6 +125,17 @@ def test_a_caretaker_that_was_killed_is_replaced_by_that_of_the_next_user(folder
     until(lambda: not lives(one.server))
 
 
+def remove(folder: Path) -> None:
+    """Once its caretaker has opened all that it needs of it."""
+    until(lambda: is_held(folder / "caretaker.lock"))
+    shutil.rmtree(folder)
+
+
+def is_held(lock: Path) -> bool:
+    """Read from the system: to try it could keep the caretaker from having it."""
+    return lock.exists() and f":{lock.stat().st_ino} " in Path("/proc/locks").read_text()
+
+
 def caretakers(folder: Path) -> list[int]:
     lines = subprocess.run(["ps", "-eo", "pid,args", "-ww"], capture_output=True, text=True, check=True).stdout
     found = [line.split(maxsplit=1) for line in lines.splitlines()]
@@ -152,7 +163,7 @@ def test_a_crawl_that_was_killed_leaves_no_server_for_ever_and_goes_on_with_the_
 @pytest.mark.parametrize("made_again", [False, True])
 def test_a_server_whose_folder_was_removed_ends_as_soon_as_nobody_uses_it(folder: Path, made_again: bool) -> None:
     user = User(folder)
-    shutil.rmtree(folder)
+    remove(folder)
     time.sleep(IDLE)  # nothing must happen meanwhile
     assert lives(user.server), "it is in use"
     following = User(folder) if made_again else None
@@ -173,7 +184,7 @@ def test_the_place_of_a_socket_goes_with_a_server_whose_users_were_killed(folder
     assert place.exists()
     assert place.parent != deep
     if removed:
-        shutil.rmtree(deep)
+        remove(deep)
     user.kill()
     until(lambda: not lives(user.server))
     until(lambda: not place.exists())
