@@ -1,7 +1,7 @@
-"""Training makes the model's file from labelled pages: the table of hashes, the forest of blocks, that of page types.
+"""Training makes the model's file from labelled pages: table of hashes, net and trees of blocks, trees of page types.
 
-CatBoost grows the trees because its trees are symmetric, which numpy descends for all blocks at once; the crawl itself
-needs no library for them. Deterministic by `SEED`.
+JAX trains the net (`fit_net.py`). CatBoost grows the trees because its trees are symmetric, which numpy descends all at
+once; the crawl itself needs neither library. Deterministic by `SEED`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter, defaultdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.extraction.data import Example
+from bench.extraction.fit_net import Lesson, fit_net
 from bench.extraction.odds import Odds
+from crawler.stages.extraction.learned.alike import groups
 from crawler.stages.extraction.learned.extract import page_numbers
 from crawler.stages.extraction.learned.forest import SCALE, Forest
-from crawler.stages.extraction.learned.model import KINDS, Model
+from crawler.stages.extraction.learned.model import KINDS, Blocks, Model
+from crawler.stages.extraction.learned.net import Net
 from crawler.stages.extraction.learned.numbers import Numbers, features
 from crawler.stages.extraction.learned.tables import Scores, first_words
 
 SEED = 1
 MOST_BLOCKS = 150
-"""Blocks of a page that are trained on, drawn by chance: a page of thousands is not worth a hundred others."""
+"""Blocks of a page that trees are grown from, drawn by chance: a page of thousands is not worth a hundred others."""
 WEIGHT = {"labelled": 1.0, "packages": 0.3, "agreement": 0.6}
 """Of a page by its source: packages are eight sites with 150 pages each, agreement is another extractor's opinion."""
 BLOCKS = {"iterations": 700, "depth": 6, "learning_rate": 0.07, "border_count": 48, "l2_leaf_reg": 8, "rsm": 0.25}
@@ -65,7 +69,7 @@ def matrices(examples: list[Example], odds: Odds) -> list[Matrix]:
     return [seen(one, odds)[0] for one in examples]
 
 
-def fit_blocks(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 2) -> Forest:
+def fit_trees(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 2) -> Forest:
     """The forest that tells how much of a block is main text."""
     from catboost import CatBoostClassifier
 
@@ -82,6 +86,20 @@ def fit_blocks(examples: list[Example], rows: list[Matrix], odds: Odds, threads:
     )
     model.fit(x, y, sample_weight=weight)
     return forest_of(model, 1)
+
+
+def fit_lessons(examples: list[Example], rows: list[Matrix], odds: Odds) -> Net:
+    """The net that tells the same of whole pages.
+
+    Every second time it sees a page as if the table knew none of its words, and as often in an epoch as it weighs.
+    """
+    return fit_net([_lesson(one, matrix, odds) for one, matrix in zip(examples, rows, strict=True)], SEED)
+
+
+def _lesson(example: Example, rows: Matrix, odds: Odds) -> Lesson:
+    wordless, numbers = seen(example, odds, Wordless)
+    labels = np.array(example.labels, np.float32)
+    return Lesson(rows, wordless, numbers.words, groups(example.walked), labels, WEIGHT[example.page.group])
 
 
 def statements(examples: list[Example]) -> dict[int, tuple[int, ...]]:
@@ -161,9 +179,8 @@ def forest_of(model: Any, outputs: int) -> Forest:
 def write_model(model: Model, path: Path) -> None:
     """The file that `read_model` reads: arrays of numbers, byte for byte the same for the same model."""
     arrays: dict[str, Any] = {"columns": np.int32(model.columns)}
-    for name, forest in (("blocks", model.blocks), ("kinds", model.kinds)):
-        for part in ("feature", "border", "leaves", "bias"):
-            arrays[f"{name}_{part}"] = getattr(forest, part)
+    for name, of in (("net", model.blocks.net), ("blocks", model.blocks.trees), ("kinds", model.kinds)):
+        arrays |= {f"{name}_{part.name}": getattr(of, part.name) for part in fields(of)}
     keys = sorted(model.table)
     arrays["hashes"] = np.array(keys, np.uint32)
     arrays["scores"] = np.array([model.table[key] for key in keys], np.int8)
@@ -182,5 +199,6 @@ def train(examples: list[Example], threads: int = 2) -> Model:
 
 def fit(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 2) -> Model:
     """The model of these examples, with their features and the table made of them."""
-    blocks, kinds = fit_blocks(examples, rows, odds, threads), fit_kinds(examples, rows, threads)
+    blocks = Blocks(fit_lessons(examples, rows, odds), fit_trees(examples, rows, odds, threads))
+    kinds = fit_kinds(examples, rows, threads)
     return Model(blocks, kinds, odds.table, int(rows[0].shape[1]), statements(examples))

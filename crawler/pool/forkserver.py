@@ -5,9 +5,21 @@ A process of its own class is unpickled in the child, so this module stays as li
 
 from __future__ import annotations
 
+import os
 import sys
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
+
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def compute_in_one_thread() -> None:
+    """Processes that start from now on multiply matrices in one thread each: a worker is started for every core.
+
+    Their libraries read it once, when they are loaded. What the environment says already stays.
+    """
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
 
 
 class QuietProcess(ForkServerProcess):

@@ -20,7 +20,7 @@ from crawler.config import Config
 from crawler.document import Document, Drop, DropReason
 from crawler.pool import cpu_limit, orphan, worker
 from crawler.pool.cores import usable_cores
-from crawler.pool.forkserver import QuietContext
+from crawler.pool.forkserver import QuietContext, compute_in_one_thread
 from crawler.runtime import config_of, per_crawler
 from crawler.stages.chain import READING, STAGES, modules
 
@@ -209,6 +209,7 @@ class StagePool:
     def _new_pool(self) -> ProcessPool | None:
         if not self.workers:
             return None
+        compute_in_one_thread()
         context = QuietContext()
         loaded = ["crawler.pool.worker", *modules(self._config)]
         context.set_forkserver_preload(["crawler.pool.unwatched", *loaded, "crawler.pool.freeze"])

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
+from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import pytest
 
+from bench.extraction import fit_net
 from bench.extraction import train as training
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
@@ -15,7 +19,7 @@ from bench.extraction.odds import MIN_SITES, Odds
 from bench.extraction.train import (
     STATED,
     Wordless,
-    fit_blocks,
+    fit_trees,
     forest_of,
     seen,
     statements,
@@ -23,8 +27,11 @@ from bench.extraction.train import (
     write_model,
 )
 from bench.quality.eval_pages import Page, score
+from crawler.stages.extraction.learned.alike import GROUPINGS
 from crawler.stages.extraction.learned.coverage import coverage
+from crawler.stages.extraction.learned.forest import SCALE
 from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
+from crawler.stages.extraction.learned.net import STEP, Binning, Net, block_weights
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.tables import Scores, name_hashes
 
@@ -97,11 +104,15 @@ def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
     one, two = ((tmp_path / name).read_bytes() for name in ("a.npz", "b.npz"))
     assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
     back = read_model(tmp_path / "a.npz")
-    assert back.table == model.table and (back.blocks.leaves == model.blocks.leaves).all()
+    assert back.table == model.table and (back.kinds.leaves == model.kinds.leaves).all()
+    for one, other in ((back.blocks.net, model.blocks.net), (back.blocks.trees, model.blocks.trees)):
+        assert all((getattr(one, part.name) == getattr(other, part.name)).all() for part in fields(one))
 
 
-def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
-    pytest.importorskip("catboost", reason="trains the model; not needed to run it")
+def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path, monkeypatch):
+    for library in ("catboost", "jax", "optax"):
+        pytest.importorskip(library, reason="trains the model; not needed to run it")
+    monkeypatch.setattr(training, "fit_net", partial(fit_net.fit_net, epochs=2))
     pages = [
         dataclasses.replace(one, page=dataclasses.replace(one.page, kind=KINDS[n % len(KINDS)]))
         for n in range(14)
@@ -110,7 +121,61 @@ def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
     for name in ("a.npz", "b.npz"):
         write_model(train(pages), tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    assert read_model(tmp_path / "a.npz").columns == the_model().columns
+    model = read_model(tmp_path / "a.npz")
+    assert model.columns == the_model().columns and model.blocks.net.is_exact()
+
+
+def lesson(many: int, seed: int, weight: float = 1.0) -> fit_net.Lesson:
+    """A page whose text is what stands beside a block of another kind."""
+    chance = np.random.default_rng(seed)
+    rows = chance.normal(size=(many, 4)).astype(np.float32)
+    labels = np.roll(rows[:, 0] > 0.5, 1).astype(np.float32)
+    labels[0] = 0.0
+    groups = np.unique(chance.integers(0, 3, many), return_inverse=True)[1]
+    return fit_net.Lesson(rows, rows * 0, np.ones(many) * 9, (groups,) * GROUPINGS, labels, weight)
+
+
+def test_the_net_learns_what_stands_before_a_block_and_answers_as_the_library_that_trained_it(monkeypatch):
+    jax = pytest.importorskip("jax", reason="trains the model; not needed to run it")
+    learned = {}
+    rounded = fit_net.rounded
+    monkeypatch.setattr(fit_net, "rounded", lambda found, borders: learned.update(found) or rounded(found, borders))
+    net = fit_net.fit_net([lesson(40, seed) for seed in range(200)], seed=1, epochs=30)
+    unseen = lesson(40, 1_000)
+    ours = net(unseen.rows, unseen.words, unseen.groups) / SCALE
+    assert ((ours > 0) == (unseen.labels > 0)).mean() >= 0.9
+    weight, groups = block_weights(unseen.words)[None], np.stack(unseen.groups, -1)[None]
+    theirs = fit_net.odds(learned, jax.numpy.asarray(Binning(net.borders)(unseen.rows)[None]), weight, groups)
+    assert np.abs(ours - np.asarray(theirs)[0]).max() < 0.35
+
+
+def test_every_second_time_a_page_is_read_without_its_words_and_a_page_of_less_weight_is_seen_less():
+    lessons = [lesson(20, 1), lesson(20, 2, weight=0.25)]
+    inputs = [[np.full((20, 4), place, np.int8) for place in (n, n + 10)] for n in (1, 2)]
+    seen = Counter()
+    chance = np.random.default_rng(1)
+    for _ in range(400):
+        for x, *_ in fit_net._batches(lessons, inputs, chance):
+            seen.update(round(float(page[0, 0]) * STEP) for page in x if page.any())
+    assert 160 < seen[1] < 240 and seen[1] + seen[11] == 400
+    assert 60 < seen[2] + seen[12] < 140 and seen[2] and seen[12]
+
+
+def test_a_long_page_is_seen_in_parts_that_together_are_all_of_it():
+    one = lesson(fit_net.MOST_BLOCKS + 100, 1)
+    rows = np.arange(len(one.words))[:, None] // 8 * np.ones((1, 4), np.int64)
+    inputs, chance = [[rows.astype(np.int8)] * 2], np.random.default_rng(1)
+    seen = {int(v) for _ in range(40) for x, *_ in fit_net._batches([one], inputs, chance) for v in np.unique(x * STEP)}
+    assert seen == set(range(len(one.words) // 8 + (len(one.words) % 8 > 0)))
+
+
+def test_weights_that_the_crawl_would_have_to_round_are_refused():
+    learned = [part.name for part in fields(Net) if part.name not in {"borders", "reach"}]
+    zeros = {name: getattr(the_model().blocks.net, name) * 0.0 for name in learned}
+    borders = the_model().blocks.net.borders
+    assert fit_net.rounded(zeros, borders).is_exact()
+    with pytest.raises(ValueError, match="too large"):
+        fit_net.rounded({**zeros, "skip": zeros["skip"] + 500.0}, borders)
 
 
 def test_a_part_of_the_training_pages_is_read_without_their_words(monkeypatch):
@@ -118,7 +183,7 @@ def test_a_part_of_the_training_pages_is_read_without_their_words(monkeypatch):
     pages = [site_page(f"s{n}.test", f"{LONG} on the site number {n}") for n in range(20)]
     odds, read = Odds(pages), []
     monkeypatch.setattr(training, "seen", lambda one, odds, kind: read.append(kind) or seen(one, odds, kind))
-    fit_blocks(pages, [seen(one, odds)[0] for one in pages], odds)
+    fit_trees(pages, [seen(one, odds)[0] for one in pages], odds)
     assert set(read) == {Wordless} and 5 <= len(read) <= 15
     knows = [seen(pages[0], odds, kind)[1].known for kind in (Scores, Wordless)]
     assert knows[0] > knows[1] == 0.0

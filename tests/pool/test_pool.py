@@ -6,6 +6,7 @@ import sys
 import threading
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +120,13 @@ def ask(runner, settings):
 
 def test_workers_do_not_load_the_framework():
     assert ask("modules", {}) == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list threads")
+def test_a_worker_multiplies_matrices_in_its_one_thread(monkeypatch):
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    assert ask("threads", {}) == "0 more"
 
 
 @pytest.mark.parametrize(

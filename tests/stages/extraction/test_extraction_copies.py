@@ -10,7 +10,7 @@ from crawler.stages.extraction.learned import tables
 from crawler.stages.extraction.learned.choice import choose
 from crawler.stages.extraction.learned.copies import SHORTEST, copies, without_copies
 from crawler.stages.extraction.learned.extract import extract, judge, page_types
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE
+from crawler.stages.extraction.learned.forest import IMPOSSIBLE, SCALE
 from crawler.stages.extraction.learned.model import KINDS, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -76,10 +76,10 @@ def test_documentation_may_say_the_same_of_two_things():
 
 def _sure_of(model, kind):
     """The model, for which all blocks are text and all pages of one type."""
-    blocks, kinds = model.blocks, model.kinds
+    kinds = model.kinds
     bias = np.array([30_000 * (name == kind) for name in KINDS], np.int32)
     return type(model)(
-        type(blocks)(blocks.feature, blocks.border, np.zeros_like(blocks.leaves), np.array([30_000], np.int32)),
+        _always(7.5),
         type(kinds)(kinds.feature, kinds.border, np.zeros_like(kinds.leaves), bias),
         model.table,
         model.columns,
@@ -92,14 +92,14 @@ def test_a_page_that_promises_next_to_nothing_has_no_text():
     found = walked(f"<nav>{menu}</nav>")
     model = the_model()
     rows, numbers = features(found, model.scores)
-    hopeless = dataclasses.replace(model, blocks=_sure_of_nothing(model))
+    hopeless = dataclasses.replace(model, blocks=_always(-7.5))
     judged = judge(hopeless, found, rows, numbers, page_types(model, rows, frozenset()))
     assert judged.text == "" and judged.confidence < 0.2
 
 
-def _sure_of_nothing(model):
-    forest = model.blocks
-    return type(forest)(forest.feature, forest.border, np.zeros_like(forest.leaves), np.array([-30_000], np.int32))
+def _always(odds):
+    """The same log odds for each block."""
+    return lambda rows, *_: np.full(len(rows), round(odds * SCALE), np.int64)
 
 
 def test_scores_from_memory_are_those_of_the_table_and_the_memory_has_a_limit(monkeypatch):

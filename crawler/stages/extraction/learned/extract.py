@@ -1,4 +1,4 @@
-"""The learned extractor takes a parsed page to its main text: walk, features, forest, second opinion, choice, lines.
+"""The learned extractor takes a parsed page to its main text: walk, features, odds, second opinion, choice, lines.
 
 It leaves the tree as it is and never fails on a page: what has no blocks has no text.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.stages.extraction.learned.alike import groups
 from crawler.stages.extraction.learned.banners import without_banners
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.copies import without_copies
@@ -81,7 +82,7 @@ def judge(
     opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a walked page, from what `features` and `page_types` answer."""
-    sums = without_banners(page, model.blocks(rows)[:, 0])
+    sums = without_banners(page, model.blocks(rows, numbers.words, groups(page)))
     is_second = opinion is not None and _is_doubtful(sums, numbers, chances["article"])
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())

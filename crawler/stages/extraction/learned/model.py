@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from importlib import resources
 from io import BytesIO
@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crawler.stages.extraction.learned.alike import Groups
 from crawler.stages.extraction.learned.forest import Forest
+from crawler.stages.extraction.learned.net import Net, Values
 from crawler.stages.extraction.learned.tables import Scores
 
 PATH = Path(__file__).with_name("model.npz")
@@ -21,17 +24,28 @@ KINDS = ("article", "collection", "documentation", "forum", "listing", "product"
 
 
 @dataclass(frozen=True)
-class Model:
-    """What training made: two forests and the table of hashes."""
+class Blocks:
+    """A net and a forest judge each block together: what they know of a page is different (ADR extraction-003)."""
 
-    blocks: Forest
-    """Log odds that a block belongs to the main text."""
+    net: Net
+    trees: Forest
+
+    def __call__(self, rows: Values, words: NDArray[np.float64], groups: Groups) -> NDArray[np.int64]:
+        """Log odds that each block belongs to the main text, in units of 1 / SCALE: the mean of both."""
+        return np.asarray((self.net(rows, words, groups) + self.trees(rows)[:, 0]) // 2)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What training made: what judges blocks, the forest of page types and the table of hashes."""
+
+    blocks: Blocks
     kinds: Forest
     """Log odds of each page type, to be compared with each other."""
     table: dict[int, int]
     """Score of a hashed name, word or line (`tables.py`), in sixteenths of log odds."""
     columns: int
-    """Features that the forest of blocks was trained on."""
+    """Features that net and trees were trained on."""
     said: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """What a hashed statement of a page about itself (`said.py`) says for each page type, in sixteenths of log odds."""
 
@@ -50,11 +64,9 @@ def read_model(path: Path | None = None) -> Model:
         found: dict[str, Any] = {name: stored[name] for name in stored.files}
     table = dict(zip(found["hashes"].tolist(), found["scores"].tolist(), strict=True))
     said = dict(zip(found["said"].tolist(), map(tuple, found["said_scores"].tolist()), strict=True))
-    return Model(_forest(found, "blocks"), _forest(found, "kinds"), table, int(found["columns"]), said)
-
-
-def _forest(found: dict[str, Any], name: str) -> Forest:
-    return Forest(*(found[f"{name}_{part}"] for part in ("feature", "border", "leaves", "bias")))
+    net = Net(*(found[f"net_{part.name}"] for part in fields(Net)))
+    trees, kinds = (Forest(*(found[f"{name}_{part.name}"] for part in fields(Forest))) for name in ("blocks", "kinds"))
+    return Model(Blocks(net, trees), kinds, table, int(found["columns"]), said)
 
 
 def _own() -> bytes:
