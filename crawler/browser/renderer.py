@@ -32,6 +32,7 @@ from crawler.statkeys import BROWSER_MS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
 logger = logging.getLogger(__name__)
 
 QUEUE = 4

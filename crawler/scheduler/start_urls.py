@@ -117,13 +117,13 @@ def parse_entry(entry: bytes, canonical: Callable[[str], str | None] = canonical
         raise ValueError(f"expected at most {_LONGEST_ENTRY} bytes, found {len(entry)}")
     text = entry.decode("utf-8", "strict").strip()
     fields = _fields(text) if text.startswith("{") else {"url": text}
-    if problem := behind_url(text, 'expected a URL or {"url": …, "priority": …}'):
-        raise ValueError(problem)
     if not {"url"} <= fields.keys() <= {"url", "priority"}:
         raise ValueError('expected a URL or {"url": …, "priority": …} and no other field')
     url, priority = fields["url"], fields.get("priority", 0)
     if not isinstance(url, str) or type(priority) is not int:
         raise ValueError("expected a text as url and a whole number as priority")
+    if problem := behind_url(url.strip(), 'expected a URL or {"url": …, "priority": …}'):
+        raise ValueError(problem)
     name = canonical(url)
     if name is None:
         raise ValueError("expected an http(s) URL")

@@ -9,6 +9,7 @@ from typing import Any
 from crawler.config.text import PROFILE_NAME, PROFILE_NAMES
 from crawler.seeds import patterns
 from crawler.seeds.hours import hours_of
+from crawler.seeds.seed_file import behind_url
 from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
 
 MOST_FEEDS = 10_000
@@ -96,6 +97,8 @@ def _sitemap(text: str) -> str:
     url = canonicalize(text)
     if url is None:
         raise ValueError("expected an absolute http(s) URL")
+    if problem := behind_url(text.strip(), "expected the URL of a sitemap"):
+        raise ValueError(problem)
     return url
 
 

@@ -137,6 +137,7 @@ def test_an_entry_is_a_url_alone_or_with_a_priority(entry, expected):
         b'{"url": ["https://a.example/"]}',
         b'{"url": "https://a.example/", "priority": true}',
         b'{"url": "https://a.example/", "priority": 1.5}',
+        b'{"url": "https://a.example/ priority=5"}',
         b'{"url": "https://a.example/", "priority": 1' + b"0" * 5000 + b"}",
         b'{"url": ' + b"[" * 4900 + b"]" * 4900 + b"}",
         b'{"a":' * 1900,

@@ -127,6 +127,8 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
          f"'{'/*' * 17}'"),
         ("tracking: [a&b]", "tracking: expected the name of a query parameter, such as ref, found 'a&b'"),
         ("tracking: ['']", "tracking: expected the name of a query parameter, such as ref, found ''"),
+        ("sitemaps: [https://a.org/s priority=5]", "sitemaps: found 'priority=5' behind the URL: expected the URL of a "
+         "sitemap; a blank inside a URL is written %20, found 'https://a.org/s priority=5'"),
         ("sitemaps: [ftp://a.org/s]", "sitemaps: expected an absolute http(s) URL, found 'ftp://a.org/s'"),
         ("license: y", "licence: given twice"),
         ("expire: 2026-12-31", "expire: unknown key; did you mean 'expires'?"),

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from crawler.stages.extraction.learned import net as module
 from crawler.stages.extraction.learned.alike import GROUPINGS, groups
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.learned.net import STEP, UNIT, Binning, Net
@@ -76,6 +77,46 @@ def test_the_models_own_net_needs_no_rounding_and_fits_its_features():
 
 def test_a_page_without_blocks_has_no_odds():
     assert net()(np.zeros((0, FEATURES), np.float32), np.zeros(0), tuple(np.zeros((GROUPINGS, 0), np.int64))).size == 0
+
+
+def test_between_layers_there_are_only_multiples_of_a_step(monkeypatch):
+    seen = []
+
+    def noted(name, kept):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *values: kept(values, original(*values)))
+
+    def both(given, answer):
+        seen.extend([*given, answer])
+        return answer
+
+    def answers(given, answer):
+        seen.append(answer.copy())
+        return answer
+
+    noted("_normed", both)  # what a layer has left, and what the next one reads
+    noted("_rectified", answers)
+    means = module._Means.__call__
+    monkeypatch.setattr(module._Means, "__call__", lambda one, values: (seen.extend(r := means(one, values)), r)[1])
+    rows, words, alike = blocks(40)
+    net()(rows, words, numbered(alike))
+    assert len(seen) == 2 * (LAYERS + 1) + (LAYERS + 1) + 2 * LAYERS
+    assert all((values * STEP == np.rint(values * STEP)).all() for values in seen)
+
+
+def test_a_block_is_told_of_those_before_and_behind_it_and_of_the_page():
+    rows, words, _ = blocks(60)
+    apart = numbered(np.tile(np.arange(60), (GROUPINGS, 1)))
+    changed = rows.copy()
+    changed[30] += 3.0
+
+    def told(one):
+        return set(np.flatnonzero(one(rows, words, apart) != one(changed, words, apart)).tolist())
+
+    page, half = np.zeros((LAYERS, 2 * WIDTH, WIDTH), np.int32), net().page.copy()
+    assert {29, 30, 31} <= told(dataclasses.replace(net(), page=page)) <= set(range(26, 35))
+    half[:, WIDTH:] = 0  # the page's mean alone
+    assert told(dataclasses.replace(net(), page=half)) > set(range(26, 35))
 
 
 def test_what_a_block_is_told_depends_on_the_ones_beside_it_and_on_those_that_are_built_like_it():
