@@ -5,8 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
 from functools import partial
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -109,17 +116,28 @@ def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
         assert all((getattr(one, part.name) == getattr(other, part.name)).all() for part in fields(one))
 
 
-def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path, monkeypatch):
+def apart(work: Callable[..., Any], *arguments: Any) -> Any:
+    """What JAX is loaded for, in a process that ends with it: its threads would stay, and forbid every later fork."""
     for library in ("catboost", "jax", "optax"):
-        pytest.importorskip(library, reason="trains the model; not needed to run it")
-    monkeypatch.setattr(training, "fit_net", partial(fit_net.fit_net, epochs=2))
+        if find_spec(library) is None:
+            pytest.skip(f"{library} is not installed: it trains the model and is not needed to run it")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def train_in_two_epochs(path: Path) -> None:
     pages = [
         dataclasses.replace(one, page=dataclasses.replace(one.page, kind=KINDS[n % len(KINDS)]))
         for n in range(14)
         for one in [site_page(f"s{n}.test", f"{LONG} on the site number {n}")]
     ]
+    with patch.object(training, "fit_net", partial(fit_net.fit_net, epochs=2)):
+        write_model(train(pages), path)
+
+
+def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
     for name in ("a.npz", "b.npz"):
-        write_model(train(pages), tmp_path / name)
+        apart(train_in_two_epochs, tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     model = read_model(tmp_path / "a.npz")
     assert model.columns == the_model().columns and model.blocks.net.is_exact()
@@ -135,18 +153,22 @@ def lesson(many: int, seed: int, weight: float = 1.0) -> fit_net.Lesson:
     return fit_net.Lesson(rows, rows * 0, np.ones(many) * 9, (groups,) * GROUPINGS, labels, weight)
 
 
-def test_the_net_learns_what_stands_before_a_block_and_answers_as_the_library_that_trained_it(monkeypatch):
-    jax = pytest.importorskip("jax", reason="trains the model; not needed to run it")
-    learned = {}
-    rounded = fit_net.rounded
-    monkeypatch.setattr(fit_net, "rounded", lambda found, borders: learned.update(found) or rounded(found, borders))
-    net = fit_net.fit_net([lesson(40, seed) for seed in range(200)], seed=1, epochs=30)
-    unseen = lesson(40, 1_000)
-    ours = net(unseen.rows, unseen.words, unseen.groups) / SCALE
-    assert ((ours > 0) == (unseen.labels > 0)).mean() >= 0.9
+def answers_of_net_and_library(unseen: fit_net.Lesson) -> tuple[Any, Any]:
+    import jax
+
+    learned, rounded = {}, fit_net.rounded
+    with patch.object(fit_net, "rounded", lambda found, borders: learned.update(found) or rounded(found, borders)):
+        net = fit_net.fit_net([lesson(40, seed) for seed in range(200)], seed=1, epochs=30)
     weight, groups = block_weights(unseen.words)[None], np.stack(unseen.groups, -1)[None]
     theirs = fit_net.odds(learned, jax.numpy.asarray(Binning(net.borders)(unseen.rows)[None]), weight, groups)
-    assert np.abs(ours - np.asarray(theirs)[0]).max() < 0.35
+    return net(unseen.rows, unseen.words, unseen.groups) / SCALE, np.asarray(theirs)[0]
+
+
+def test_the_net_learns_what_stands_before_a_block_and_answers_as_the_library_that_trained_it():
+    unseen = lesson(40, 1_000)
+    ours, theirs = apart(answers_of_net_and_library, unseen)
+    assert ((ours > 0) == (unseen.labels > 0)).mean() >= 0.9
+    assert np.abs(ours - theirs).max() < 0.35
 
 
 def test_every_second_time_a_page_is_read_without_its_words_and_a_page_of_less_weight_is_seen_less():
