@@ -33,7 +33,7 @@ RUN python3 -m compileall -q crawler
 
 FROM runtime AS browser
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends chromium \
+    && apt-get install -y -qq --no-install-recommends chromium-headless-shell \
     && rm -rf /var/lib/apt/lists/*
 USER 10001
 ENTRYPOINT ["scrapy"]

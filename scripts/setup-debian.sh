@@ -35,13 +35,19 @@ if ! command -v promtool >/dev/null 2>&1; then
         echo "setup-debian: no prometheus; the tests of alerts and dashboard will be skipped" >&2
     fi
 fi
-# jemalloc only makes the embedded Valkey quicker: nothing fails without it.
-if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
-    jemalloc="apt-get install -y -qq --no-install-recommends libjemalloc2"
+# These two only make things quicker: nothing fails without them.
+quicker() { # package, what there is without it
+    install="apt-get install -y -qq --no-install-recommends $1"
     if ! { command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ] &&
-        { timeout 60 $jemalloc || { timeout 120 apt-get update -qq && timeout 60 $jemalloc; }; } >/dev/null 2>&1; }; then
-        echo "setup-debian: no jemalloc (libjemalloc2); the embedded Valkey uses the allocator of libc, about a quarter slower" >&2
+        { timeout 120 $install || { timeout 120 apt-get update -qq && timeout 120 $install; }; } >/dev/null 2>&1; }; then
+        echo "setup-debian: no $1; $2" >&2
     fi
+}
+if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
+    quicker libjemalloc2 "the embedded Valkey uses the allocator of libc, about a quarter slower"
+fi
+if ! command -v chromium-headless-shell >/dev/null 2>&1; then
+    quicker chromium-headless-shell "pages are drawn by the whole browser, which takes three times as long"
 fi
 if [ -z "$missing" ]; then
     exit 0

@@ -1,4 +1,8 @@
-"""Which Chromium there is, asked before the first request: a setting's, Playwright's own, or the system's."""
+"""Which Chromium there is, asked before the first request: a setting's, Playwright's own, or the system's.
+
+Of each, the headless shell goes before the whole browser: it draws the same page without a window's machinery, in a
+third of the time (docs/benchmarks.md).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,15 @@ from pathlib import Path
 
 from crawler.config.browser import BrowserConfig
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """What distributions call it."""
 HOW_TO = (
-    "install one (Debian: apt-get install chromium; elsewhere: playwright install chromium) or name it with "
-    "BROWSER_PATH"
+    "install one (Debian: apt-get install chromium-headless-shell; elsewhere: playwright install chromium) or name it "
+    "with BROWSER_PATH"
 )
 _BUILDS = (
-    "chromium-*/chrome-linux*/chrome",
     "chromium_headless_shell-*/chrome-*/*headless*shell",
+    "chromium-*/chrome-linux*/chrome",
     "chromium-*/chrome-mac*/*.app/Contents/MacOS/*Chrom*",
 )
 """Where `playwright install chromium` puts its builds, below the folder of all its browsers."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.browser.find import NAMES
 from tests.browser.conftest import crawl, drawn, page, prose, replay, script
 from tests.support.loopback_web import Answer, PolicyWeb
 
@@ -27,6 +29,16 @@ def test_a_page_that_a_script_draws_is_read_and_an_ordinary_one_is_not_rendered(
     assert lighthouse["render_signals"]["browser"]["settled"] is True
     assert "/app.js" not in web.asked["127.0.0.2"]
     assert web.asked["127.0.0.2"].count("/") == 1  # the browser draws what was fetched
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_browser_of_the_system_draws_the_same_text(tmp_path: Path, web: PolicyWeb, name: str) -> None:
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"no {name} here; scripts/setup-debian.sh installs what Debian has of them where it may")
+    here = web.site("127.0.0.2", {"/": drawn(prose("lighthouse"))})
+    done = crawl(tmp_path / "corpus", web, [f"{here}/"], BROWSER_PATH=path)
+    assert done.kept[f"{here}/"]["text"].endswith(prose("lighthouse")), done.log[-3000:]
 
 
 def test_scripts_and_data_are_fetched_by_the_crawler_and_scripts_once_for_all_pages(

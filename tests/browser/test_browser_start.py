@@ -28,6 +28,20 @@ def test_the_named_browser_goes_before_playwrights_own_and_that_before_the_syste
     assert browser_path(BrowserConfig(path=str(named)), environ) == str(named)
 
 
+def test_the_headless_shell_goes_before_the_whole_browser_of_the_same_place(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin")}
+    for folder, whole, shell in (
+        (tmp_path / "bin", "chromium", "chromium-headless-shell"),
+        (
+            tmp_path / ".cache" / "ms-playwright",
+            "chromium-1200/chrome-linux64/chrome",
+            "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
+        ),
+    ):
+        for name in (whole, shell):
+            assert browser_path(BrowserConfig(), environ) == str(program(folder / name))
+
+
 def test_without_a_browser_auto_goes_on_and_always_says_what_to_do() -> None:
     assert browser_path(BrowserConfig(), NOTHING) is None
     assert problems(BrowserConfig(mode="auto"), environ=NOTHING) == []
