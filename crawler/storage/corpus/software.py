@@ -36,6 +36,7 @@ DECIDING = (
     "python-stdnum",
     "datasketch",
     "numpy",
+    "scipy",
     "xxhash",
     "pydivsufsort",
     "scrapy-playwright",
