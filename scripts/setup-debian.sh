@@ -47,7 +47,7 @@ if ! [ -e "/usr/lib/$(uname -m)-linux-gnu/libjemalloc.so.2" ]; then
     quicker libjemalloc2 "the embedded Valkey uses the allocator of libc, about a quarter slower"
 fi
 if ! command -v chromium-headless-shell >/dev/null 2>&1; then
-    quicker chromium-headless-shell "pages are drawn by the whole browser, which takes three times as long"
+    quicker chromium-headless-shell "pages are drawn by the whole browser, which takes twice the CPU time and memory"
 fi
 if [ -z "$missing" ]; then
     exit 0

@@ -1,7 +1,7 @@
 """Which Chromium there is, asked before the first request: a setting's, Playwright's own, or the system's.
 
-Of each, the headless shell goes before the whole browser: it draws the same page without a window's machinery, in a
-third of the time (docs/benchmarks.md).
+Of each, the headless shell goes before the whole browser: it draws the same page without a window's machinery, with
+half of the CPU time and of the memory (docs/benchmarks.md).
 """
 
 from __future__ import annotations
