@@ -18,7 +18,7 @@ from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.corpus.version import register
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter, format_of, read_records, write_sealed
@@ -298,7 +298,7 @@ def _alone(place: Place, stack: ExitStack) -> None:
     manifest = place.manifest()
     open_runs = [run["worker_id"] for run in manifest["runs"] if run["ended"] is None]
     if open_runs:
-        raise StorageError(
+        raise AtWorkError(
             f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
             "crawl. End it, or run the same crawl command again to its end"
             + (f"; `scrapy dataset verify --fix --close-runs {place.url}` closes runs of lost workers" * place.remote)

@@ -95,10 +95,15 @@ def withdraw_opted_out(place: Place, *, now: float) -> int:
     only. Returns the number of pages. Raises: StorageError as `supersede`.
     """
     finish_dead_writers(place)
-    refused = {page_key(record, "url") for record in _opted_out(place)}
-    opted_out = standing(place, among=refused).opted_out if refused else set()
+    opted_out = opted_out_since(place)
     _withdraw(place, opted_out, now)
     return len(opted_out)
+
+
+def opted_out_since(place: Place) -> set[str]:
+    """URLs of kept pages whose newest visit found an opt-out. Raises: StorageError."""
+    refused = {page_key(record, "url") for record in _opted_out(place)}
+    return standing(place, among=refused).opted_out if refused else set()
 
 
 def _withdraw(place: Place, opted_out: set[str], now: float) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.corpus.recovery import lock_of
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place, index_path
 from crawler.storage.types import Counts, Lineage, Step
@@ -86,14 +86,14 @@ def held(place: Place, writer: str) -> WriterLock:
     """The lock of a writer, taken. Raises: StorageError where a live process holds it."""
     lock = lock_of(place, writer)
     if not lock.acquire():
-        raise StorageError(f"{place.url}: {writer!r} is at work; a rewrite needs a finished crawl, so try again later")
+        raise AtWorkError(f"{place.url}: {writer!r} is at work; a rewrite needs a finished crawl, so try again later")
     return lock
 
 
 def check_free(place: Place, writer: str) -> None:
     """Raises: StorageError where a version of this number has come to stand since the manifest was read."""
     if Ledger(place, writer).rewrite:
-        raise StorageError(f"{place.url}: another operation was quicker; run the same command again")
+        raise AtWorkError(f"{place.url}: another operation was quicker; run the same command again")
 
 
 def rewriters(place: Place) -> set[str]:

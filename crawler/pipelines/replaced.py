@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crawler.dataset.supersede import has_opted_out, is_pending, supersede, withdraw_opted_out
+from crawler.dataset.remote import open_runs
+from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, withdraw_opted_out
 from crawler.frontier.model import REOPENED
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import AtWorkError, StorageError
 
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
@@ -22,29 +23,63 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-async def take_out_replaced(place: Place, frontier: Frontier | None, *, again: bool, ended: bool) -> None:
+async def take_out_replaced(
+    place: Place, frontier: Frontier | None, *, again: bool, ended: bool, parts: int = 1
+) -> None:
     """Make the next version of the corpus where records of it were replaced.
 
     frontier: None for a replay. again: a second run, or a replay of its archive. ended: nothing waits any more.
+    parts: processes that replay into this corpus together.
+    Raises: StorageError where it was not done, and nobody else is at work who does it at the end.
     """
     reopened = frontier is not None and await frontier.get_blob(REOPENED) is not None
+    operation: Callable[..., object]
     if reopened or (again and is_pending(place.manifest())):
-        done = await asyncio.to_thread(_make_version, place, supersede)
-        if done and ended and reopened and frontier is not None:
-            await frontier.put_blob(REOPENED, b"", 0.001)
+        operation = supersede
     elif frontier is None and any(has_opted_out(entry) for entry in place.manifest()["files"]):
-        await asyncio.to_thread(_make_version, place, withdraw_opted_out)
+        operation = withdraw_opted_out
+    else:
+        return
+    if place.remote and frontier is not None:
+        logger.warning("the corpus is not on a local disk: %s", _way(place))
+        done = True  # somebody's own to do
+    elif place.remote and parts > 1:
+        done = await asyncio.to_thread(_leave_to_a_person, place, operation)
+    else:
+        done = await asyncio.to_thread(_make_version, place, operation)
+    if done and ended and reopened and frontier is not None:
+        await frontier.put_blob(REOPENED, b"", 0.001)
 
 
 def _make_version(place: Place, operation: Callable[..., object]) -> bool:
-    """The last worker to end does it for all; True where it was done, or is somebody's own to do."""
-    later = f"`scrapy dataset supersede {place.url}` takes out what was replaced"
-    if place.remote:
-        logger.warning("the corpus is not on a local disk: %s", later)
-        return True
+    """The last worker to end does it for all; True where it was done."""
     try:
         operation(place, now=time.time())
     except StorageError as error:
-        logger.warning("%s (%s)", later, error)
+        if not isinstance(error, AtWorkError):
+            raise _undone(f"{error}; {_way(place)}") from error
+        logger.warning("%s (%s)", _way(place), error)
         return False
     return True
+
+
+def _leave_to_a_person(place: Place, operation: Callable[..., object]) -> bool:
+    """Parts of a replay may end together, and no lock of a store would keep two of them from doing it at once.
+
+    False: other parts are not through. Raises: StorageError, the last of them, so that somebody does it.
+    """
+    if others := open_runs(place):
+        logger.warning("once the other parts have ended (%s for one), %s", others[0].writer, _way(place))
+        return False
+    if operation is supersede or opted_out_since(place):
+        raise _undone(_way(place))
+    return True
+
+
+def _undone(why: str) -> StorageError:
+    return StorageError(f"every page is recorded, but records that were replaced or withdrawn are still there: {why}")
+
+
+def _way(place: Place) -> str:
+    spool = f" -s CORPUS_SPOOL_DIR={place.root}" if place.remote else ""
+    return f"`scrapy dataset supersede {place.url}{spool}` takes out what was replaced"

@@ -131,7 +131,8 @@ class Settlement:
             again = self._config.frontier.recrawl or scheduler is None
             ended = scheduler is None or not scheduler.has_pending_requests()
             server = None if scheduler is None else scheduler.frontier
-            await take_out_replaced(self._sink.corpus.place, server, again=again, ended=ended)
+            corpus = self._sink.corpus
+            await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
         except StorageError as error:
             self._stop(error)
         finally:

@@ -101,7 +101,7 @@ class ReplaySpider(Spider):
         spider.pool.start_loading()
         spider.hop = first_segment(crawler.settings)
         spider.sink = sink_of(crawler)
-        spider.sink.corpus.kind = "replay"
+        spider.sink.corpus.kind, spider.sink.corpus.parts = "replay", spider.plan.parts
         spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
         spider._handed_over = asyncio.Event()
         spider._listen(crawler)

@@ -20,8 +20,8 @@ from crawler.config.eval_sets import EvalSet, find_sets
 from crawler.stages.contamination.ngrams import Grams, Hashes, cut, distinct_units, rolling
 from crawler.stages.contamination.read import EvalSetError, examples
 
-VERSION = 2
-"""Changes with anything that gives other hashes for the same sets."""
+VERSION = 3
+"""Changes with anything that gives other hashes for the same sets. An index of another version is never read."""
 
 PER_SET = np.uint64(2**40)
 """Set number and example number share 64 bits: `origin = set * PER_SET + example`."""

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from langdetect.detector_factory import PROFILES_DIRECTORY
 
 from crawler.stages.language.codes import ISO_639_1
@@ -28,8 +29,16 @@ _CODES = {
 FIRST_LOOK = 400
 """Characters that are enough where they leave no doubt (`NO_DOUBT`): py3langid's time grows with the text."""
 NO_DOUBT = 0.999
+_FIRST_LABELS = 4  # of a fastText model; a language has four varieties at most
 NO_LANGUAGE = "zxx"
 """ISO 639-2 code of text that is no language."""
+
+
+_VARIETIES = (frozenset({"bs", "hr", "sr", "sh"}), frozenset({"id", "ms"}), frozenset({"nn", "no"}))
+"""Standard varieties of one language, whose speakers read each other: the macrolanguages Serbo-Croatian, Malay and
+Norwegian of ISO 639-3, as far as identifiers tell them apart."""
+KINDRED = {code: varieties - {code} for varieties in _VARIETIES for code in varieties}
+"""The other varieties of the same language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,13 @@ class Answer:
 
     language: str
     score: float
+    kindred: float = 0.0
+    """Probability of the other varieties of the same language (`KINDRED`)."""
+
+    @property
+    def certainty(self) -> float:
+        """Probability that it is this language in one of its varieties."""
+        return min(1.0, self.score + self.kindred)
 
 
 class Identifier(Protocol):
@@ -82,8 +98,13 @@ class FastText:
 
     def identify(self, text: str) -> Answer | None:
         """The most probable label, or None where the model has nothing to go by."""
-        labels, scores = self._model.predict(" ".join(text[:MAX_CHARS].split()), k=1)
-        return Answer(_label_code(labels[0]), min(float(scores[0]), 1.0)) if labels else None
+        labels, scores = self._model.predict(" ".join(text[:MAX_CHARS].split()), k=_FIRST_LABELS)
+        if not labels:
+            return None
+        language, *others = map(_label_code, labels)
+        kin = KINDRED.get(language, frozenset())
+        kindred = sum(float(score) for code, score in zip(others, scores[1:], strict=True) if code in kin)
+        return Answer(language, min(float(scores[0]), 1.0), kindred)
 
 
 def _label_code(label: str) -> str:
@@ -98,9 +119,11 @@ class Py3Langid:
 
     def __init__(self) -> None:
         self._model: Any = py3langid()
-        self._all: Any = getattr(self._model, "classify_all", None) or (lambda parts: map(self._model.classify, parts))
-        self._codes = {label: normal_code(label) for label in self._model.labels}
-        self.known = frozenset(self._codes.values())
+        self._all: Any = getattr(self._model, "probabilities", None) or self._ranked
+        self._codes = [normal_code(label) for label in self._model.nb_classes]
+        kin = (KINDRED.get(code, ()) for code in self._codes)
+        self._kin = [[at for at, code in enumerate(self._codes) if code in others] for others in kin]
+        self.known = frozenset(self._codes)
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language of the first characters."""
@@ -108,11 +131,20 @@ class Py3Langid:
 
     def identify_all(self, parts: Sequence[str]) -> list[Answer | None]:
         """The most probable language of the first characters of each text."""
-        found = list(self._all([part[:FIRST_LOOK] for part in parts]))
+        found = list(map(self._answer, self._all([part[:FIRST_LOOK] for part in parts])))
         for at, part in enumerate(parts):
-            if found[at][1] < NO_DOUBT and len(part) > FIRST_LOOK:
-                found[at] = self._model.classify(part[:MAX_CHARS])
-        return [None if code == NO_LANGUAGE else Answer(self._codes[code], float(score)) for code, score in found]
+            if found[at].certainty < NO_DOUBT and len(part) > FIRST_LOOK:
+                found[at] = self._answer(self._all([part[:MAX_CHARS]])[0])
+        return [None if answer.language == NO_LANGUAGE else answer for answer in found]
+
+    def _answer(self, probabilities: Any) -> Answer:
+        best = int(probabilities.argmax())
+        return Answer(self._codes[best], float(probabilities[best]), float(probabilities[self._kin[best]].sum()))
+
+    def _ranked(self, texts: Sequence[str]) -> list[Any]:
+        """What `probabilities` answers, of a release that has no such thing. A label that comes twice counts once."""
+        found = (dict(self._model.rank(text)) for text in texts)
+        return [np.array([of.pop(label, 0.0) for label in self._model.nb_classes]) for of in found]
 
 
 class Langdetect:

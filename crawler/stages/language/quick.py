@@ -61,6 +61,12 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
 
     def classify_all(self, texts: Sequence[str]) -> list[tuple[str, float]]:
         """The answer to each text."""
+        scores = self.probabilities(texts)
+        best = scores.argmax(axis=1).tolist()
+        return [(self.nb_classes[at], float(row[at])) for row, at in zip(scores, best, strict=True)]
+
+    def probabilities(self, texts: Sequence[str]) -> Floats:
+        """A row for each text, in the order of `nb_classes`."""
         encoded = [self._encode(text) for text in texts]
         scores = self._scores(*self._counted(*self._visited(encoded), len(encoded)))
         scores *= np.array([[1.0 / math.sqrt(len(text) or 1)] for text in encoded], np.float32)
@@ -69,8 +75,7 @@ class QuickIdentifier(LanguageIdentifier):  # type: ignore[misc]  # py3langid is
         for first, again in self._alias_pairs:
             scores[:, first] += scores[:, again]
             scores[:, again] = 0.0
-        best = scores.argmax(axis=1).tolist()
-        return [(self.nb_classes[at], float(row[at])) for row, at in zip(scores, best, strict=True)]
+        return scores
 
     def _scores(self, features: Ints, times: Floats, counts: Sequence[int]) -> Floats:
         """The sum of the weights of each text's features, each feature weighed once, however often it comes.

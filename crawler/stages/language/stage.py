@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from crawler.config import LanguageConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.language.identifiers import (
+    KINDRED,
     MAX_CHARS,
     Answer,
     FastText,
@@ -36,7 +37,7 @@ TWINS = {"bs": "hr", "ms": "id"}
 """Languages that only the first identifier knows, and the one that it cannot tell them from in a sentence."""
 
 TOSS_UP = 0.65
-"""Probability under which one of two twins is not told from the other (the default of `LANGUAGE_MIN_SCORE`)."""
+"""Probability under which a language is not told from others (the default of `LANGUAGE_MIN_SCORE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +98,16 @@ class LanguageStage:
         answer = self._verdict(doc.text, doc.language_signals)
         if answer is None:
             return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, "no identifier has an answer")
-        doc.language, doc.language_score = answer.language, round(answer.score, 4)
+        doc.language, doc.language_score = answer.language, round(answer.certainty, 4)
         return self._decide(doc, answer)
 
     def _decide(self, doc: Document, answer: Answer) -> Document | Drop:
         if self._wanted and answer.language not in self._wanted:
-            return Drop(self.name, DropReason.LANGUAGE_NOT_WANTED, f"{answer.language} ({answer.score:.2f})")
+            return Drop(self.name, DropReason.LANGUAGE_NOT_WANTED, f"{answer.language} ({answer.certainty:.2f})")
         needed = self._min_scores.get(answer.language, self._min_score)
-        if answer.score < needed:
-            return Drop(self.name, DropReason.LANGUAGE_LOW_SCORE, f"{answer.language}: {answer.score:.2f} < {needed:g}")
+        if answer.certainty < needed:
+            detail = f"{answer.language}: {answer.certainty:.2f} < {needed:g}"
+            return Drop(self.name, DropReason.LANGUAGE_LOW_SCORE, detail)
         return doc
 
     def _verdict(self, text: str, signals: dict[str, Any]) -> Answer | None:
@@ -132,7 +134,10 @@ class LanguageStage:
         )
 
     def _main_share(self, parts: list[str], answers: list[Answer | None], language: str) -> tuple[float, str]:
-        """Share of the samples in the main language, and that language: `language` unless most samples differ."""
+        """Share of the samples in the main language, varieties of it included, and its name.
+
+        `language` unless most samples differ.
+        """
         every = [language, *(vote for answer in answers if (vote := self._vote(answer, language)))]
         if every.count(language) == len(every):
             return 1.0, language
@@ -140,14 +145,17 @@ class LanguageStage:
         main, count = votes.most_common(1)[0]
         if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
             main = language
-        return round(votes[main] / votes.total(), 2), main
+        share = sum(votes[code] for code in {main, *KINDRED.get(main, ())}) / votes.total()
+        return round(share, 2), main
 
     def _vote(self, answer: Answer | None, language: str) -> str:
-        """The language of a sample; "" where it could be any. A twin of `language` is no other language."""
-        if answer is None or answer.score < TOSS_UP:
+        """The language of a sample; "" where it could be any. An unsure variety of `language` is no other language."""
+        if answer is None or answer.certainty < TOSS_UP:
             return ""
         is_twin = TWINS.get(answer.language) == language or TWINS.get(language) == answer.language
-        return language if is_twin and answer.score < self._limits.confident else answer.language
+        enough = self._limits.confident if is_twin else TOSS_UP
+        is_kin = language in KINDRED.get(answer.language, ())
+        return language if is_kin and answer.score < enough else answer.language
 
     def _is_confirmed(self, main: str, parts: list[str], language: str) -> bool:
         """Asks the second identifier before the beginning is overruled: tables of names look like many languages."""
@@ -218,19 +226,21 @@ def by_script(answer: Answer | None, text: str) -> Answer | None:
 def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) -> Answer | None:
     """One verdict of two answers.
 
-    Agreement strengthens. A second identifier that does not know the first's language (`known`) has no say against it.
-    Where both know and differ, the more confident one wins, at the expense of the other's confidence. An undecided
-    first (`TOSS_UP`) gives way to the twin that the second names: more pages are written in it.
+    Agreement strengthens, and two varieties of one language agree. A second identifier that does not know the first's
+    language (`known`) has no say against it. Where both know and differ, the more confident one wins, at the expense
+    of the other's confidence. An undecided first (`TOSS_UP`) gives way to the twin that the second names: more pages
+    are written in it.
     """
     if first is None or second is None:
         return first or second
-    if first.language == second.language:
-        return Answer(first.language, 1 - (1 - first.score) * (1 - second.score))
-    if first.language not in known:
+    if first.language == second.language or second.language in KINDRED.get(first.language, ()):
         undecided = first.score < TOSS_UP and TWINS.get(first.language) == second.language
-        return Answer(second.language, first.score) if undecided else first
-    winner, loser = (first, second) if first.score >= second.score else (second, first)
-    return Answer(winner.language, winner.score * (1 - loser.score / 2))
+        agreed = 1 - (1 - first.certainty) * (1 - second.certainty)
+        return Answer(second.language if undecided else first.language, agreed)
+    if first.language not in known:
+        return first
+    winner, loser = (first, second) if first.certainty >= second.certainty else (second, first)
+    return Answer(winner.language, winner.certainty * (1 - loser.certainty / 2))
 
 
 def _record(signals: dict[str, Any], identifier: Identifier, answer: Answer | None) -> None:

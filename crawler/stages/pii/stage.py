@@ -159,11 +159,37 @@ def _is_notice(text: str, start: int, end: int) -> bool:
     return bool(_NOTICE.search(text, start, end))
 
 
+_LINE_REACH = 2_000  # characters of a line on each side of a hit in which names are looked for
+_CUT_REACH = 100  # characters of it that may be left out, so that a cut is at white space
+
+
 def _lines_with(text: str, hits: Iterable[Hit]) -> list[tuple[int, int]]:
-    """The lines (paragraphs of extracted text) that hold a hit, each once, in order."""
-    lines: dict[int, int] = {}
+    """The lines (paragraphs of extracted text) that hold a hit, each once; of long ones what is near the hits.
+
+    hits: in order. What is given back is in order, too, and does not overlap.
+    """
+    lines: list[tuple[int, int]] = []
     for hit in hits:
-        start = text.rfind("\n", 0, hit.start) + 1
-        end = text.find("\n", hit.end)
-        lines[start] = len(text) if end < 0 else end
-    return sorted(lines.items())
+        start, end = _line_start(text, hit.start), _line_end(text, hit.end)
+        if lines and start <= lines[-1][1]:
+            start = lines.pop()[0]
+        lines.append((start, end))
+    return lines
+
+
+def _line_start(text: str, at: int) -> int:
+    """Start of the line, or of the first whole word in reach."""
+    farthest = max(0, at - _LINE_REACH)
+    before = text.rfind("\n", farthest, at)
+    if before < 0 < farthest:
+        before = text.find(" ", farthest, farthest + _CUT_REACH)
+    return before + 1 if before >= 0 else farthest
+
+
+def _line_end(text: str, at: int) -> int:
+    """End of the line, or of the last whole word in reach."""
+    farthest = min(len(text), at + _LINE_REACH)
+    behind = text.find("\n", at, farthest)
+    if behind < 0 and farthest < len(text):
+        behind = text.rfind(" ", farthest - _CUT_REACH, farthest)
+    return behind if behind >= 0 else farthest

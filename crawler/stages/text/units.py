@@ -1,7 +1,7 @@
 """Fingerprints and decontamination compare texts by these units.
 
 Words after datatrove's normalisation, characters in scripts without spaces. Whoever changes what `tokens` answers
-raises `fingerprint.FINGERPRINT_VERSION` and `contamination.index.VERSION`.
+raises `fingerprint.FINGERPRINT_VERSION`; what `readings` answers, `contamination.index.VERSION`.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ def readings(text: str) -> Iterator[tuple[list[str], int]]:
 
     The number says which: 1 for Chinese and Japanese, 2 for Thai, Lao, Khmer, Burmese and Tibetan. A page of one script
     may hold a passage of another, so no script decides for the whole. Letter case is folded: "STRASSE" is "Straße".
+    The signs of tables, quotes and code in Markdown and in our own texts are no units.
     """
     plain = _plain(_folded(text))
-    yield plain.split(), 0
+    yield _words(plain), 0
     if not plain.isascii():
         for script, pattern in _ALONE.items():
             if characters := pattern.findall(plain):
@@ -73,8 +74,23 @@ def places(text: str, script: int) -> Iterator[tuple[int, int]]:
     """
     for chunk in _CHUNK.finditer(text):
         plain = _plain(_folded(chunk[0]))
-        for _ in _ALONE[script].findall(plain) if script else plain.split():
+        for _ in _ALONE[script].findall(plain) if script else _words(plain):
             yield chunk.span()
+
+
+_SIGNS = str.maketrans("|`", "  ")
+_QUOTE = ">"
+
+
+def _words(plain: str) -> list[str]:
+    """The words of a text without punctuation, and without the signs that say how it is laid out.
+
+    Cells stand between "|", code between "`", a quoted line behind ">"; bullets and headings are punctuation.
+    """
+    if "|" in plain or "`" in plain:
+        plain = plain.translate(_SIGNS)
+    words = plain.split()
+    return [word for word in words if word.strip(_QUOTE)] if _QUOTE in plain else words
 
 
 def _folded(text: str) -> str:

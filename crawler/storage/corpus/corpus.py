@@ -68,6 +68,7 @@ class Corpus:
         self._lock = lock_of(self.place, self.writer)
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self.kind: RunKind = "crawl"  # set it before `open`
+        self.parts = 1  # processes that replay into this corpus together
         self.throughput = Throughput()
         self._failed: StorageError | None = None
         self._counters: Counter[str] = Counter()

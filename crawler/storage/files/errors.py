@@ -7,6 +7,10 @@ class StorageError(Exception):
     """The corpus cannot be written or read. The message says what, where and what to do."""
 
 
+class AtWorkError(StorageError):
+    """Somebody else is at work on the corpus: what was asked has to wait for them."""
+
+
 def denied(error: PermissionError) -> str:
     """What a person is told of a file or folder that this user may not use."""
     return f"{error.filename or error}: permission denied: check who may use it, and the folders above it"

@@ -12,7 +12,7 @@ import zstandard
 
 from crawler.config import ConfigError, from_mapping
 from crawler.config.eval_sets import EvalSet, find_sets
-from crawler.stages.contamination.index import open_index
+from crawler.stages.contamination.index import VERSION, open_index
 from crawler.stages.contamination.ngrams import cut, distinct_units
 from crawler.stages.contamination.read import EvalSetError, examples
 from crawler.stages.contamination.stage import ContaminationStage, check_eval_sets
@@ -181,6 +181,18 @@ def test_a_damaged_index_is_built_anew(tmp_path, index_folder, content):
     else:
         index.write_bytes(index.read_bytes()[:-8] if content == "half" else content)
     assert finds(settings)
+
+
+def test_an_index_of_another_version_is_left_alone_and_a_new_one_is_built(tmp_path, index_folder, monkeypatch):
+    settings = {"EVAL_SETS": str(write_lines(tmp_path / "a.jsonl", [{"q": EXAMPLE}]))}
+    monkeypatch.setattr("crawler.stages.contamination.index.VERSION", VERSION - 1)
+    assert finds(settings)
+    (earlier,) = index_folder.glob("**/*.npy")
+    np.save(earlier, np.zeros((2, 1), np.uint64))  # what it finds would be missed
+    monkeypatch.undo()
+    monkeypatch.setattr("tempfile.tempdir", str(index_folder))
+    assert finds(settings)
+    assert len(list(index_folder.glob("**/*.npy"))) == 2
 
 
 def test_a_folder_that_somebody_else_opened_to_all_is_not_trusted(tmp_path, index_folder):

@@ -106,6 +106,35 @@ def test_one_context_of_many_questions_is_no_template(stage):
     assert overlap(judge, context).grams == 38
 
 
+WORDS = EXAMPLE.split()
+CELLS = [" ".join(WORDS[at : at + 2]) for at in range(0, 40, 2)]
+LAYOUTS = {
+    "rows": "\n".join(" | ".join(CELLS[at : at + 4]) for at in range(0, 20, 4)),
+    "Markdown table": f"| {' | '.join(CELLS[:10])} |\n|{' --- |' * 10}\n| {' | '.join(CELLS[10:])} |",
+    "bars that touch": f"|{'|'.join(CELLS)}|",
+    "list": "\n".join(f"- {cell}" for cell in CELLS),
+    "headings": "\n\n".join(f"## {cell}" for cell in CELLS),
+    "quote": "\n".join(f"> {cell}" for cell in CELLS),
+    "list in a quote": "\n".join(f"> - {cell}" for cell in CELLS),
+    "code": "\n".join(f"```\n{cell}\n```" for cell in CELLS),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_signs_of_our_own_layout_hide_no_passage_in_a_page_or_in_a_set(stage, layout):
+    text = f"{prose(30, 2)}\n\n{layout}\n\n{prose(30, 3)}"
+    for record, passage in ((EXAMPLE, text), (layout, f"{prose(30, 2)} {EXAMPLE}"), (layout, text)):
+        found = overlap(stage([{"q": record}]), passage)
+        assert found.grams == 28 and found.words == (30, 70)
+        assert passage[slice(*found.characters)].split()[-1].strip("|") == WORDS[-1]
+
+
+def test_seven_cells_that_many_tables_have_are_no_thirteen_words(stage):
+    week = f"| {' | '.join(prose(7, 1).split())} |\n|{' --- |' * 7}\n"
+    judge = stage([{"q": week + " ".join(prose(30, 2).split())}])
+    assert judge.overlaps(week + prose(30, 3)) == []
+
+
 def test_tables_and_repetition_are_not_evidence(stage):
     rows = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 yes no yes no yes no yes no yes no yes no yes no yes no"
     judge = stage([{"q": rows}, {"q": EXAMPLE}])

@@ -183,13 +183,13 @@ def test_a_text_without_doubt_is_read_only_as_far_as_needed():
 WORDS = {"eng_Latn": ["the", "house", "river", "and"], "deu_Latn": ["das", "haus", "fluss", "und"]}
 
 
-def write_model(path: Path) -> None:
+def write_model(path: Path, labels: dict[str, list[str]] = WORDS) -> None:
     """A fastText model (supervised, softmax, two dimensions) that knows eight words: the format of `saveModel`."""
-    words = [word for found in WORDS.values() for word in found]
-    entries = [(word, 0) for word in words] + [(f"__label__{label}", 1) for label in WORDS]
+    words = [word for found in labels.values() for word in found]
+    entries = [(word, 0) for word in words] + [(f"__label__{label}", 1) for label in labels]
     data = struct.pack("<ii", 793712314, 12)
     data += struct.pack("<12id", 2, 5, 5, 1, 5, 1, 3, 3, 0, 0, 0, 100, 1e-4)
-    data += struct.pack("<iiiqq", len(entries), len(words), len(WORDS), 100, -1)
+    data += struct.pack("<iiiqq", len(entries), len(words), len(labels), 100, -1)
     for word, kind in entries:
         data += word.encode() + b"\0" + struct.pack("<qb", 10, kind)
     vectors = [(4.0, 0.0)] * 4 + [(0.0, 4.0)] * 4
@@ -213,6 +213,13 @@ def test_a_fasttext_model_of_the_users_answers_alone(model):
     assert doc.language == "de"
     assert doc.language_score is not None and doc.language_score > 0.99
     assert set(doc.language_signals) == {"fasttext", "main_share"}
+
+
+def test_a_fasttext_model_counts_the_varieties_of_one_language_together(model):
+    write_model(model, {"srp_Latn": ["jedan", "dva", "tri", "sto"], "hrv_Latn": ["kruh", "vlak", "tjedan", "tko"]})
+    answer = FastText(str(model)).identify("jedan kruh dva vlak tri")
+    assert answer.language == "sr" and answer.score < 0.999
+    assert answer.certainty == pytest.approx(1.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 100])

@@ -48,6 +48,11 @@ def test_what_is_no_number_at_all_is_refused_and_not_an_error(check, value, wron
     assert not check(value[:-2])
 
 
+@pytest.mark.parametrize(("day", "exists"), [("23", True), ("63", True), ("00", False), ("40", False), ("99", False)])
+def test_an_indonesian_number_has_a_birthday_of_a_man_or_forty_days_later_of_a_woman(day, exists):
+    assert id_checks.is_id_nik(f"327305{day}07850004") == exists
+
+
 LABELLED = [
     ("en", "123-45-6789", ["SSN: {}", "social security no. is {}", "SS# {}", "S.S.N. {}"]),
     ("en", "C03005988", ["Passport number: {}", "US passport {}", "passport number is {}"]),

@@ -11,6 +11,7 @@ from bench.quality.eval_pii import names, score, shortfalls
 from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii import context_words
+from crawler.stages.pii.id_table import ID_RULES
 from crawler.stages.pii.recognise import find
 from crawler.stages.pii.redact import resolve
 from crawler.stages.pii.stage import check_models
@@ -57,6 +58,11 @@ def test_names_beside_identifiers_stay_above_their_floors():
 def test_what_was_right_once_stays_right():
     result = score(passages("known"))
     assert shortfalls("known", result) == [], "\n".join(result.mistakes)
+
+
+def test_every_kind_of_identity_number_is_found_somewhere_in_the_labelled_sets():
+    labelled = {entity for name in ("structured", "known") for case in passages(name) for _, _, entity in case.spans}
+    assert {rule.entity for rule in ID_RULES} - labelled == set()
 
 
 def found(text, raw, language):
