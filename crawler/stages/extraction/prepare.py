@@ -28,10 +28,8 @@ _LONGEST_BAR = 400
 """Characters; whatever is longer holds more than steps."""
 
 
-def prepare(tree: Any, html: bytes) -> None:
-    """Every pass over the tree, in place. html: the bytes of the page."""
-    if may_number_lines(html):
-        drop_line_numbers(tree)
+def prepare(tree: Any) -> None:
+    """Every pass over the tree, in place."""
     for each in PASSES:
         each(tree)
 
