@@ -68,7 +68,8 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
 
 
 def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: int) -> None:
-    """Code that a page has line by line in elements of their own is one piece of code."""
+    """Code that a page has line by line in elements of their own is one piece of code; its blanks are plain ones."""
+    text = text.replace("\xa0", " ")
     if found and source >= 0 and found[-1].source == source:
         found[-1].text += "\n" + text
         return
