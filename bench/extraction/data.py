@@ -14,6 +14,7 @@ from bench.extraction.labels import labels
 from bench.quality.eval_pages import Page, agreement, half_of, labelled, packages, read_lines
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.extraction.notation import write_notation
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
 from crawler.urls.canonicalize import registrable_domain
@@ -53,6 +54,7 @@ def example(page: Page, site: str) -> Example | None:
     tree = parse_html(decoded[0]) if decoded else None
     if tree is None or isinstance(tree, str):
         return None
+    write_notation(tree)
     walked = walk(tree)
     if not walked.texts:
         return None

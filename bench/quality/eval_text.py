@@ -45,6 +45,9 @@ FLOOR_LEARNED = 0.94
 MAX_CPU = 1.3
 """Processor time of the chain, metadata included, by that of trafilatura's default without metadata."""
 
+_FORMULA = re.compile(r"\\\(.*?\\\)")
+"""A segment of the set reads as a page does without its formulas ("Given a set of high-dimensional objects")."""
+
 
 @dataclass
 class Score:
@@ -58,7 +61,8 @@ class Score:
 
     def add(self, text: str, entry: dict[str, Any]) -> None:
         flat = " ".join(text.split())
-        hits = sum(" ".join(segment.split()) in flat for segment in entry["with"])
+        bare = " ".join(_FORMULA.sub("", flat).split())
+        hits = sum((one := " ".join(segment.split())) in flat or one in bare for segment in entry["with"])
         self.right += hits
         self.missed += len(entry["with"]) - hits
         self.wrong += sum(" ".join(segment.split()) in flat for segment in entry["without"])

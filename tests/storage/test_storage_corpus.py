@@ -313,3 +313,10 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path):
     assert wanted.acquire_within(5.0, pause)
     assert len(pauses) == 3
     assert not held.acquire_within(0.5, pauses.append)
+
+
+def test_a_folder_whose_name_no_manifest_can_carry_is_refused_before_anything_is_made(tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    with pytest.raises(StorageError, match=r"caf\\xe9: a name that is not UTF-8, .*; give the folder another name"):
+        Place(name)
+    assert list(tmp_path.iterdir()) == []

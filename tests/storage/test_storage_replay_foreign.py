@@ -310,3 +310,14 @@ def test_raw_deflate_inside_a_record_does_not_look_like_a_member():
     _, pages, problems = read(gzip.compress(record(1, block), 0) + gzip.compress(record(2)))
     assert ([page.url for page in pages], problems) == (["http://a.test/1", "http://a.test/2"], [])
     assert zlib.crc32(pages[0].body) == zlib.crc32(inner)
+
+
+@pytest.mark.parametrize("status", ["100 Continue", "103 Early Hints"])
+def test_an_interim_response_before_the_page_is_not_the_page(status):
+    interim = f"HTTP/1.1 {status}\r\nLink: </x.css>\r\n\r\n".encode()
+    final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE
+    _, [page], problems = read(record(block=interim + interim + final), "x.warc")
+    assert (page.status, page.body, page.headers, problems) == (200, PAGE, [(b"Content-Type", b"text/html")], [])
+    assert parse_response(interim).status == int(status[:3])
+    assert parse_response(interim + PAGE).body == PAGE
+    assert parse_response(b"HTTP/1.1 200 OK\r\n\r\n" + final).body == final

@@ -194,6 +194,7 @@ def test_chunks_are_joined_before_the_content_is_decoded():
 
 
 PACKED = gzip.compress(b"<p>text</p>" * 9, mtime=0)
+PAGE = b"".join(b"<p>text number %d of the page</p>" % n for n in range(20))
 
 
 @pytest.mark.parametrize(
@@ -206,6 +207,12 @@ PACKED = gzip.compress(b"<p>text</p>" * 9, mtime=0)
         ({"Content-Length": "20", "Content-Encoding": "gzip"}, b"<p>text</p>", ""),  # of the packed body, which went
         ({"Content-Encoding": "gzip"}, PACKED, ""),
         ({"Content-Encoding": "gzip"}, PACKED[:-12], "the gzip stream ends before its end"),
+        ({"Content-Encoding": "br"}, brotli.compress(PAGE)[:-12], "the br stream ends before its end"),
+        ({"Content-Encoding": "br"}, PAGE, ""),  # whoever wrote the archive took the coding off
+        ({"Content-Encoding": "zstd"}, zstandard.compress(PAGE)[:-12], "the zstd stream ends before its end"),
+        ({"Content-Encoding": "zstd"}, PAGE, ""),
+        ({"Content-Encoding": "deflate"}, zlib.compress(PAGE)[:-12], "the deflate stream ends before its end"),
+        ({"Content-Encoding": "deflate"}, PAGE, ""),
         ({"Transfer-Encoding": "chunked"}, b"3\r\n<p>\r\n0\r\n\r\n", ""),
         ({"Transfer-Encoding": "chunked"}, b"3;a=b\r\n<p>\r\n0\r\nX-Trailer: 1\r\n\r\n", ""),
         ({"Transfer-Encoding": "chunked"}, b"3\n<p>\n0\n\n", ""),
@@ -219,6 +226,12 @@ PACKED = gzip.compress(b"<p>text</p>" * 9, mtime=0)
 )
 def test_a_payload_says_where_its_end_is_missing(headers, raw, torn):
     assert decoded(headers.items(), raw, 1000).torn == torn
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_a_page_whose_coding_is_only_announced_is_read_as_it_is(coding):
+    for page in (PAGE, b"plain words and no markup at all, " * 9):
+        assert decoded([("Content-Encoding", coding)], page, 1000) == Payload(page)
 
 
 def test_a_year_or_a_month_is_a_date_of_a_record(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from crawler.stages.extraction.anchors import leads_to_itself
@@ -23,15 +24,18 @@ _LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", 
 _LINE_WORDS = (b"lineno", b"linenumber", b"line-no", b"line-number")
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
 _STEP_KEYS = frozenset("npuh")
+_SENTENCES = frozenset({"p", "li", "dd"})
+_LEAST_BESIDE = 3
+"""Words beside a date, from which it stands in a sentence and not in a line about the page."""
+_MOST_TIMES = 200
+"""Of a page: each is held against the words around it."""
 _MIN_STEPS = 2
 _LONGEST_BAR = 400
 """Characters; whatever is longer holds more than steps."""
 
 
-def prepare(tree: Any, html: bytes) -> None:
-    """Every pass over the tree, in place. html: the bytes of the page."""
-    if may_number_lines(html):
-        drop_line_numbers(tree)
+def prepare(tree: Any) -> None:
+    """Every pass over the tree, in place."""
     for each in PASSES:
         each(tree)
 
@@ -76,6 +80,18 @@ def _is_inline(code: Any) -> bool:
     if any("\n" in text.strip() for text in code.itertext()) or next(code.iter("br"), None) is not None:
         return False
     return next(code.iterancestors("pre"), None) is None
+
+
+def unwrap_times(tree: Any) -> None:
+    """A date in a sentence becomes its text: trafilatura leaves out every <time>, and "On , the river rose"."""
+    for time in list(islice(tree.iter("time"), _MOST_TIMES)):
+        around = time.getparent()
+        if around is not None and around.tag in _SENTENCES and _words_beside(time, around) >= _LEAST_BESIDE:
+            time.drop_tag()
+
+
+def _words_beside(element: Any, around: Any) -> int:
+    return len(around.text_content().split()) - len(element.text_content().split())
 
 
 def name_paragraphs(tree: Any) -> None:
@@ -129,6 +145,7 @@ PASSES: tuple[Callable[[Any], object], ...] = (
     drop_steps,
     protect_preformatted,
     unwrap_inline_code,
+    unwrap_times,
     name_paragraphs,
     drop_anchors,
     forget_slugs,

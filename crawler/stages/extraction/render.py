@@ -21,6 +21,8 @@ _PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
 _RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "div", "body", "fw", "ab", "row", "graphic", "lb"})
 _LIST_ITEMS = frozenset({"dt", "dd"})
+_LINES_OF_CODE = frozenset({"div", "p", "li"})
+"""Elements that hold one line each in some <pre>."""
 
 
 def protect_preformatted(tree: Any) -> None:
@@ -29,6 +31,8 @@ def protect_preformatted(tree: Any) -> None:
         for element in pre.iter():
             if element.tag == "br":
                 element.tail = NEWLINE + (element.tail or "")
+            elif element.tag in _LINES_OF_CODE and element is not pre:
+                element.tail = "\n" + (element.tail or "").removeprefix("\n")
             if element.text:
                 element.text = _protected(element.text)
             if element is not pre and element.tail:
@@ -36,7 +40,7 @@ def protect_preformatted(tree: Any) -> None:
 
 
 def _protected(text: str) -> str:
-    text = text.replace("\r", "")
+    text = text.replace("\r", "").replace("\xa0", " ")
     return text.replace("  ", SPACE * 2).replace(SPACE + " ", SPACE * 2).translate(_PROTECT)
 
 

@@ -40,6 +40,7 @@ from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.markdown import as_markdown, blocks_of
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
+from crawler.stages.extraction.notation import write_notation
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
@@ -162,6 +163,10 @@ class ExtractionStage:
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         is_too_large = doc.html.count(b"<") > self._chain.most_tags
+        if not is_too_large:
+            write_notation(tree)
+            if may_number_lines(doc.html):
+                drop_line_numbers(tree)
         if self._extractor == "learned" and not is_too_large:
             return self._learned_text(doc, tree)
         layout = self._layout(doc, tree)
@@ -181,14 +186,12 @@ class ExtractionStage:
         return lambda text: as_markdown(page, text) or text
 
     def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        prepare(tree, doc.html)
+        prepare(tree)
         lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
         return without_further(without_orphans(text, lists), tree, doc.url), step
 
     def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        if may_number_lines(doc.html):
-            drop_line_numbers(tree)
         chain = cache(partial(self._chain_text, doc, tree))
         found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
         if found.confidence < _ELSEWHERE and sum(map(str.isalnum, chain()[0])) > found.letters:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawler.document import DropReason
-from crawler.stages.quality.no_content_phrases import SAYS, TITLED
+from crawler.stages.quality.no_content_phrases import CONSENT, DATA, SAYS, TITLED
 
 _SAYS = {kind: re.compile(rf"\b(?:{phrases})") for kind, phrases in SAYS.items()}
 _TITLED = {kind: re.compile(rf"(?:{phrases})[ .!…]*+") for kind, phrases in TITLED.items()}
+_CONSENT, _DATA = re.compile(CONSENT), re.compile(DATA)
 _TITLE_PARTS = re.compile(r" [-–—|·»:/]+ |\||: ")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
@@ -28,6 +29,11 @@ class Recognisers:
     soft_404_max_words: int | None = 300
     login_wall_max_words: int | None = 300
     error_page_max_words: int | None = 300
+    consent_max_words: int | None = 400
+    consent_per_1000_words: float = 20.0
+    """Of the words that ask for consent; a banner above a text has less than half of it."""
+    consent_data_words: int = 3
+    """Different words about data and advertising that such a request has; a recipe for cookies has none."""
     titled_max_words: int = 80
     """Up to so many words a heading alone is enough: articles about such pages bear it too, and are longer."""
     head_chars: int = 400
@@ -50,9 +56,22 @@ class Recognisers:
                 return reason, f"{words} words, and its beginning says so"
             if words <= self.titled_max_words and any(map(_TITLED[reason].fullmatch, _headings(heading, head))):
                 return reason, f"{words} words, and it is headed so"
+        if self.consent_max_words is not None and words <= self.consent_max_words and self._asks(head, text, words):
+            return DropReason.CONSENT_WALL, f"{words} words, which ask for consent"
         if 1000 * text.lower().count("dolor sit amet") > self.lorem_ipsum_per_1000_words * max(words, 1):
             return DropReason.PLACEHOLDER, "lorem ipsum"
         return None
+
+    def _asks(self, head: str, text: str, words: int) -> bool:
+        """True for a text that is a request to accept cookies, as consent managers phrase it, and little else."""
+        if not _says(_SAYS[DropReason.CONSENT_WALL], head):
+            return False
+        lower = text.lower()
+        asking = len(_CONSENT.findall(lower))
+        return (
+            1000 * asking >= self.consent_per_1000_words * max(words, 1)
+            and len(set(_DATA.findall(lower))) >= self.consent_data_words
+        )
 
     def _head(self, text: str) -> str:
         return text[: self.head_chars].lower().translate(_APOSTROPHE)

@@ -179,8 +179,51 @@ SAYS: dict[str, str] = {
         r"(?:ta|nasza) strona jest (?:obecnie |jeszcze )?w (?:budowie|przygotowaniu)",
         r"ta domena jest na sprzedaż",
     ),
+    "consent_wall": _either(
+        r"we (?:value|respect|care about) your privacy",
+        (
+            r"we(?: and our (?:[\d,.]{1,6} )?(?:trusted )?partners)?,? (?:may )?(?:use|store|process|set)\b[^.\n]{0,60}"
+            r"(?:cookies|information on (?:a|your) device)"
+        ),
+        r"(?:this|our) (?:web ?)?site uses cookies",
+        r"(?:wir (?:schätzen|respektieren) (?:ihre|deine) privatsphäre|ihre privatsphäre ist uns wichtig)",
+        (
+            r"wir(?: und unsere (?:[\d.]{1,6} )?partner)? (?:verwenden|nutzen|benutzen|setzen|speichern)\b[^.\n]{0,60}"
+            r"(?:cookies|informationen auf einem (?:end)?gerät)"
+        ),
+        r"diese (?:website|webseite|seite) (?:verwendet|nutzt|benutzt) cookies",
+        r"(?:nous respectons|le respect de) votre vie privée",
+        r"nous(?: et nos (?:[\d ]{1,6} )?partenaires)? (?:utilisons|stockons|déposons)\b[^.\n]{0,60}cookies",
+        r"(?:ce|notre) site (?:web )?utilise des cookies",
+        r"(?:respetamos|valoramos) (?:tu|su) privacidad",
+        r"(?:nosotros y nuestros (?:[\d.]{1,6} )?socios )?(?:utilizamos|usamos|almacenamos)\b[^.\n]{0,60}cookies",
+        r"(?:este|nuestro|esta) (?:sitio|página)? ?(?:web )?(?:utiliza|usa) cookies",
+        r"(?:rispettiamo|diamo valore alla) (?:la )?(?:tua|vostra) privacy",
+        r"(?:noi e i nostri (?:[\d.]{1,6} )?partner )?(?:utilizziamo|usiamo|archiviamo)\b[^.\n]{0,60}cookie",
+        r"questo sito (?:web )?(?:utilizza|usa) (?:i )?cookie",
+        r"(?:valorizamos|respeitamos) a (?:sua|tua) privacidade",
+        r"(?:nós e os nossos (?:[\d.]{1,6} )?parceiros )?(?:utilizamos|usamos|armazenamos)\b[^.\n]{0,60}cookies",
+        r"este (?:web)?site (?:utiliza|usa) cookies",
+        r"(?:wij|we) (?:waarderen|respecteren) (?:uw|je) privacy",
+        r"(?:wij|we) (?:en onze (?:[\d.]{1,6} )?partners )?(?:gebruiken|plaatsen|slaan)\b[^.\n]{0,60}cookies",
+        r"deze (?:website|site) (?:maakt gebruik van|gebruikt) cookies",
+        r"(?:cenimy|szanujemy) (?:twoją|państwa) prywatność",
+        r"(?:używamy|wykorzystujemy|korzystamy z)\b[^.\n]{0,60}(?:cookie|ciastecz)",
+        r"(?:ta|nasza) (?:strona|witryna) (?:używa|korzysta z|wykorzystuje)\b[^.\n]{0,20}cookie",
+    ),
 }
 """What a page says of itself, by drop reason."""
+
+CONSENT = r"cookie|consent|information on a device|einwillig|zustimm|consenso|toestemming|\bzgod[aęyzą]|ciastecz"
+"""What a request for consent speaks of."""
+DATA = _either(
+    r"consent|privac|personali[sz]|advert|analy[sz]|preferenc|partner|third part|social media|personal data",
+    r"einwillig|zustimm|datenschutz|privatsphäre|werbung|anzeigen|präferenz|soziale medien",
+    r"personnalis|vie privée|confidentialit|publicit|préféren|partenaire|annonces|données",
+    r"publicidad|anuncios|socios|datos|parceiros|anúncios|dados|pubblicit|annunci|terze parti",
+    r"toestemming|advertenti|voorkeur|gegevens|\bzgod[aęyzą]|prywatno|reklam|preferencj",
+)
+"""What it wants consent for."""
 
 _CODE = r"(?:error|http|status|code|fehler|erreur|errore|erro|fout|błąd)?[ :]*(?:404|410)(?: (?:error|fehler))?"
 _NOT_FOUND = _either(

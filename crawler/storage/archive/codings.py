@@ -11,9 +11,11 @@ from fastwarc.stream_io import ChunkedReader
 
 from crawler.decompress import ARCHIVE_WINDOW_LOG, CODINGS, End, unpack
 
-_READ_WHEN_TORN = frozenset({"gzip", "x-gzip", "deflate"})
-"""Codings whose torn streams other archive readers read as far as they go."""
-
+_BEGIN_ALIKE = frozenset({"br", "deflate"})
+"""Codings whose streams have no mark at their beginning: plain text can look like a torn one."""
+_BINARY = frozenset(range(32)) - frozenset(b"\t\n\f\r\x1b")
+"""Bytes that no text has (WHATWG MIME Sniffing, binary data byte)."""
+_LOOKED_AT = 1_024
 
 _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 _UNFINISHED_SIZE = re.compile(rb"[ \t\r\n]*[0-9A-Fa-f]{0,15}[ \t]*(?:;[^\n]*)?\r?")
@@ -66,7 +68,7 @@ def _without(coding: str, raw: bytes, max_bytes: int) -> Payload:
     found = unpack(raw, coding, max_bytes, window_log=ARCHIVE_WINDOW_LOG)
     if found.end is End.TOO_LARGE:
         raise _beyond(max_bytes)
-    if found.end is End.TORN and coding in _READ_WHEN_TORN:
+    if found.end is End.TORN and (coding not in _BEGIN_ALIKE or not _BINARY.isdisjoint(raw[:_LOOKED_AT])):
         return Payload(found.data, f"the {coding} stream ends before its end")
     return Payload(found.data if found.end is End.WHOLE and not found.rest else raw)
 

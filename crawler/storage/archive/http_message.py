@@ -1,6 +1,7 @@
 """Parses the block of a response record into status, header lines and body, as thirty years of servers sent them.
 
-Sources: RFC 9112 sections 2.2, 4 and 5; obsolete line folding (5.2) is joined; bare line feeds are line ends.
+Sources: RFC 9112 sections 2.2, 4 and 5; obsolete line folding (5.2) is joined; bare line feeds are line ends. Interim
+responses before the final one (RFC 9110 section 15.2: 100 Continue, 103 Early Hints) are left out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 
 Headers = list[tuple[bytes, bytes]]
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?=[ \t\r\n]|$)")
+MOST_INTERIM = 20
+"""Interim responses before the final one."""
 _END = re.compile(rb"\r?\n\r?\n")
 _FOLD = re.compile(rb"\r?\n[ \t]+")
 
@@ -36,6 +39,12 @@ def parse_response(block: bytes) -> HttpMessage:
     if found is None:
         raise ValueError("no HTTP status line")
     end = _END.search(block)
+    for _ in range(MOST_INTERIM):
+        final = _STATUS_LINE.match(block, end.end()) if end and found[1].startswith(b"1") else None
+        if final is None:
+            break
+        block = block[final.start() :]
+        found, end = final, _END.search(block)
     head = block[: end.start()] if end else block
     lines = _FOLD.sub(b" ", head).split(b"\n")[1:]
     fields = (line.partition(b":") for line in lines)

@@ -48,10 +48,11 @@ _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 class Place:
     """One corpus. `root` is the local folder in which this process writes.
 
-    Raises: StorageError where the URL names no known file system.
+    Raises: StorageError where the URL names no known file system, or the folder has a name that is not UTF-8.
     """
 
     def __init__(self, corpus_dir: str, spool_dir: str | None = None) -> None:
+        _check_characters(corpus_dir)
         self.url = corpus_dir
         self.remote = "://" in corpus_dir
         if self.remote:
@@ -330,6 +331,16 @@ class Place:
             raise StorageError(
                 f"cannot {doing} CORPUS_DIR={self.url!r}: {error}; check the path, its permissions and free space"
             ) from error
+
+
+def _check_characters(corpus_dir: str) -> None:
+    try:
+        corpus_dir.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(corpus_dir).decode("utf-8", "backslashreplace")
+        raise StorageError(
+            f"CORPUS_DIR={shown}: a name that is not UTF-8, which no manifest can carry; give the folder another name"
+        ) from None
 
 
 def _check_writable(root: Path) -> None:

@@ -134,3 +134,25 @@ def linked(things: object = None, **said: object) -> str:
 )
 def test_of_several_dates_the_one_that_is_meant_best_counts(head, body, url, day):
     assert date_of(head, body, url) == day
+
+
+def stated(day: str) -> str:
+    return f'<script type="application/ld+json">{{"@type":"Article","datePublished":"{day}"}}</script>'
+
+
+@pytest.mark.parametrize(
+    "day", ["20240305", "20240305T101500Z", "2024-3-5", "2024/3/5 10:15", "2024.03.05", "2024年3月5日"]
+)
+def test_a_day_that_begins_with_its_year_is_read_as_it_is_written(day):
+    assert date_of(stated(day)) == date_of(body=f'<time datetime="{day}">x</time>') == "2024-03-05"
+
+
+@pytest.mark.parametrize("day", ["2024-03-051", "202403051", "2024-13-05", "2024-02-30", "5/3/2024", "2024"])
+def test_what_may_be_another_day_or_none_is_not_read(day):
+    assert date_of(stated(day)) is None
+
+
+def test_a_page_of_the_next_day_in_the_east_is_no_mistake():
+    assert date_of(stated("2026-01-02T08:00:00+09:00")) == "2026-01-02"
+    for later in ("2026-01-02T10:00:00+09:00", "2026-01-02T00:30:00", "2026-01-02", "2026-01-02T00:30:00Z"):
+        assert date_of(stated(later)) is None

@@ -34,3 +34,23 @@ def test_plain_text_keeps_the_lines_of_its_page():
     page = "\n\n".join(["• first\tsecond", "A sentence of the page. " * 40])
     text = text_of(page, content_type="text/plain")
     assert "• first\tsecond\n\n" in text
+
+
+@pytest.mark.parametrize("extractor", ["learned", "trafilatura"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<pre><code><div>def f():</div><div>    return 1</div></code></pre>",
+        "<pre>def f():\n&nbsp;&nbsp;&nbsp;&nbsp;return 1</pre>",
+    ],
+)
+def test_code_keeps_its_lines_and_plain_blanks(extractor, code):
+    text = text_of(ARTICLE.replace("</article>", f"{code}<p>That is all of it.</p></article>"), extractor=extractor)
+    assert "\ndef f():\n    return 1\n" in text
+
+
+@pytest.mark.parametrize("extractor", ["learned", "trafilatura"])
+def test_a_date_stays_in_its_sentence(extractor):
+    sentence = "<p>On <time datetime=2024-03-05>5 March</time> the river rose above the old bridge of the town.</p>"
+    text = text_of(ARTICLE.replace("</article>", f"{sentence}</article>"), extractor=extractor)
+    assert "\nOn 5 March the river rose above" in text

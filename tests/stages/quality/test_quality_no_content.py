@@ -18,6 +18,7 @@ CASES = [
     tuple(line.split("\t"))
     for line in (Path(__file__).parent / "golden" / "no_content.tsv").read_text("utf-8").splitlines()
 ]
+KINDS = ["soft_404", "login_wall", "error_page", "placeholder", "consent_wall"]
 LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "pl"}
 
 
@@ -33,7 +34,7 @@ def test_the_table_has_every_kind_in_every_language_and_as_many_articles():
     assert sum(label == "content" for label, *_ in CASES) >= 60
     assert sum(label != "content" for label, *_ in CASES) >= 60
     kinds = {(label, language) for label, language, *_ in CASES if label != "content"}
-    assert kinds == {(k, code) for k in ("soft_404", "login_wall", "error_page", "placeholder") for code in LANGUAGES}
+    assert kinds == {(kind, code) for kind in KINDS for code in LANGUAGES}
 
 
 @pytest.mark.parametrize(("label", "language", "title", "text"), CASES, ids=[f"{c[1]}: {c[2][:30]}" for c in CASES])
@@ -41,7 +42,7 @@ def test_a_page_is_taken_for_what_it_is(label, language, title, text):
     assert judge(title, text) == label
 
 
-@pytest.mark.parametrize("kind", ["soft_404", "login_wall", "error_page", "placeholder"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_message_on_a_long_page_condemns_nothing(kind):
     article = " ".join(text for label, _, _, text in CASES if label == "content")
     title, text = next((title, text) for label, _, title, text in CASES if label == kind)

@@ -7,9 +7,11 @@ its lines. Markdown adds the signs of headings, quotes, tables and fences; links
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 
 from crawler.stages.extraction.code import language_of
+from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
 _LISTS = frozenset({"ul", "ol", "menu"})
@@ -17,13 +19,18 @@ _LISTS = frozenset({"ul", "ol", "menu"})
 
 @dataclass(slots=True)
 class Line:
-    """One piece of the text: a block, or the cells of a row."""
+    """One piece of the text: a block, the cells of a row, or the code of an element."""
 
     kind: Kind
-    text: str
+    text: str = ""
     level: int = 0
     """Of a heading 1 to 6; of a list item how deep its list is, from 0."""
+    row: int = -1
     table: int = -1
+    cells: dict[int, str] = field(default_factory=dict)
+    """Of a row: what its cells say, those that are kept."""
+    source: int = -1
+    """Of code: the <pre> around it."""
     language: str = ""
     quoted: bool = False
 
@@ -32,33 +39,52 @@ def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[st
     """The text of the kept blocks, and the languages of its code."""
     lines = _lines(page, kept)
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
-    return (_markdown(lines) if text_format == "markdown" else _plain(lines)), languages
+    return (_markdown(page, lines) if text_format == "markdown" else _plain(lines)), languages
 
 
 def _lines(page: Walked, kept: list[bool]) -> list[Line]:
     found: list[Line] = []
-    before: tuple[int, int] = (-1, -1)  # the row and the item that the last line stands in
-    rows, items = _nearest(page, "tr"), _nearest(page, "li")
-    for i, text in enumerate(page.texts):
+    begun = set[int]()  # list items that have their sign
+    rows, items, sources = _nearest(page, "tr"), _nearest(page, "li"), _nearest(page, "pre")
+    values = ValueRows(page, rows)
+    for i, block in enumerate(page.texts):
         if not kept[i]:
             continue
         holder, kind = page.holders[i], Kind(page.kinds[i])
         row, item = rows[holder], items[holder]
-        if kind is not Kind.CODE and row >= 0 and found and before[0] == row and found[-1].kind is Kind.CELL:
-            found[-1].text += " | " + text
-        elif row >= 0 and kind is not Kind.CODE and _is_simple(page, row):
-            found.append(Line(Kind.CELL, text, table=_around(page, row, "table")))
+        text, last = page.shown.get(i, block), found[-1] if found else None
+        if kind is Kind.CODE:
+            if not page.marks[holder] & Mark.CONTROL:  # a button that copies it
+                _add_code(page, found, holder, text, sources[holder])
+        elif row >= 0 and values.has(row):
+            if last is None or last.row != row:
+                found.append(last := _row(page, holder, row))
+            cell = cell_of(page, holder, row)
+            last.cells[cell] = f"{last.cells[cell]} {text}" if cell in last.cells else text
         else:
-            found.append(_line(page, holder, kind, text, item if item != before[1] else -1))
-        before = row, item
+            found.append(_line(page, holder, kind, text, -1 if item in begun else item))
+        begun.add(item)
     return found
+
+
+def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: int) -> None:
+    """Code that a page has line by line in elements of their own is one piece of code; its blanks are plain ones."""
+    text = text.replace("\xa0", " ")
+    if found and source >= 0 and found[-1].source == source:
+        found[-1].text += "\n" + text
+        return
+    quoted = bool(page.marks[holder] & Mark.QUOTE)
+    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), quoted=quoted))
+
+
+def _row(page: Walked, holder: int, row: int) -> Line:
+    quoted = bool(page.marks[holder] & Mark.QUOTE)
+    return Line(Kind.CELL, row=row, table=around(page, row, "table"), quoted=quoted)
 
 
 def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
     """`item`: the list item that the block is the first of; −1 for none."""
     quoted = bool(page.marks[holder] & Mark.QUOTE)
-    if kind is Kind.CODE:
-        return Line(kind, text, language=_language(page, holder), quoted=quoted)
     if kind is Kind.HEADING:
         tag = page.tags[holder]
         return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6, quoted=quoted)
@@ -68,32 +94,11 @@ def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
 
 
 def _nearest(page: Walked, tag: str) -> list[int]:
-    """Of every element: the nearest of a tag from it upwards, as `_around` finds it."""
+    """Of every element: the nearest of a tag from it upwards, as `around` finds it."""
     found: list[int] = []
     for index, (own, up) in enumerate(zip(page.tags, page.parents, strict=True)):
         found.append(index if own == tag else found[up] if up >= 0 else -1)
     return found
-
-
-def _around(page: Walked, holder: int, tag: str) -> int:
-    """The nearest element of a tag, from the holder upwards; −1 where there is none."""
-    while holder >= 0 and page.tags[holder] != tag:
-        holder = page.parents[holder]
-    return holder
-
-
-def _is_simple(page: Walked, row: int) -> bool:
-    """True for a row of values: each block in a cell of its own, and fewer than 100."""
-    start, end = page.starts[row], page.ends[row]
-    if not 1 < end - start < 100:
-        return False
-    return len({_cell(page, holder, row) for holder in page.holders[start:end]}) == end - start
-
-
-def _cell(page: Walked, holder: int, row: int) -> int:
-    while holder >= 0 and page.parents[holder] != row:
-        holder = page.parents[holder]
-    return holder
 
 
 def _list_depth(page: Walked, item: int) -> int:
@@ -114,29 +119,37 @@ def _language(page: Walked, holder: int) -> str:
 
 
 def _plain(lines: list[Line]) -> str:
-    return "\n".join("  " * line.level + "- " + line.text if line.kind is Kind.ITEM else line.text for line in lines)
+    return "\n".join(map(_plainly, lines))
 
 
-def _markdown(lines: list[Line]) -> str:
+def _plainly(line: Line) -> str:
+    if line.kind is Kind.CELL:
+        return " | ".join(line.cells.values())
+    return "  " * line.level + "- " + line.text if line.kind is Kind.ITEM else line.text
+
+
+def _markdown(page: Walked, lines: list[Line]) -> str:
+    grid = Grid(page) if any(line.kind is Kind.CELL for line in lines) else None
     parts: list[str] = []
-    for last, line in zip([None, *lines], lines, strict=False):
-        same = last is not None and (last.kind, last.table) == (line.kind, line.table)
-        is_tight = same and line.kind in (Kind.ITEM, Kind.CELL)
-        parts.append(("\n" if is_tight else "\n\n") + _signed(line, is_first=not is_tight))
-    return "".join(parts).strip("\n")
+    for (kind, _), group in groupby(lines, lambda line: (line.kind, line.table)):
+        run = list(group)
+        if kind is Kind.CELL and grid is not None and any(len(line.cells) > 1 for line in run):
+            parts.append("\n".join(_quoted(run[0], row) for row in grid.rows([line.cells for line in run])))
+        elif kind is Kind.ITEM:
+            parts.append("\n".join(map(_signed, run)))
+        else:
+            parts.extend(map(_signed, run))
+    return "\n\n".join(parts).strip("\n")
 
 
-def _signed(line: Line, is_first: bool) -> str:
+def _signed(line: Line) -> str:
     if line.kind is Kind.CODE:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", line.text)), default=0))
-        text = f"{fence}{line.language}\n{line.text}\n{fence}"
-    elif line.kind is Kind.HEADING:
-        text = "#" * line.level + " " + line.text
-    elif line.kind is Kind.ITEM:
-        text = "  " * line.level + "- " + line.text
-    elif line.kind is Kind.CELL:
-        row = f"| {line.text} |"
-        text = row + "\n|" + " --- |" * (line.text.count(" | ") + 1) if is_first else row
-    else:
-        text = line.text
+        return _quoted(line, f"{fence}{line.language}\n{line.text}\n{fence}")
+    if line.kind is Kind.HEADING:
+        return _quoted(line, "#" * line.level + " " + line.text)
+    return _quoted(line, _plainly(line))
+
+
+def _quoted(line: Line, text: str) -> str:
     return "\n".join("> " + part for part in text.split("\n")) if line.quoted else text

@@ -16,9 +16,13 @@ import orjson
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
+from crawler.stages.extraction.learned.shown import are_apart, as_shown
 
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
+
+MAX_SPAN = 100
+"""Columns or rows of a table that one cell can take."""
 
 LEAST_DATA = 200
 """Characters of an object of JSON outside of code that are no text for a reader."""
@@ -72,18 +76,20 @@ _SKIPPED = _set(
 )
 _INLINE = _set(
     "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
-    "small span strike strong sub sup time tt u var wbr data output meta link"
+    "small span strike strong sub sup time tt u var wbr data output meta link rb rtc"
 )
-_IN_LINE, _LINK, _CODE, _BREAK, _SKIP, _LINES = range(6)
+_IN_LINE, _LINK, _CODE, _BREAK, _SKIP, _JOINT, _LINES = range(7)
 _ROLE_OF: dict[str, int] = {
     **dict.fromkeys(_INLINE, _IN_LINE),
     "a": _LINK,
     "code": _CODE,
+    **dict.fromkeys(("wbr", "sub", "sup"), _JOINT),
     **dict.fromkeys(("br", "hr"), _BREAK),
     **dict.fromkeys(_SKIPPED, _SKIP),
 }
-"""By tag: what stands in a line (links and code among it), what ends one, and what holds no text; every other element
-has lines of its own. What only stands in a line is 0: nothing is to be done where it begins or ends."""
+"""By tag: what stands in a line (links and code among it), what ends one, what holds no text, and what stands within
+a word; every other element has lines of its own. What only stands in a line is 0: nothing is to be done where it begins
+or ends."""
 _KINDS = {
     "p": Kind.PARAGRAPH,
     "li": Kind.ITEM,
@@ -131,6 +137,9 @@ _ROLES = {
     "dialog": Mark.HIDDEN,
     "button": Mark.CONTROL,
 }
+_SENTENCES = _set("p h1 h2 h3 h4 h5 h6")
+"""What holds a sentence: an element that HTML does not know, such as <relative-time>, is a part of it."""
+_CELLS = frozenset({"td", "th"})
 _NAMES = ("class", "id", "role", "itemprop", "itemtype")
 _READ = frozenset((*_NAMES, "hidden", "aria-hidden", "style"))
 
@@ -156,6 +165,9 @@ class Walked:
     """The element that a block stands in."""
     linked: list[int] = field(default_factory=list)
     """Characters of it in links."""
+    shown: dict[int, str] = field(default_factory=dict)
+    """How a block reads where that is not its text: with a blank between elements that touch, without one where the
+    source only breaks a line. The model keeps to the text, as which it was trained on."""
     links: list[int] = field(default_factory=list)
     # --- elements that are not inline, in page order; the first is the body ---
     parents: list[int] = field(default_factory=list)
@@ -169,6 +181,8 @@ class Walked:
     ends: list[int] = field(default_factory=list)
     languages: dict[int, str] = field(default_factory=dict)
     """Of elements of code: the language that a class names."""
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Of cells that take more than one place of their table: columns and rows."""
 
 
 def walk(tree: Any) -> Walked:
@@ -188,6 +202,14 @@ class _Walk:
         """Of the block that is being written: characters in links, and links."""
         self.anchors = self.codes = 0
         """Links and elements of code that are open."""
+        self.inner = 0
+        """Elements of code in a line that are open."""
+        self.touches = False
+        """True behind an element that ended, or showed nothing, as long as no text follows."""
+        self.seams: list[int] = []
+        """Pieces before which two elements touch that a reader sees apart."""
+        self.unknown: list[Any] = []
+        """Elements that HTML does not know, within a sentence, that are open."""
 
     def over(self, body: Any) -> Walked:
         """Called for every element of every page: what is asked of each stands here, not in functions of its own."""
@@ -212,21 +234,34 @@ class _Walk:
             else:
                 if role and not is_skipped:
                     self._end(element, role)
-                is_skipped = False
+                self.touches, is_skipped = is_skipped, False
                 if text := element.tail:
                     write(text)
+                else:
+                    self.touches = role != _JOINT
         self._end_block(0, False)
         self.page.ends[0] = len(self.page.texts)
         return self.page
 
     def _write(self, text: str | None) -> None:
         if text:
+            if self.touches:
+                self._note_seam(text)
+                self.touches = False
             self.pieces.append(text)
             if self.anchors:
                 self.linked += len(text.strip())
 
+    def _note_seam(self, text: str) -> None:
+        """Elements touch here, or one that shows no text stands between two texts."""
+        if self.pieces and not self.codes and not self.inner and are_apart(self.pieces[-1][-1], text[0]):
+            self.seams.append(len(self.pieces))
+
     def _start(self, element: Any, role: int) -> None:
         if role == _LINES:
+            if self._is_in_a_sentence(element.tag):
+                self.unknown.append(element)
+                return
             if self.pieces:
                 self._end_block(self.open[-1], self.codes > 0)
             self.open.append(_open(self.page, element, self.open[-1]))
@@ -235,19 +270,31 @@ class _Walk:
             if element.get("href"):
                 self.anchors += 1
                 self.links += 1
+        elif role == _CODE:
+            self.inner += 1
+        elif role == _JOINT:
+            self.touches = False
         elif role == _BREAK:
             self._break()
 
+    def _is_in_a_sentence(self, tag: str) -> bool:
+        return ("-" in tag or ":" in tag) and self.page.tags[self.open[-1]] in _SENTENCES
+
     def _end(self, element: Any, role: int) -> None:
         if role == _LINES:
+            if self.unknown and self.unknown[-1] is element:
+                self.unknown.pop()
+                return
             if self.pieces:
                 self._end_block(self.open[-1], self.codes > 0)
             self.page.ends[self.open.pop()] = len(self.page.texts)
             self.codes -= element.tag == "pre"
         elif role == _LINK:
             self.anchors -= bool(element.get("href"))
-        elif role == _CODE and self.codes and "class" in element.attrib:
-            self.page.languages.setdefault(self.open[-1], element.get("class"))
+        elif role == _CODE:
+            self.inner -= 1
+            if self.codes and "class" in element.attrib:
+                self.page.languages.setdefault(self.open[-1], element.get("class"))
 
     def _break(self) -> None:
         """A line break ends a block, except in code and in a heading."""
@@ -263,8 +310,8 @@ class _Walk:
         """Close the block: what was written becomes one, if there is anything."""
         if not self.pieces:
             return
-        text = "".join(self.pieces)
-        text = _code(text) if in_code else " ".join(text.split())
+        written = "".join(self.pieces)
+        text = _code(written) if in_code else " ".join(written.split())
         page = self.page
         kind = Kind.CODE if in_code else _KINDS.get(page.tags[holder], Kind.TEXT)
         if text and len(page.texts) < MAX_BLOCKS and not (kind is Kind.TEXT and _is_data(text)):
@@ -273,7 +320,12 @@ class _Walk:
             page.holders.append(holder)
             page.linked.append(min(self.linked, len(text)))
             page.links.append(self.links)
+            if not in_code and (self.seams or ("\n" in written and not text.isascii())):
+                shown = as_shown(self.pieces, self.seams)
+                if shown != text:
+                    page.shown[len(page.texts) - 1] = shown
         self.pieces.clear()
+        self.seams.clear()
         self.linked = self.links = 0
 
 
@@ -289,6 +341,8 @@ def _open(page: Walked, element: Any, parent: int) -> int:
                 marks |= _said_by(names)
             if _is_hidden(attributes):
                 marks |= Mark.HIDDEN
+        if tag in _CELLS and ("colspan" in attributes or "rowspan" in attributes):
+            page.spans[index] = _span(attributes, "colspan"), _span(attributes, "rowspan")
     depth = 0
     if parent >= 0:
         marks, depth = marks | page.marks[parent], page.depths[parent] + 1
@@ -300,6 +354,11 @@ def _open(page: Walked, element: Any, parent: int) -> int:
     page.starts.append(len(page.texts))
     page.ends.append(len(page.texts))
     return index
+
+
+def _span(attributes: dict[str, str], name: str) -> int:
+    number = attributes.get(name, "")
+    return min(max(int(number), 1), MAX_SPAN) if number.isdecimal() and len(number) < 6 else 1
 
 
 @lru_cache(maxsize=8_192)

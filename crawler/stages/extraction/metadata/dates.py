@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -35,7 +35,11 @@ _STATED = (
     "originalpublicationdate", "cxenseparse:recs:publishtime", "article.published", "dc.date.created",
     "citation_online_date",
 )  # fmt: skip
-_ISO = re.compile(r"((?:19|20)\d\d)[-/](0[1-9]|1[0-2])[-/](0[1-9]|[12]\d|3[01])(?!\d)")
+_DAY = re.compile(
+    r"((?:19|20)\d\d)(?:[-/.年](0?[1-9]|1[0-2])[-/.月](0?[1-9]|[12]\d|3[01])(?!\d)"
+    r"|(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=T|$))"
+)
+"""A day that begins with its year, in ISO 8601 (also the basic form) or as it is written in East Asia."""
 _IN_ADDRESS = re.compile(r"/(20\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=/|-|$)")
 _EARLIEST = "1995-01-01"
 
@@ -53,9 +57,8 @@ def read_date(
     other inner parts than these, its own `find_date` answers, without its search through running text. Raises: whatever
     broken markup makes htmldate raise.
     """
-    latest = max_date or "9999"
-    day = next((day for day in _days(url, stated) if _EARLIEST <= day <= latest and _is_in_the_calendar(day)), None)
-    return day or _by_htmldate(tree, url, max_date, is_whole)
+    days = (day for day, latest in _days(url, stated, max_date or "9999") if _EARLIEST <= day <= latest)
+    return next(filter(_is_in_the_calendar, days), None) or _by_htmldate(tree, url, max_date, is_whole)
 
 
 def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[str]:
@@ -74,13 +77,26 @@ def _is_in_the_calendar(day: str) -> bool:
     return True
 
 
-def _days(url: str, stated: Iterable[str]) -> Iterator[str]:
+def _days(url: str, stated: Iterable[str], latest: str) -> Iterator[tuple[str, str]]:
+    """Each day, and the latest that it can be: east of Greenwich the day of the fetch may be over (00:30+02:00)."""
     if address := _IN_ADDRESS.search(url):
         year, month, day = address.groups()
-        yield f"{year}-{month:0>2}-{day:0>2}"
+        yield f"{year}-{month:0>2}-{day:0>2}", latest
     for text in stated:
-        if found := _ISO.match(text.strip()):
-            yield "-".join(found.groups())
+        if found := _DAY.match(text.strip()):
+            year, month, day = (part for part in found.groups() if part)
+            yield f"{year}-{month:0>2}-{day:0>2}", _latest_there(text.strip(), latest)
+
+
+def _latest_there(text: str, latest: str) -> str:
+    """`latest`, or the day of a time that says its distance to UTC and is no later by UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return latest
+    if moment.tzinfo is None or moment.astimezone(UTC).date().isoformat() > latest:
+        return latest
+    return max(latest, moment.date().isoformat())
 
 
 def _by_htmldate(tree: Any, url: str, max_date: str | None, is_whole: bool) -> str | None:
