@@ -70,3 +70,4 @@ def test_an_element_that_html_does_not_know_is_part_of_its_sentence():
     assert text_of("<p>Posted <relative-time>two days ago</relative-time> by Ann</p>") == "Posted two days ago by Ann"
     assert text_of("<p>He lived in <st1:city>London</st1:city> then.</p>") == "He lived in London then."
     assert text_of("<x-card><x-name>One</x-name><x-name>Two</x-name></x-card>") == "One\nTwo"
+    assert text_of("<h1>Overview<x-actions>Save this page</x-actions></h1>") == "Overview\nSave this page"

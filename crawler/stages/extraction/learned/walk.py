@@ -137,8 +137,6 @@ _ROLES = {
     "dialog": Mark.HIDDEN,
     "button": Mark.CONTROL,
 }
-_SENTENCES = _set("p h1 h2 h3 h4 h5 h6")
-"""What holds a sentence: an element that HTML does not know, such as <relative-time>, is a part of it."""
 _CELLS = frozenset({"td", "th"})
 _NAMES = ("class", "id", "role", "itemprop", "itemtype")
 _READ = frozenset((*_NAMES, "hidden", "aria-hidden", "style"))
@@ -278,7 +276,8 @@ class _Walk:
             self._break()
 
     def _is_in_a_sentence(self, tag: str) -> bool:
-        return ("-" in tag or ":" in tag) and self.page.tags[self.open[-1]] in _SENTENCES
+        """True for what HTML does not know in a paragraph, as <relative-time>; in headings these are buttons."""
+        return ("-" in tag or ":" in tag) and self.page.tags[self.open[-1]] == "p"
 
     def _end(self, element: Any, role: int) -> None:
         if role == _LINES:
