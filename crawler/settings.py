@@ -88,6 +88,7 @@ EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle,
     "scrapy.extensions.logstats.LogStats": 0,
     "scrapy.extensions.spiderstate.SpiderState": 0,
 }
+LOG_FORMATTER = "crawler.observe.live.log_lines.LogLines"  # a failing disk is one sentence, no traceback a page
 
 # Limits and manners: every default below has a test that it is what `docs/policy.md` says.
 ROBOTSTXT_OBEY = True  # says what is so; Scrapy's own middleware is replaced by ours

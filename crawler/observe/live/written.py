@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawler.runtime import config_of
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, denied
 
 if TYPE_CHECKING:
     from typing import Self
@@ -46,8 +46,9 @@ class ReportExtension:
         """Every file is sealed. A report that cannot be written is a warning: the corpus is whole without it."""
         try:
             await asyncio.to_thread(write_report, self._config)
-        except StorageError as error:
-            logger.warning("no report.html: %s", error)
+        except (StorageError, OSError) as error:
+            why = denied(error) if isinstance(error, PermissionError) else error
+            logger.warning("no report.html: %s", why)
 
 
 def write_report(config: Config) -> list[str]:

@@ -21,7 +21,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawler.storage.archive.surt import surt
 from crawler.storage.archive.types import DRAWN
-from crawler.storage.files.journal import disk, replace_file
+from crawler.storage.files.journal import disk, remove_draft, replace_file
 from crawler.storage.types import Index
 
 SUFFIX = ".cdxj"
@@ -100,7 +100,7 @@ class Draft:
     def close(self) -> None:
         """Give the lines up."""
         self._file.close()
-        self._path.unlink(missing_ok=True)
+        remove_draft(self._path)
 
 
 def write_index(archive: Path, lines: list[bytes]) -> Index:

@@ -25,7 +25,7 @@ from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, rec
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
 from crawler.storage.files import record_index
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, unwritten
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
@@ -347,6 +347,6 @@ class _Failing:
         if isinstance(error, StorageError):
             self._remember(error)
         elif isinstance(error, OSError):
-            failure = StorageError(f"the corpus cannot be written: {error}")
+            failure = unwritten(error.filename or "the corpus", error)
             self._remember(failure)
             raise failure from error

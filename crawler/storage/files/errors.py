@@ -11,6 +11,15 @@ class AtWorkError(StorageError):
     """Somebody else is at work on the corpus: what was asked has to wait for them."""
 
 
+def unwritten(path: object, error: OSError) -> StorageError:
+    """A file that could not be written: what people are told, with the way out."""
+    if isinstance(error, FileNotFoundError):
+        way = "Somebody removed it, or a folder above it, while it was in use: put it back from a copy"
+    else:
+        way = "What was committed stays readable; free space or fix permissions on that disk"
+    return StorageError(f"{path}: {error.strerror or error}. {way}, then run the same command again to resume")
+
+
 def denied(error: PermissionError) -> str:
     """What a person is told of a file or folder that this user may not use."""
     return f"{error.filename or error}: permission denied: check who may use it, and the folders above it"

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import zstandard
 
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, unwritten
 
 PART = ".part"
 _CHUNK = 1 << 20
@@ -55,6 +55,12 @@ class Journal:
             return
         with disk(self.part):
             os.fsync(self._file.fileno())
+            if not os.fstat(self._file.fileno()).st_nlink:
+                raise StorageError(
+                    f"{self.part}: somebody removed it while it was being written, and its records are lost. Put its "
+                    "folder back if it is gone; the same command goes on with the pages that are left, and another "
+                    "CRAWL_ID fetches all of them again"
+                )
             if not self._named:
                 sync_folder(self.part.parent)
                 self._named = True
@@ -83,10 +89,7 @@ class disk:  # noqa: N801  # reads as a phrase: with disk(path)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, OSError):
-            raise StorageError(
-                f"{self._path}: {error.strerror or error}. What was committed stays readable; free space or fix "
-                "permissions on that disk, then run the same command again to resume"
-            ) from error
+            raise unwritten(self._path, error) from error
 
 
 def part_of(path: Path) -> Path:
@@ -120,8 +123,14 @@ def replace_file(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         rename_durably(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        remove_draft(temporary)
         raise
+
+
+def remove_draft(path: Path) -> None:
+    """Remove an unfinished file, where that is possible: why it is not wanted is what people have to be told."""
+    with suppress(OSError):
+        path.unlink()
 
 
 def create_file(path: Path, content: bytes) -> bool:

@@ -9,6 +9,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from crawler.storage.files.journal import disk
@@ -68,9 +69,10 @@ class WriterLock:
         return False
 
     def release(self) -> None:
-        """Remove the lock file and let go."""
+        """Remove the lock file, where that is possible, and let go: without a holder the file locks nothing."""
         if self._fd is not None:
-            self.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self.path.unlink()
             os.close(self._fd)
             self._fd = None
 

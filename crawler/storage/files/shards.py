@@ -23,7 +23,7 @@ import orjson
 import zstandard
 
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import Journal, disk, rename_durably, zstd_frame
+from crawler.storage.files.journal import Journal, disk, remove_draft, rename_durably, zstd_frame
 from crawler.storage.files.parquet import ParquetRows, is_parquet, read_json_lines, read_rows
 from crawler.storage.files.place import REJECTED, Place
 from crawler.storage.files.records import Record
@@ -129,7 +129,7 @@ def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Sealed:
             target.flush()
             os.fsync(target.fileno())
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        remove_draft(temporary)
         raise
     entry = tally.entry(file_facts(temporary), size)
     rename_durably(temporary, final)
