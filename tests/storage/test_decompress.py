@@ -73,8 +73,8 @@ def test_an_archived_payload_without_the_coding_its_head_names_is_read_as_it_is(
         assert decoded([("Content-Encoding", coding)], body, 10**6).data == body
 
 
-def test_a_torn_archived_payload_is_read_as_far_as_it_goes_where_other_readers_do_so():
+def test_a_torn_archived_payload_is_read_as_far_as_it_goes_and_called_torn():
     for coding, packed in PACKED:
-        torn = packed[: len(packed) // 2]
-        body = decoded([("Content-Encoding", coding)], torn, 10**6).data
-        assert body == torn if coding in {"br", "zstd"} else len(body) > 1_000 and TEXT.startswith(body)
+        found = decoded([("Content-Encoding", coding)], packed[: len(packed) // 2], 10**6)
+        assert found.torn and TEXT.startswith(found.data)
+        assert coding == "zstd" or len(found.data) > 1_000  # a frame of zstd gives whole blocks
