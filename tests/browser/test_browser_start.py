@@ -39,7 +39,8 @@ def test_the_headless_shell_goes_before_the_whole_browser_of_the_same_place(tmp_
         ),
     ):
         for name in (whole, shell):
-            assert browser_path(BrowserConfig(), environ) == str(program(folder / name))
+            path = program(folder / name)
+            assert browser_path(BrowserConfig(), environ) == str(path)
 
 
 def test_without_a_browser_auto_goes_on_and_always_says_what_to_do() -> None:
