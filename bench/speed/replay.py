@@ -1,7 +1,8 @@
 """Replay next to datatrove, in one run, on the same archives, with the same number of processes.
 
 `python -m bench.speed.replay [--pages 1600] [--processes 2] [--peer PYTHON]`: PYTHON is the interpreter of an
-environment with `datatrove[processing]` and py3langid (default: DATATROVE_PYTHON).
+environment of its own (default: DATATROVE_PYTHON), made by `python -m venv FOLDER` and
+`pip install 'datatrove[io,processing]' py3langid lxml_html_clean orjson spacy`.
 
 1. Throughput, from the start of each command to its end: datatrove (trafilatura, language, Gopher, C4, FineWeb); ours
    with the same rules and thresholds, with our words and with datatrove's (spaCy); and ours as it comes.
@@ -17,6 +18,7 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -31,6 +33,12 @@ from demo.outputs import read_corpus
 
 PEER = os.environ.get("DATATROVE_PYTHON", "")
 LIMIT_SECONDS = 3600.0
+PEER_NEEDS = "pip install 'datatrove[io,processing]' py3langid lxml_html_clean orjson spacy"
+_STARTS = (
+    "import py3langid, trafilatura; from datatrove.pipeline.readers import WarcReader; WarcReader('.');"
+    "from datatrove.utils.word_tokenizers import load_word_tokenizer; load_word_tokenizer('en').word_tokenize('It is.')"
+)
+"""What each process of the peer does first: where it fails, datatrove's pool starts processes anew without an end."""
 EXACT = {
     "QUALITY_RULES": "gopher_repetition,gopher_quality,c4,fineweb",
     "QUALITY_PROFILE": "datatrove",
@@ -144,9 +152,9 @@ def main() -> None:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     options = parser.parse_args()
     if shutil.which(options.peer) is None:
-        raise SystemExit(
-            f"{options.peer or '--peer'}: no interpreter there; make one: pip install 'datatrove[processing]' py3langid"
-        )
+        raise SystemExit(f"{options.peer or '--peer'}: no interpreter there; make an environment: {PEER_NEEDS}")
+    if subprocess.run([options.peer, "-c", _STARTS], cwd=tempfile.gettempdir(), check=False).returncode:
+        raise SystemExit(f"{options.peer}: something is missing there, see above; {PEER_NEEDS}")
     with tempfile.TemporaryDirectory(prefix="replay-") as name:
         folder = Path(name)
         pages = pages_of(tuple(options.packages), options.pages)
