@@ -1,6 +1,7 @@
 """What pages in the browser cost.
 
-`python -m bench.speed.browser [PAGES] [FAST] [--mixed] [--delay SECONDS] [--peer]` (default 500, 0)
+`python -m bench.speed.browser [PAGES] [FAST] [--mixed] [--delay SECONDS] [--peer] [--places N …]` (default 500,
+0, as many places as BROWSER_CONCURRENCY has)
 
 Serves PAGES shells on 16 loopback addresses, each drawn by a script that all of an address share and by data of its
 own, and FAST ordinary pages on 16 others; crawls them once, and prints pages a second, CPU and the memory of the
@@ -8,7 +9,7 @@ browser after each quarter of its pages. `CRAWLER_JS_MODE=never` in the environm
 
 `--mixed` crawls the FAST pages alone first: `fast_seconds` of both is the time from the first to the last request for
 an ordinary page, so that one sees whether pages in the browser hold up the others; without `--delay`, which a real
-crawl has, both want the same processors. `--peer` lets Crawlee draw the same PAGES afterwards
+crawl has, both want the same processors. `--peer` lets Crawlee draw the same PAGES after each crawl
 (`bench/speed/browser_peer.py`), with as many pages at a time and the same Chromium, from an environment of its own:
 `python -m venv bench/.cache/crawlee && bench/.cache/crawlee/bin/pip install 'crawlee[playwright]'`. `found` counts
 pages whose own text is in the result.
@@ -28,7 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,6 @@ from crawler.stages.chain import Chain
 from crawler.storage.files.shards import read_lines
 
 SITES = 16
-PLACES = 2
-"""Pages in the browser at a time, ours (BROWSER_CONCURRENCY) and the peer's."""
 PEER_PYTHON = CACHE / "crawlee" / "bin" / "python"
 PEER_SCRIPT = PROJECT / "bench" / "speed" / "browser_peer.py"
 SHELL = b"<!doctype html><title>Shell</title><body><div id=app></div><script src=/app.js></script>"
@@ -149,14 +148,14 @@ def _served() -> Iterator[tuple[int, list[tuple[float, str]]]]:
         server.server_close()
 
 
-def run(pages: int, fast: int, folder: Path, delay: float = 0.0) -> dict[str, Any]:
+def run(pages: int, fast: int, folder: Path, places: int = 2, delay: float = 0.0) -> dict[str, Any]:
     """One crawl; what it kept, and what it cost."""
     with _served() as (port, asked):
         file = _seeds(pages, fast, port, folder)
         settings = {
             "CORPUS_DIR": folder / "corpus", "NETWORK_ALLOW": "127.0.0.0/8", "NETWORK_PORTS": port,
             "DOWNLOAD_DELAY": delay, "CONCURRENT_REQUESTS_PER_DOMAIN": 4, "FRONTIER_LATENCY_FACTOR": 0,
-            "FRONTIER_IDLE_SECONDS": 0.5, "PII_PERSON": "off", "PROGRESS": "off", "BROWSER_CONCURRENCY": PLACES,
+            "FRONTIER_IDLE_SECONDS": 0.5, "PII_PERSON": "off", "PROGRESS": "off", "BROWSER_CONCURRENCY": places,
         }  # fmt: skip
         command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={file}"]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
@@ -167,6 +166,7 @@ def run(pages: int, fast: int, folder: Path, delay: float = 0.0) -> dict[str, An
     return {
         "pages": pages,
         "fast": fast,
+        "places": places,
         "kept": len(records),
         "drawn": drawn,
         "found": _found(texts, pages),
@@ -175,7 +175,7 @@ def run(pages: int, fast: int, folder: Path, delay: float = 0.0) -> dict[str, An
     }
 
 
-def run_peer(pages: int, folder: Path) -> dict[str, Any]:
+def run_peer(pages: int, folder: Path, places: int) -> dict[str, Any]:
     """The same pages by Crawlee. Raises: SystemExit where it or a Chromium is missing."""
     browser = browser_path(BrowserConfig())
     if not PEER_PYTHON.exists() or browser is None:
@@ -183,12 +183,12 @@ def run_peer(pages: int, folder: Path) -> dict[str, Any]:
     output = folder / "peer.jsonl"
     with _served() as (port, _):
         file = _seeds(pages, 0, port, folder)
-        command = [str(PEER_PYTHON), str(PEER_SCRIPT), str(file), str(output), browser, str(PLACES)]
+        command = [str(PEER_PYTHON), str(PEER_SCRIPT), str(file), str(output), browser, str(places)]
         seconds, watched = _watched(command, {"CRAWLEE_STORAGE_DIR": str(folder / "storage")})
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()] if output.exists() else []
     texts = {line["url"].rpartition("/")[2]: line["text"] for line in lines}
     found = _found(texts, pages)
-    return {"peer": "crawlee", "pages": pages, "found": found, **_costs(seconds, found, watched)}
+    return {"peer": "crawlee", "pages": pages, "places": places, "found": found, **_costs(seconds, found, watched)}
 
 
 def _seeds(pages: int, fast: int, port: int, folder: Path) -> Path:
@@ -239,19 +239,25 @@ def main() -> int:
     parser.add_argument("fast", type=int, nargs="?", default=0)
     parser.add_argument("--mixed", action="store_true", help="the FAST pages alone first")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds between two requests to an address")
-    parser.add_argument("--peer", action="store_true", help="then Crawlee on the same PAGES")
+    parser.add_argument("--peer", action="store_true", help="Crawlee on the same PAGES beside each")
+    parser.add_argument(
+        "--places", type=int, nargs="+", default=[BrowserConfig().concurrency], metavar="N",
+        help="pages in the browser at a time (BROWSER_CONCURRENCY), one crawl for each",
+    )  # fmt: skip
     options = parser.parse_args()
     if options.mixed and not options.fast:
         parser.error("--mixed needs FAST pages")
     results: list[dict[str, Any]] = []
+    pages, fast, delay = options.pages, options.fast, options.delay
     if options.mixed:
-        results.append(_in_a_folder(lambda folder: run(0, options.fast, folder, options.delay)))
-    results.append(ours := _in_a_folder(lambda folder: run(options.pages, options.fast, folder, options.delay)))
-    if options.peer:
-        results.append(_in_a_folder(lambda folder: run_peer(options.pages, folder)))
+        results.append(_in_a_folder(lambda folder: run(0, fast, folder, options.places[0], delay)))
+    for places in options.places:
+        results.append(_in_a_folder(partial(run, pages, fast, places=places, delay=delay)))
+        if options.peer:
+            results.append(_in_a_folder(partial(run_peer, pages, places=places)))
     for result in results:
         print(json.dumps(result, indent=2))
-    return 0 if ours["drawn"] >= 0.95 * options.pages else 1
+    return 0 if all(result.get("drawn", pages) >= 0.95 * result["pages"] for result in results) else 1
 
 
 def _in_a_folder(what: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:

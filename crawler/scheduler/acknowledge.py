@@ -101,6 +101,7 @@ class Acknowledgements:
             await self._acknowledge(flight, ack)
 
     async def _acknowledge(self, flight: Flight, ack: _Ack) -> None:
+        flight.ending = True
         if not await self._acks(ack):
             self._stats.inc_value(STALE)
             self._frontier.connection.mistrust()  # expired; or emptied, and links it was told before are gone, too
@@ -113,8 +114,10 @@ class Acknowledgements:
             return True
         now = self._frontier.now()
         at = not_before if not_before is not None else now + backoff(self._backoff, flight.lease.attempt)
+        flight.ending = True
         answer = await self._frontier.nack(token, at, reason, wire=flight.wire(now), fault=fault)
         if answer is Nack.EXHAUSTED:
+            flight.ending = False
             return False
         await self._give_up(flight, is_stale=answer is Nack.STALE)
         return True
@@ -123,6 +126,7 @@ class Acknowledgements:
         """See `Scheduler.hold`."""
         flight = self._in_flight.get(token)
         if flight is not None:
+            flight.ending = True
             due = await self._frontier.hold(token, until, reason, wire=flight.wire(self._frontier.now()))
             await self._give_up(flight, is_stale=due == 0.0)
 
@@ -130,6 +134,7 @@ class Acknowledgements:
         """See `Scheduler.put_back`."""
         flight = self._in_flight.get(token)
         if flight is not None:
+            flight.ending = True
             wire = flight.wire(self._frontier.now())
             answer = await self._frontier.nack(token, not_before, "", counted=False, wire=wire)
             await self._give_up(flight, is_stale=answer is Nack.STALE)

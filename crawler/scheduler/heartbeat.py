@@ -45,12 +45,18 @@ class Heartbeat:
         while True:
             await asyncio.sleep(self._frontier.limits.lease_seconds / 3)
             await self._frontier.synchronize()
-            lost = await self._frontier.extend(self._in_flight.tokens())
-            for token in lost:
-                self._in_flight.drop(token)
-            if lost:
-                self._stats.inc_value(LOST, len(lost))
-                log.warning("%d leases had expired and went back to the frontier", len(lost))
+            await self.extend()
+
+    async def extend(self) -> None:
+        """Extend all leases in hand. One that the server does not know has expired, unless it ends just now."""
+        unknown = map(self._in_flight.get, await self._frontier.extend(self._in_flight.tokens()))
+        lost = [flight.lease.token for flight in unknown if flight is not None and not flight.ending]
+        for token in lost:
+            self._in_flight.drop(token)
+        if lost:
+            self._stats.inc_value(LOST, len(lost))
+            leases = "a lease" if len(lost) == 1 else f"{len(lost):,} leases"
+            log.warning("%s had expired: the frontier gives these URLs to whoever asks next", leases)
 
     async def inspect(self) -> None:
         """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending."""

@@ -31,6 +31,7 @@ class Flight:
     sent_at: float | None = None  # epoch seconds; None: nothing went over the wire
     answered_at: float | None = None
     settling: bool = False
+    ending: bool = False  # the server is told that the lease is over, and has perhaps heard it
     delivered: bool = False  # finished; its outcome is on its way into the store
     missed: int = 0  # inspections in a row that found nobody working on it
     children: list[Candidate] = field(default_factory=list)  # what was put because of it
