@@ -18,7 +18,7 @@ class BrowserConfig:
                                digest=False)  # fmt: skip
     sandbox: bool = setting("BROWSER_SANDBOX", False, "Chromium's own sandbox; needs a user other than root and user "
                             "namespaces, which containers without privileges do not have", digest=False)  # fmt: skip
-    concurrency: int = setting("BROWSER_CONCURRENCY", 2, "pages in the browser at a time, for each worker", minimum=1,
+    concurrency: int = setting("BROWSER_CONCURRENCY", 4, "pages in the browser at a time, for each worker", minimum=1,
                                maximum=64, digest=False)  # fmt: skip
     timeout_seconds: float = setting("BROWSER_TIMEOUT_SECONDS", 60.0, "one page in the browser by the clock, its "
                                      "requests and their turns included", minimum=1.0)  # fmt: skip
