@@ -41,6 +41,7 @@ from crawler.stages.extraction.markdown import as_markdown, blocks_of
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.notation import write_notation
+from crawler.stages.extraction.ordinals import number_items
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
@@ -165,6 +166,7 @@ class ExtractionStage:
         is_too_large = doc.html.count(b"<") > self._chain.most_tags
         if not is_too_large:
             write_notation(tree)
+            number_items(tree)
             if may_number_lines(doc.html):
                 drop_line_numbers(tree)
         if self._extractor == "learned" and not is_too_large:

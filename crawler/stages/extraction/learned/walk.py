@@ -17,6 +17,7 @@ from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
 from crawler.stages.extraction.learned.shown import are_apart, as_shown
+from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
@@ -181,6 +182,8 @@ class Walked:
     """Of elements of code: the language that a class names."""
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Of cells that take more than one place of their table: columns and rows."""
+    numbers: dict[int, str] = field(default_factory=dict)
+    """Of the items of ordered lists: what stands before them, as "3."."""
 
 
 def walk(tree: Any) -> Walked:
@@ -340,6 +343,8 @@ def _open(page: Walked, element: Any, parent: int) -> int:
                 marks |= _said_by(names)
             if _is_hidden(attributes):
                 marks |= Mark.HIDDEN
+        if tag == "li" and (number := number_in(attributes.get(NUMBER))):
+            page.numbers[index] = number
         if tag in _CELLS and ("colspan" in attributes or "rowspan" in attributes):
             page.spans[index] = _span(attributes, "colspan"), _span(attributes, "rowspan")
     depth = 0
