@@ -45,6 +45,7 @@ from crawler.stages.extraction.ordinals import number_items
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
+from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
@@ -112,6 +113,7 @@ class ExtractionStage:
         elif tree is None:
             text = ""
         else:
+            open_shadows(tree)
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
             marked, named = code_chars(tree), named_code(tree)
