@@ -1,8 +1,8 @@
 """The items of ordered lists get the numbers that a browser shows, before any extractor reads the tree.
 
-Steps, clauses and notes are referred to by their numbers, which stand in no text of the page: HTML counts them (`start`,
-`reversed`, `type`, `value`; HTML standard, sections 4.4.5 and 4.4.8). The number is noted on the item itself, as what
-trafilatura hands down (`rend`); whoever writes the item reads it there (`number_in`).
+Steps, clauses and notes are referred to by their numbers, which stand in no text of the page: HTML counts them
+(`start`, `reversed`, `type`, `value`; HTML standard, sections 4.4.5 and 4.4.8). The number is noted on the item itself,
+as what trafilatura hands down (`rend`); whoever writes the item reads it there (`number_in`).
 """
 
 from __future__ import annotations

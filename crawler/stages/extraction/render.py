@@ -18,7 +18,7 @@ NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
 
 _BULLET = "\U0001d2e2"
 _BULLETS = re.compile(rf"{_BULLET}([^\s{_BULLET}]*+){_BULLET}\s*+(?:({SPACE}*+)(?={_BULLET}))?")
-"""The sign of a list item, between two marks the number of one of an ordered list; then the indentation of an item that it holds."""
+"""The sign of a list item, its number between two marks; then the indentation of another item that it holds."""
 
 _PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
 _RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})

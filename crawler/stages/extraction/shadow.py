@@ -1,4 +1,4 @@
-"""The text of declarative shadow roots takes the place in which a browser shows it, before any extractor reads the tree.
+"""The text of declarative shadow roots takes the place in which a browser shows it, before any extractor reads it.
 
 `<template shadowrootmode>` is the one template whose content is on the page: its host shows it instead of its own
 children, which stand where its slots are (HTML standard, sections 4.12.3 and 4.12.4; DOM standard, section 4.2.2).

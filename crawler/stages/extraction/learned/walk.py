@@ -248,8 +248,7 @@ class _Walk:
                     self.touches = role != _JOINT
         self._end_block(0, False)
         self.page.ends[0] = len(self.page.texts)
-        if self.doubtful:
-            self._part_words()
+        self._part_words()
         return self.page
 
     def _write(self, text: str | None) -> None:
@@ -272,7 +271,7 @@ class _Walk:
 
     def _part_words(self) -> None:
         """Neighbours are apart where both are words of the page: in no other way does the source say so."""
-        known = words_of(self.page.texts)
+        known = words_of(self.page.texts) if self.doubtful else frozenset[str]()
         for block, (pieces, seams, neighbours) in self.doubtful.items():
             if found := [i for i in neighbours if are_words(pieces[i - 1], pieces[i], known)]:
                 self.page.shown[block] = as_shown(pieces, [*seams, *found])
