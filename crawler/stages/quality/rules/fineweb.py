@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason as R
-from crawler.stages.quality.punctuation import ENDS
-from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit
+from crawler.stages.quality.punctuation import ENDS, ends_a_sentence
+from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit, mostly_sentences
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
 
-_CLOSING = "\"'”’»›)]"
-"""Marks that close what was said or added behind the end of its sentence."""
+_OF_LINES = frozenset({"fineweb_punctuated_lines", "fineweb_short_lines"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,9 @@ class FineWeb:
     quoted_ends: bool = False
     """A line of direct speech ends in terminal punctuation though a closing mark follows it: “He said so.” The oracle
     takes the mark for its end."""
+    enough_sentences: float | None = None
+    """From this share of its words in sentences on, a page may have as many labels and lists beside them as it likes.
+    The oracle counts lines, of which an article with a checklist has many short ones."""
     max_newlines_a_token: float | None = limit(
         0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
     )
@@ -61,6 +63,7 @@ class FineWeb:
         repeated = duplicates(line for line in prose if len(line) > self.label_chars)[1]
         found.measure("fineweb_duplicate_line_chars", repeated / max(len(page.text) - page.text.count("\n"), 1))
         found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(page.number_of_tokens, 1))
+        found.excuse(self, _OF_LINES, lambda: mostly_sentences(page, self.enough_sentences))
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
@@ -71,7 +74,7 @@ class FineWeb:
         found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
 
     def _is_ended(self, line: str) -> bool:
-        return line[-1] in ENDS or (self.quoted_ends and line[-1] in _CLOSING and line.rstrip(_CLOSING)[-1:] in ENDS)
+        return ends_a_sentence(line) if self.quoted_ends else line[-1] in ENDS
 
     def _short_lines(self, page: Page, prose: list[str], found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:
