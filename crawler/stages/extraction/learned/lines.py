@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from crawler.stages.extraction.code import language_of
 from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
@@ -72,7 +72,17 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
-    return found
+    return _without_echoes(found)
+
+
+def _without_echoes(lines: list[Line]) -> list[Line]:
+    """The lines without those that only say again what the heading beside them says, as bars of manuals do."""
+    texts = [" | ".join(line.cells.values()) if line.kind is Kind.CELL else line.text for line in lines]
+    echoes = set[int]()
+    for i, (one, other) in enumerate(pairwise(lines)):
+        if texts[i] == texts[i + 1] and Kind.HEADING in (one.kind, other.kind):
+            echoes.add(i + 1 if one.kind is Kind.HEADING else i)
+    return [line for i, line in enumerate(lines) if i not in echoes]
 
 
 def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: int) -> None:

@@ -20,10 +20,18 @@ TABLE_BAR = " | "
 
 SENTENCE_WORDS = 8
 """Words from which a line with terminal punctuation is one of sentences, and up to which an item of a list is short."""
+LONG_WORDS = 25
+"""Words from which a line is one of sentences where one of them ends within it: a quotation with its source behind."""
 _ITEM = re.compile(r"\s*(?:[-•*]|-?\d{1,5}\.|[A-Za-z]{1,3}\.)\s")
 
 SHORT_WORDS = UNSPACED | {"ko", "vi"}
 """Languages whose words have around or below three characters in ordinary prose, in the oracle's count."""
+
+
+def _has_sentences(words: list[str]) -> bool:
+    if len(words) < SENTENCE_WORDS:
+        return False
+    return ends_a_sentence(words[-1]) or (len(words) >= LONG_WORDS and any(map(ends_a_sentence, words)))
 
 
 def _is_short_item(line: str) -> bool:
@@ -102,10 +110,10 @@ class Page:
         """Share and number of the words (by white space) in lines of sentences, each counted once, rows left out."""
         seen, found, total = set[str](), 0, 0
         for line in self.lines:
-            words = len(line.split())
-            total += words
-            if words >= SENTENCE_WORDS and TABLE_BAR not in line and ends_a_sentence(line.rstrip()):
-                found += words * (line not in seen)
+            words = line.split()
+            total += len(words)
+            if TABLE_BAR not in line and _has_sentences(words):
+                found += len(words) * (line not in seen)
                 seen.add(line)
         return found / max(total, 1), found
 
