@@ -6,6 +6,7 @@
 | prose | datatrove's, but 0.70 alphabetic tokens; bullets, labels, rows and direct speech told from bad lines |
 | technical | prose with more than twice the repetition, half the letters, no C4 rule against code |
 | legal | prose, with more repetition of set phrases |
+| verse | prose, with choruses, and with lines that are short and end without a full stop |
 | law | those of legal; `score.py` says what a text has to be as well |
 """
 
@@ -16,7 +17,7 @@ from dataclasses import replace
 
 from crawler.stages.quality.rules import RULE_SETS
 from crawler.stages.quality.rules.base import RuleSet
-from crawler.stages.quality.rules.c4 import C4
+from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
 from crawler.stages.quality.rules.gopher_quality import GopherQuality
 from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
@@ -24,7 +25,7 @@ from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
 
 def rules_for(profile: str, names: Iterable[str]) -> dict[str, RuleSet]:
-    """The named rule sets with the thresholds of a profile ("datatrove", "prose", "technical", "legal", "law").
+    """The named rule sets with the thresholds of a profile (`PROFILE_NAMES`).
 
     Raises: KeyError for a name that no rule set has.
     """
@@ -79,9 +80,33 @@ _LEGAL: dict[str, RuleSet] = {
     "fineweb": replace(_PROSE_LINES, max_duplicate_line_chars=0.05),
 }
 
+# A chorus that is sung four times is half of a short song; what repeats more than .6 says one thing again and again.
+_VERSE: dict[str, RuleSet] = {
+    "gopher_repetition": replace(
+        _PROSE_REPETITION,
+        max_duplicate_paragraphs=0.60,
+        max_duplicate_paragraph_chars=0.60,
+        max_duplicate_lines=0.60,
+        max_duplicate_line_chars=0.60,
+        top_n_grams=_scaled(GopherRepetition().top_n_grams, 1.5),
+        duplicate_n_grams=tuple((n, 0.60) for n, _ in GopherRepetition().duplicate_n_grams),
+    ),
+    "gopher_quality": _PROSE_QUALITY,
+    "fineweb": replace(
+        _PROSE_LINES,
+        min_punctuated_lines=None,
+        max_short_lines=None,
+        max_duplicate_line_chars=0.60,
+        max_newlines_a_token=0.4,
+    ),
+    "c4": C4(min_sentences=None),
+    "c4_paragraphs": C4Paragraphs(min_paragraphs=None),
+}
+
 _CHANGES: dict[str, dict[str, RuleSet]] = {
     "prose": {"gopher_repetition": _PROSE_REPETITION, "gopher_quality": _PROSE_QUALITY, "fineweb": _PROSE_LINES},
     "technical": _TECHNICAL,
     "legal": _LEGAL,
     "law": _LEGAL,
+    "verse": _VERSE,
 }
