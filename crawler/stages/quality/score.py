@@ -207,7 +207,8 @@ def choose_profile(signals: Mapping[str, Any]) -> str:
 
     Verse: the page marks half of it as stanzas (`marked_verse`, from the extraction), without code and with few
     figures; in languages whose stop words are known it has some, unlike a list of names. Technical: one line in twenty
-    looks like code, or the page marks three of a hundred characters as code (`marked_code`, from the extraction). Legal: a citation and a term in every 100 words. Everything else is prose.
+    looks like code, or the page marks three of a hundred characters as code (`marked_code`, from the extraction).
+    Legal: a citation and a term in every 100 words. Everything else is prose.
     """
     if signals.get("marked_verse", 0.0) >= 0.5 and _reads_like_verse(signals):
         return "verse"
