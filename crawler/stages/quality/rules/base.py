@@ -34,7 +34,8 @@ def _has_sentences(words: list[str]) -> bool:
     return ends_a_sentence(words[-1]) or (len(words) >= LONG_WORDS and any(map(ends_a_sentence, words)))
 
 
-def _is_short_item(line: str) -> bool:
+def is_short_item(line: str) -> bool:
+    """True for an item of a list, with its sign or number, that is no sentence: "- 500 g flour"."""
     return _ITEM.match(line) is not None and len(line.split()) <= SENTENCE_WORDS + 1
 
 
@@ -100,7 +101,7 @@ class Page:
     def running(self) -> Page:
         """The page without rows and without short items of lists: what is written in lines of their own."""
         lines = self.text.split("\n")
-        return self._only(line for line in lines if TABLE_BAR not in line and not _is_short_item(line))
+        return self._only(line for line in lines if TABLE_BAR not in line and not is_short_item(line))
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)

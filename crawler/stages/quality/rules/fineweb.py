@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import ENDS, ends_a_sentence
-from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit, mostly_sentences
+from crawler.stages.quality.rules.base import (
+    TABLE_BAR,
+    Findings,
+    Page,
+    duplicates,
+    is_short_item,
+    limit,
+    mostly_sentences,
+)
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
@@ -41,6 +49,8 @@ class FineWeb:
     """A line of at most so many characters is no repetition: "Pros", "Further reading". The oracle counts all."""
     count_rows: bool = True
     """The oracle takes a row of a table for a line; else none is short, repeated, or lacks its full stop."""
+    count_items: bool = True
+    """The oracle takes an item of a list for a line; else none is short: "- 500 g flour" beside what to do with it."""
     quoted_ends: bool = False
     """A line of direct speech ends in terminal punctuation though a closing mark follows it: “He said so.” The oracle
     takes the mark for its end."""
@@ -82,5 +92,7 @@ class FineWeb:
                 f"{self.short_line_chars} characters are a sentence in {page.language}"
             )
             return
-        short = sum(len(line) <= self.short_line_chars for line in prose)
+        short = sum(
+            len(line) <= self.short_line_chars and (self.count_items or not is_short_item(line)) for line in prose
+        )
         found.measure("fineweb_short_lines", short / len(page.lines))

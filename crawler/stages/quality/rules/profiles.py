@@ -47,7 +47,12 @@ _PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words
 # and rows neither that nor short. Of what is left 0.03 may repeat: beyond it come shops rather than articles.
 # Interviews and novels end their lines with what was said.
 _PROSE_LINES = FineWeb(
-    max_duplicate_line_chars=0.03, label_chars=40, count_rows=False, quoted_ends=True, enough_sentences=0.50
+    max_duplicate_line_chars=0.03,
+    label_chars=40,
+    count_rows=False,
+    count_items=False,
+    quoted_ends=True,
+    enough_sentences=0.50,
 )
 
 _PROSE_REPETITION = GopherRepetition(count_rows=False, enough_sentences=0.50)
