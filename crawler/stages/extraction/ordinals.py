@@ -60,7 +60,7 @@ def number_in(noted: str | None) -> str:
 
 
 def _first_items(tree: Any) -> list[Any]:
-    found = []
+    found: list[Any] = []
     for item in tree.iter("li"):
         if item.get(NUMBER) is not None:
             del item.attrib[NUMBER]  # whatever it means to the page
