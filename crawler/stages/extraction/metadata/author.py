@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
 from typing import Any
@@ -70,19 +71,36 @@ def find_author(tree: Any, url: str, head: Head, linked: Linked, source: Source 
 
     The name of the site itself is taken where there is no other.
     """
-    site = Site(url, head)
-    fallback, first = None, list[str]()
-    for stated in _statements(tree, head, linked, source):
-        names = list(dict.fromkeys(name for one in stated for name in names_in(one)))[:MAX_AUTHORS]
-        found = "; ".join(names)
-        if names and not site.is_called(found):
-            if len(names) > 1 and _are_among(first, names):
-                return found
-            first = first or names
-            if len(first) > 1:
-                break
-        fallback = fallback or found or None
-    return "; ".join(first) or fallback
+    site, found = Site(url, head), _Found()
+    for names in map(_names_of, _declared(head, linked)):
+        if found.is_whole_with(names, site):
+            break
+    is_searched = not found.names or (len(found.names) == 1 and (source is None or source.may_join(found.names[0])))
+    for names in map(_names_of, _shown_in(tree, source)) if is_searched else ():
+        if found.is_whole_with(names, site):
+            break
+    return "; ".join(found.names) or found.fallback
+
+
+def _names_of(stated: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name for one in stated for name in names_in(one)))[:MAX_AUTHORS]
+
+
+@dataclass(slots=True)
+class _Found:
+    """The names that were read so far; `fallback`: what is the site's."""
+
+    names: list[str] = field(default_factory=list)
+    fallback: str | None = None
+
+    def is_whole_with(self, names: list[str], site: Site) -> bool:
+        """True where nobody has to be looked for any more."""
+        together = "; ".join(names)
+        if not names or site.is_called(together):
+            self.fallback = self.fallback or together or None
+        elif not self.names or (len(names) > 1 and _are_among(self.names, names)):
+            self.names = names
+        return len(self.names) > 1
 
 
 def _are_among(some: list[str], names: list[str]) -> bool:
@@ -120,12 +138,15 @@ def _without_prefix(text: str) -> str:
     return name
 
 
-def _statements(tree: Any, head: Head, linked: Linked, source: Source | None) -> Iterator[Iterable[str]]:
+def _declared(head: Head, linked: Linked) -> Iterator[Iterable[str]]:
     yield linked.authors
     yield from _stated(head)
     for number in "12":
         if head.first(f"twitter:label{number}").lower().rstrip(":") in _WRITTEN_BY:
             yield [head.first(f"twitter:data{number}")]
+
+
+def _shown_in(tree: Any, source: Source | None) -> Iterator[Iterable[str]]:
     places = _places(tree, source)
     yield from _groups((link, names_in(shown(link))) for link in places if _leads_to_an_author(link))
     yield from _groups((place, _shown_names(place)) for place in places)
