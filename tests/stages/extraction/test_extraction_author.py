@@ -30,6 +30,7 @@ from tests.support.places import SHARED_DATA
 URL = "https://spoons.example/carving/birch.html"
 META = '<meta name="author" content="Tove Ek">'
 LABEL = '<meta name="twitter:label1" '
+TEXT = " who showed us how a spoon is carved out of birch, and how the knife is held" * 6
 BY_LINE = '<p class="byline">By Tove Ek</p>'
 ADA = {"@type": "Person", "name": "Ada Lovelace"}
 
@@ -291,6 +292,7 @@ def test_all_authors_of_a_page_are_named(head, body):
         ('<meta name="author" content="Tove Ek, Founder and Lead Reviewer">', "", "Tove Ek, Founder and Lead Reviewer"),
         ("", '<div><b class="author">Tove Ek</b></div><div><b class="author">Liv Aas</b></div>', "Tove Ek"),
         ("", '<p><b class="author">Tove Ek</b>, edited by <b class="author">Liv Aas</b></p>', "Tove Ek"),
+        (META, f'<p>To <a href="/authors/ek">Tove Ek</a> and <a href="/authors/aas">Liv Aas</a>{TEXT}</p>', "Tove Ek"),
         (META, '<p>By <a rel="author" href="/x">Ida Lie</a> and <a rel="author" href="/y">Liv Aas</a></p>', "Tove Ek"),
     ],
 )  # fmt: skip

@@ -7,6 +7,8 @@ from typing import Any
 
 MAX_STEPS = 40
 """Elements between two names of one by-line."""
+LONGEST_LINE = 400
+"""Characters of what is around the names of a by-line."""
 MOST_WORDS = 4
 """Words of one of several names in a text; a single name may have more."""
 _JOINT = re.compile(r"\s*[,;]\s*(?:and|und|et|og|och|en|&)\s+|\s*[,;]\s+|\s+(?:and|und|et|og|och|en|&)\s+")
@@ -41,6 +43,12 @@ def is_a_person(text: str) -> bool:
     return all(word[0].isupper() or word in _PARTICLES for word in words) and not any(map(str.isdigit, text))
 
 
+def _is_in_running_text(element: Any) -> bool:
+    """True in a paragraph of which names are only a part: "we thank Ada Lovelace and …"."""
+    around = element.getparent()
+    return around is not None and len(around.text_content()) > LONGEST_LINE
+
+
 def are_joined(one: Any, other: Any) -> bool:
     """True for two elements of one kind, in page order, between which nothing stands but what joins names."""
     if one.tag != other.tag or one.get("class") != other.get("class"):
@@ -59,6 +67,6 @@ def are_joined(one: Any, other: Any) -> bool:
             found.append(node.text or "")
             node = node[0]
         if node is other:
-            return _BETWEEN.fullmatch("".join(found)) is not None
+            return _BETWEEN.fullmatch("".join(found)) is not None and not _is_in_running_text(one)
         found.append(node.text or "")
     return False
