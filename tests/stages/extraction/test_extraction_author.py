@@ -301,5 +301,9 @@ def test_one_name_stays_one_and_other_people_are_no_authors(head, body, author):
 
 
 def test_a_long_list_of_authors_is_whole():
-    names = [f"{first} {last}" for first in ("Tove", "Liv", "Ida", "Åse") for last in ("Ek", "Aas", "Lie", "Bø", "Moe")]
+    names = [
+        f"{first} {last}"
+        for first in ("Torbjørg", "Liv", "Ida", "Åse")
+        for last in ("Ekström", "Aas", "Lie", "Bøe", "Moe")
+    ]
     assert author_of(linked({"@type": "Article", "author": [{"name": name} for name in names]})) == "; ".join(names)

@@ -14,6 +14,9 @@ PROSE = "".join(
     f"<p>The {place} of the village was old when the village was young, and nobody knew who had built it there.</p>"
     for place in ("bridge", "church", "mill", "tower", "inn", "well", "school", "market")
 )
+LAST = (
+    "What is left of all of it today can be seen by whoever walks there early in the morning, before the fog has gone."
+)
 ROOT = '<template shadowrootmode="open">{}</template>'
 INNER = f"<x-b>{ROOT.format('[ <slot></slot> ]')}<slot></slot></x-b>"
 
@@ -27,13 +30,15 @@ def shown(body: str) -> str:
 
 
 @pytest.mark.parametrize("extractor", ["learned", "trafilatura"])
-def test_an_article_in_a_shadow_root_is_extracted(extractor):
-    root = ROOT.format(f"<style>p {{ color: red }}</style><article><h1>The village</h1>{PROSE}</article>")
-    page = f"<html><head><title>The village</title></head><body><story-page>{root}</story-page></body></html>"
+def test_the_part_of_an_article_that_stands_in_a_shadow_root_is_extracted(extractor):
+    rest = ROOT.format(f"<style>p {{ color: red }}</style>{PROSE.replace('village', 'harbour')}<slot></slot>")
+    article = f"<article><h1>The village</h1>{PROSE}<story-rest>{rest}<p>{LAST}</p></story-rest></article>"
+    page = f"<html><head><title>The village</title></head><body>{article}</body></html>"
     doc = Document(url="http://a.test/", html=page.encode(), content_type="text/html")
     ParseStage()(doc)
     assert isinstance(ExtractionStage(ExtractionConfig(extractor=extractor))(doc), Document)
-    assert doc.text.count("was old when the village") == 8
+    assert doc.text.count("was old when the village") == doc.text.count("was old when the harbour") == 8
+    assert doc.text.endswith(LAST)
     assert "color" not in doc.text
 
 

@@ -66,8 +66,8 @@ def test_a_content_type_that_a_proxy_joined_from_two_headers_is_read(content_typ
 
 
 def test_a_charset_that_a_proxy_joined_with_another_header_is_read():
-    doc = page("<p>Привет, мир</p>".encode("koi8-r"), content_type="text/html", charset="koi8-r, text/html")
-    assert doc.tree.text_content() == "Привет, мир"
+    doc = page("<p>żółw</p>".encode("iso-8859-2"), content_type="text/html", charset="iso-8859-2, text/html")
+    assert doc.tree.text_content() == "żółw"
 
 
 def test_statements_of_the_head_are_read_with_lower_case_names():
