@@ -220,7 +220,8 @@ def list_worst(results: Iterable[Result], before: dict[str, Result], count: int)
     """The pages that lost most since."""
     lost = [(r.value - before[r.id].value, r) for r in results if r.id in before and r.value < before[r.id].value]
     for difference, r in sorted(lost, key=lambda pair: pair[0])[:count]:
-        print(f"{difference:+.3f} {before[r.id].value:.3f} -> {r.value:.3f} {r.group} {r.kind} {r.id} {r.url[:90]}")
+        url = (r.url or "")[:90]
+        print(f"{difference:+.3f} {before[r.id].value:.3f} -> {r.value:.3f} {r.group} {r.kind} {r.id} {url}")
 
 
 def verdict(results: list[Result]) -> int:

@@ -6,6 +6,7 @@ code of the page. A block stands in the text where half of its words do, at its 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -17,6 +18,8 @@ LEAST = 0.5
 """Share of a block's words that stand in the text, from which it is part of it (as training labels blocks)."""
 NEAR = 2
 """Blocks before or behind, of which one has to be kept where a short block is found by its line alone."""
+_NUMBER = re.compile(r"^\s*+(?:(?:-?\d{1,5}|[A-Za-z]{1,8})\. ){1,3}", re.MULTILINE)
+"""Of an item of an ordered list, at the beginning of its line; a word of one sentence is as well taken for one."""
 SLACK = 0.25
 """Share of the words by which Markdown may differ from the text (signs are no words; our own judgement)."""
 
@@ -31,8 +34,10 @@ def as_markdown(page: Walked, text: str) -> str:
 
     `text` as it is where they do not make it up: where they have over a quarter more or fewer words.
     """
-    found = write(page, _kept(page, text), "markdown")[0]
-    words, wanted = len(WORD.findall(found)), len(WORD.findall(text))
+    kept = _kept(page, text)
+    found = write(page, kept, "markdown")[0]
+    words = sum(len(WORD.findall(block)) for i, block in enumerate(page.texts) if kept[i])
+    wanted = len(WORD.findall(_NUMBER.sub("", text)))
     return found if abs(words - wanted) <= SLACK * wanted else text
 
 
@@ -64,5 +69,5 @@ def _is_menu(page: Walked, block: int) -> bool:
 
 
 def _flat(text: str) -> str:
-    """One line of words, without the sign of a list item."""
-    return " ".join(text.split()).removeprefix("- ")
+    """One line of words, without the sign or the number of a list item."""
+    return _NUMBER.sub("", " ".join(text.split())).removeprefix("- ")

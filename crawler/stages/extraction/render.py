@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from crawler.stages.extraction.ordinals import number_in
+
 NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
 """Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
 
 _BULLET = "\U0001d2e2"
-_BULLETS = re.compile(rf"{_BULLET}\s*+({SPACE}*{_BULLET})?")
+_BULLETS = re.compile(rf"{_BULLET}([^\s{_BULLET}]*+){_BULLET}\s*+(?:({SPACE}*+)(?={_BULLET}))?")
+"""The sign of a list item, its number between two marks; then the indentation of another item that it holds."""
 
 _PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
 _RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
@@ -52,8 +55,10 @@ def render(body: Any) -> str:
 
 
 def _marker(match: re.Match[str]) -> str:
-    """The sign of a list item joins its first line; an item that only holds another list has no sign of its own."""
-    return "- " if match[1] is None else match[0].lstrip(_BULLET).strip().replace(_BULLET, "- ")
+    """The sign of a list item joins its first line; an item that only holds another list has no sign but a number."""
+    if match[2] is None:
+        return (match[1] or "-") + " "
+    return f"{match[1]} " if match[1] else match[2]
 
 
 def tidy(text: str) -> str:
@@ -105,7 +110,8 @@ def _is_code_block(code: Any) -> bool:
 
 def _bullet(item: Any, indent: str) -> str:
     """Definition lists read as lines; other items carry "- ". Text of an item's first paragraph joins its bullet."""
-    return "" if (item.get("rend") or "")[:2] in _LIST_ITEMS else indent + _BULLET
+    noted = item.get("rend") or ""
+    return "" if noted[:2] in _LIST_ITEMS else indent + _BULLET + number_in(noted) + _BULLET
 
 
 def _table(table: Any, parts: list[str], indent: str) -> None:

@@ -41,10 +41,13 @@ from crawler.stages.extraction.markdown import as_markdown, blocks_of
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.notation import write_notation
+from crawler.stages.extraction.ordinals import number_items
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
+from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.extraction.signposts import without_signposts
+from crawler.stages.extraction.verse import verse_chars
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
@@ -111,13 +114,15 @@ class ExtractionStage:
         elif tree is None:
             text = ""
         else:
+            open_shadows(tree)
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
-            marked, named = code_chars(tree), named_code(tree)
+            marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
             text, doc.extractor = self._main_text(doc, tree)
             text = self._or_captured(doc, self._or_embedded(doc, text))
             doc.code_languages = doc.code_languages or languages_in(text, named)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
+            doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
@@ -165,6 +170,7 @@ class ExtractionStage:
         is_too_large = doc.html.count(b"<") > self._chain.most_tags
         if not is_too_large:
             write_notation(tree)
+            number_items(tree)
             if may_number_lines(doc.html):
                 drop_line_numbers(tree)
         if self._extractor == "learned" and not is_too_large:

@@ -22,7 +22,7 @@ def media_kind(content_type: str, body: bytes) -> str | None:
     """Tell "html", "text" or None (nothing the stages read) by the declared type, else by the first bytes."""
     if body.startswith(_MAGIC):
         return None
-    media_type = content_type.split(";", 1)[0].strip().lower()
+    media_type = _media_type(content_type)
     if media_type in HTML_TYPES:
         return "html"
     if media_type in TEXT_TYPES:
@@ -33,3 +33,9 @@ def media_kind(content_type: str, body: bytes) -> str | None:
     if b"<html" in start or b"<!doctype html" in start or b"<head" in start or b"<body" in start:
         return "html"
     return None if b"\0" in start or not start.strip() else "text"
+
+
+def _media_type(content_type: str) -> str:
+    """The type of a header; of values that a proxy has joined with commas, the last that is one (Fetch standard)."""
+    types = [value.split(";", 1)[0].strip().lower() for value in content_type.split(",")]
+    return next((one for one in reversed(types) if "/" in one and one != "*/*"), types[0])

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawler.document import DropReason
+from crawler.stages.quality.gone_phrases import GONE
 from crawler.stages.quality.no_content_phrases import CONSENT, DATA, SAYS, TITLED
 
 _SAYS = {kind: re.compile(rf"\b(?:{phrases})") for kind, phrases in SAYS.items()}
+_GONE = re.compile(rf"\b(?:{GONE})")
 _TITLED = {kind: re.compile(rf"(?:{phrases})[ .!…]*+") for kind, phrases in TITLED.items()}
 _CONSENT, _DATA = re.compile(CONSENT), re.compile(DATA)
 _TITLE_PARTS = re.compile(r" [-–—|·»:/]+ |\||: ")
@@ -52,6 +54,8 @@ class Recognisers:
         ):
             if limit is None or words > limit:
                 continue
+            if reason is DropReason.SOFT_404 and _says(_GONE, head):
+                return reason, f"{words} words, and what they are about is gone"
             if _says(_SAYS[reason], heading) or _says(_SAYS[reason], head):
                 return reason, f"{words} words, and its beginning says so"
             if words <= self.titled_max_words and any(map(_TITLED[reason].fullmatch, _headings(heading, head))):

@@ -25,6 +25,15 @@ TERMINAL: tuple[str, ...] = tuple(
 ENDS = frozenset(TERMINAL)
 """The same, for who asks for one character."""
 
+CLOSING = "\"'”’»›)]"
+"""Marks that close what was said or added behind the end of its sentence."""
+
+
+def ends_a_sentence(line: str) -> bool:
+    """True for a line, without white space at its end, whose last sentence ends there: also of direct speech."""
+    return line[-1:] in ENDS or (line[-1:] in CLOSING and line.rstrip(CLOSING)[-1:] in ENDS)
+
+
 _ASCII = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
 _WIDE = (
     "\u00ab\u00b4\u00bb\u2013\u2014\u2019\u201c\u201d\u201e\u2026\u2236\u2501\u25ba\u3001\u3002\u3008\u3009\u300a"

@@ -169,6 +169,17 @@ def _legal() -> dict[str, Band]:
     }
 
 
+def _verse() -> dict[str, Band]:
+    """Verse is short, repeats itself and needs no marks; how its lines end says nothing."""
+    bands = _prose() | {
+        "log10_words": Band(1.3, 2.0, 4.7, 5.3, weight=2.0),
+        "unique_words": Band(0.05, 0.25, 1.01, 1.02, weight=1.5),
+        "punctuation": Band(_NEVER_LOW, 0.0, 0.08, 0.20),
+    }
+    del bands["sentence_lines"]
+    return bands
+
+
 PROFILES: dict[str, Profile] = {
     "prose": Profile(),
     "datatrove": Profile("datatrove"),
@@ -185,6 +196,7 @@ PROFILES: dict[str, Profile] = {
         },
     ),
     "legal": Profile("legal", _legal(), reads_form=True),
+    "verse": Profile("verse", _verse()),
     "law": Profile("law", _legal(), (Requirement("legal_document_type"),), reads_form=True),
 }
 """Profiles by the name `QUALITY_PROFILE` uses."""
@@ -193,14 +205,23 @@ PROFILES: dict[str, Profile] = {
 def choose_profile(signals: Mapping[str, Any]) -> str:
     """The profile that fits a text.
 
-    Technical: one line in twenty looks like code, or the page marks three of a hundred characters as code
-    (`marked_code`, from the extraction). Legal: a citation and a term in every 100 words. Everything else is prose.
+    Verse: the page marks half of it as stanzas (`marked_verse`, from the extraction), without code and with few
+    figures; in languages whose stop words are known it has some, unlike a list of names. Technical: one line in twenty
+    looks like code, or the page marks three of a hundred characters as code (`marked_code`, from the extraction).
+    Legal: a citation and a term in every 100 words. Everything else is prose.
     """
+    if signals.get("marked_verse", 0.0) >= 0.5 and _reads_like_verse(signals):
+        return "verse"
     if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= 0.03:
         return "technical"
     if signals["citations_per_100_words"] >= 1.0 and signals["legal_words_per_100_words"] >= 1.0:
         return "legal"
     return "prose"
+
+
+def _reads_like_verse(signals: Mapping[str, Any]) -> bool:
+    has_figures = signals["digits"] > 0.02 or signals.get("marked_code", 0.0) >= 0.03
+    return not has_figures and signals.get("stop_words", 1.0) >= 0.05 and signals["urls_per_100_words"] < 1.0
 
 
 def measure(page: Page) -> dict[str, float]:

@@ -75,7 +75,7 @@ def _header_encoding(charset: str | None) -> str | None:
         return None
     if "=" in charset:
         return http_content_type_encoding(charset)
-    return resolve_encoding(charset.strip().strip("\"'"))
+    return resolve_encoding(charset.partition(",")[0].strip().strip("\"'"))  # a proxy may have joined two headers
 
 
 def _detected(body: bytes) -> str | None:

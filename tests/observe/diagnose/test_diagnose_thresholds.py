@@ -120,9 +120,8 @@ def test_moving_the_score_as_advised_keeps_as_many_as_it_says():
 
 
 def test_moving_a_rule_as_advised_keeps_as_many_as_it_says():
-    bodies = [
-        "\n".join(prose(n, words=200)) + "\n" + "\n".join(f"- entry {n} {i}" for i in range(2 * n)) for n in range(20)
-    ]
+    entries = [[f"first{n}x{i} second{n}y{i} third{n}z{i} fourth{n}w{i}" for i in range(2 * n)] for n in range(20)]
+    bodies = ["\n".join([*prose(n, words=100), *entries[n]]) for n in range(20)]
     records = [judged(text, {}, n) for n, text in enumerate(bodies)]
     found = diagnose(records, from_mapping(), source="a test")
     lever = found.levers[0]

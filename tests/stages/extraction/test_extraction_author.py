@@ -30,6 +30,7 @@ from tests.support.places import SHARED_DATA
 URL = "https://spoons.example/carving/birch.html"
 META = '<meta name="author" content="Tove Ek">'
 LABEL = '<meta name="twitter:label1" '
+TEXT = " who showed us how a spoon is carved out of birch, and how the knife is held" * 6
 BY_LINE = '<p class="byline">By Tove Ek</p>'
 ADA = {"@type": "Person", "name": "Ada Lovelace"}
 
@@ -258,3 +259,51 @@ def test_no_reader_fails_on_a_real_page():
         find_author(tree, page.url or "", head, data)
         said = list(stated_licences(data.roots, page.url or ""))
         find_licence(tree, page.url or "", links=tree.iter("a", "link"), metas=tree.iter("meta"), linked=said)
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (META + '<meta name="author" content="Liv Aas">', ""),
+        ('<meta name="citation_authors" content="Ek, Tove"><meta name="citation_authors" content="Aas, Liv">', ""),
+        ('<meta name="citation_author" content="Ek, Tove; Aas, Liv">', ""),
+        ('<meta name="author" content="Tove Ek and Liv Aas">', ""),
+        (META + '<meta name="citation_author" content="Ek, Tove"><meta name="citation_author" content="Aas, Liv">', ""),
+        (linked({"@type": "Article", "author": {"@list": [{"name": "Tove Ek"}, {"name": "Liv Aas"}]}}), ""),
+        (linked({"@type": "Article", "author": {"@type": "Person", "name": ["Tove Ek", "Liv Aas"]}}), ""),
+        ("", '<p class="byline">By Tove Ek and Liv Aas</p>'),
+        ("", '<p class="byline">By <a href="/x">Tove Ek</a> &amp; <a href="/y">Liv Aas</a></p>'),
+        ("", '<p>By <a rel="author" href="/x">Tove Ek</a>, <a rel="author" href="/y">Liv Aas</a></p>'),
+        ("", '<p>By <b class="author">Tove Ek</b><sup>1</sup>, <b class="author">Liv Aas</b><sup>2</sup></p>'),
+        (META, '<p>By <a href="/authors/ek">Tove Ek</a><i>, </i><a href="/authors/aas">Liv Aas</a></p>'),
+    ],
+)
+def test_all_authors_of_a_page_are_named(head, body):
+    assert author_of(head, body) == "Tove Ek; Liv Aas"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "author"),
+    [
+        ('<meta name="author" content="Ernst &amp; Young">', "", "Ernst & Young"),
+        ('<meta name="author" content="Department of Health and Human Services">', "",
+         "Department of Health and Human Services"),
+        ('<meta name="author" content="Tove Ek, Home Inspector">', "", "Tove Ek, Home Inspector"),
+        ('<meta name="author" content="Tove Ek, Founder and Lead Reviewer">', "", "Tove Ek, Founder and Lead Reviewer"),
+        ("", '<div><b class="author">Tove Ek</b></div><div><b class="author">Liv Aas</b></div>', "Tove Ek"),
+        ("", '<p><b class="author">Tove Ek</b>, edited by <b class="author">Liv Aas</b></p>', "Tove Ek"),
+        (META, f'<p>To <a href="/authors/ek">Tove Ek</a> and <a href="/authors/aas">Liv Aas</a>{TEXT}</p>', "Tove Ek"),
+        (META, '<p>By <a rel="author" href="/x">Ida Lie</a> and <a rel="author" href="/y">Liv Aas</a></p>', "Tove Ek"),
+    ],
+)  # fmt: skip
+def test_one_name_stays_one_and_other_people_are_no_authors(head, body, author):
+    assert author_of(head, body) == author
+
+
+def test_a_long_list_of_authors_is_whole():
+    names = [
+        f"{first} {last}"
+        for first in ("Torbjørg", "Liv", "Ida", "Åse")
+        for last in ("Ekström", "Aas", "Lie", "Bøe", "Moe")
+    ]
+    assert author_of(linked({"@type": "Article", "author": [{"name": name} for name in names]})) == "; ".join(names)

@@ -71,3 +71,24 @@ def test_an_element_that_html_does_not_know_is_part_of_its_sentence():
     assert text_of("<p>He lived in <st1:city>London</st1:city> then.</p>") == "He lived in London then."
     assert text_of("<x-card><x-name>One</x-name><x-name>Two</x-name></x-card>") == "One\nTwo"
     assert text_of("<h1>Overview<x-actions>Save this page</x-actions></h1>") == "Overview\nSave this page"
+
+
+def test_neighbours_in_small_letters_are_apart_where_the_page_knows_both_as_words():
+    page = "<p>The amount is an integer. Nothing of it is nullable.</p>"
+    assert text_of(page + "<div><span>amount</span><span>integer</span></div>").endswith("\namount integer")
+    assert text_of(page + "<div><a>amount</a><em>nullable</em></div>").endswith("\namount nullable")
+    assert walked(page + "<div><span>amount</span><span>integer</span></div>").texts[-1] == "amountinteger"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<span>am</span><span>ount</span>",  # of which the page has neither
+        "<span>i</span><span>t</span>",
+        "<b>amount</b>integer",  # no neighbours: a part is marked
+        "<span>amount</span><sub>integer</sub>",
+    ],
+)
+def test_neighbours_in_small_letters_are_one_word_otherwise(body):
+    text = text_of(f"<p>The amount t i is an integer of it.</p><p>{body}</p>")
+    assert " " not in text.split("\n")[-1]

@@ -104,3 +104,21 @@ def test_a_site_is_called_by_its_host(name):
 def test_no_more_of_a_declared_title_is_read_than_of_any_statement():
     tree = parse_html("<html><head><title>" + "a - " * 9_000 + "</title></head><body>x</body></html>")
     assert len(read_head([], tree.iter("title")).title) <= MAX_CHARS
+
+
+def test_the_name_of_a_book_over_every_page_is_no_title_of_a_chapter():
+    head = "<title>Closures - The Programming Language</title>"
+    menu = "<div id='menu-bar'><h1 class='menu-title'>The Programming Language</h1></div>"
+    page = f"<html><head>{head}</head><body>{menu}<main><h2>Closures</h2><p>Text.</p></main></body></html>"
+    assert read_metadata(parse_html(page), "https://doc.example/book/closures.html").title == "Closures"
+    own = "<main><h1>The Programming Language</h1><p>Text.</p></main>"
+    page = f"<html><head>{head}</head><body>{own}</body></html>"
+    assert read_metadata(parse_html(page), "https://doc.example/book/").title == "The Programming Language"
+
+
+def test_a_site_that_calls_itself_by_the_title_of_the_page_takes_no_part_of_it_away():
+    title = "How to carve a spoon | Birch"
+    head = f'<title>{title}</title><meta property="og:title" content="{title}">'
+    head += f'<meta property="og:site_name" content="{title}">'
+    page = f"<html><head>{head}</head><body><h1>How to carve a spoon</h1><p>Text.</p></body></html>"
+    assert read_metadata(parse_html(page), "https://birch.example/spoon").title == "How to carve a spoon"

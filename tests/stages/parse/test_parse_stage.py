@@ -50,6 +50,26 @@ def test_links_are_absolute_unique_without_fragment_and_in_page_order():
     ]
 
 
+@pytest.mark.parametrize(
+    ("content_type", "kind"),
+    [
+        ("text/html, text/html", "html"),
+        ("text/html; charset=utf-8, text/html; charset=utf-8", "html"),
+        ("text/plain, text/html", "html"),
+        ("text/html, */*", "html"),
+        ("text/html,", "html"),
+        ("application/pdf, application/pdf", None),
+    ],
+)
+def test_a_content_type_that_a_proxy_joined_from_two_headers_is_read(content_type, kind):
+    assert media_kind(content_type, b"<p>text") == kind
+
+
+def test_a_charset_that_a_proxy_joined_with_another_header_is_read():
+    doc = page("<p>żółw</p>".encode("iso-8859-2"), content_type="text/html", charset="iso-8859-2, text/html")
+    assert doc.tree.text_content() == "żółw"
+
+
 def test_statements_of_the_head_are_read_with_lower_case_names():
     doc = page(PAGE)
     assert doc.metas == [("description", "What it says"), ("robots", "noai, NoFollow")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from crawler.stages.extraction.code import language_of
 from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
@@ -33,6 +33,10 @@ class Line:
     """Of code: the <pre> around it."""
     language: str = ""
     quoted: bool = False
+    number: str = ""
+    """Of an item, or of a heading that begins one, of an ordered list: "3."."""
+    indent: int = 0
+    """Of an item: the columns that Markdown puts before it, so that it stands in the items around it."""
 
 
 def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[str, tuple[str, ...]]:
@@ -60,11 +64,25 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
             if last is None or last.row != row:
                 found.append(last := _row(page, holder, row))
             cell = cell_of(page, holder, row)
+            if item not in begun and (number := page.numbers.get(item)):
+                text = f"{number} {text}"
             last.cells[cell] = f"{last.cells[cell]} {text}" if cell in last.cells else text
         else:
             found.append(_line(page, holder, kind, text, -1 if item in begun else item))
+            if item >= 0 and item not in begun:
+                _number(page, found[-1], item, i, begun)
         begun.add(item)
-    return found
+    return _without_echoes(found)
+
+
+def _without_echoes(lines: list[Line]) -> list[Line]:
+    """The lines without those that only say again what the heading beside them says, as bars of manuals do."""
+    texts = [" | ".join(line.cells.values()) if line.kind is Kind.CELL else line.text for line in lines]
+    echoes = set[int]()
+    for i, (one, other) in enumerate(pairwise(lines)):
+        if texts[i] == texts[i + 1] and Kind.HEADING in (one.kind, other.kind):
+            echoes.add(i + 1 if one.kind is Kind.HEADING else i)
+    return [line for i, line in enumerate(lines) if i not in echoes]
 
 
 def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: int) -> None:
@@ -91,6 +109,22 @@ def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
     if item >= 0:
         return Line(Kind.ITEM, text, level=_list_depth(page, item), quoted=quoted)
     return Line(Kind.PARAGRAPH, text, quoted=quoted)
+
+
+def _number(page: Walked, line: Line, item: int, block: int, begun: set[int]) -> None:
+    """The number of an item, behind those of the items that hold nothing before it: "1. a. The seller …"."""
+    numbers, up = [page.numbers.get(item, "")], page.parents[item]
+    while up >= 0 and page.starts[up] == block:
+        if up in page.numbers and up not in begun:
+            numbers.append(page.numbers[up])
+            begun.add(up)
+            line.level = _list_depth(page, up)
+        up = page.parents[up]
+    line.number = " ".join(filter(None, reversed(numbers)))
+    while up >= 0:
+        if page.tags[up] == "li":
+            line.indent += 1 + len(page.numbers.get(up, "-"))
+        up = page.parents[up]
 
 
 def _nearest(page: Walked, tag: str) -> list[int]:
@@ -125,7 +159,15 @@ def _plain(lines: list[Line]) -> str:
 def _plainly(line: Line) -> str:
     if line.kind is Kind.CELL:
         return " | ".join(line.cells.values())
-    return "  " * line.level + "- " + line.text if line.kind is Kind.ITEM else line.text
+    return "  " * line.level + _item(line) if line.kind is Kind.ITEM else _headed(line)
+
+
+def _item(line: Line) -> str:
+    return f"{line.number or '-'} {line.text}"
+
+
+def _headed(line: Line) -> str:
+    return f"{line.number} {line.text}" if line.number else line.text
 
 
 def _markdown(page: Walked, lines: list[Line]) -> str:
@@ -147,7 +189,9 @@ def _signed(line: Line) -> str:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", line.text)), default=0))
         return _quoted(line, f"{fence}{line.language}\n{line.text}\n{fence}")
     if line.kind is Kind.HEADING:
-        return _quoted(line, "#" * line.level + " " + line.text)
+        return _quoted(line, "#" * line.level + " " + _headed(line))
+    if line.kind is Kind.ITEM:
+        return _quoted(line, " " * max(2 * line.level, line.indent) + _item(line))
     return _quoted(line, _plainly(line))
 
 

@@ -16,7 +16,8 @@ import orjson
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
-from crawler.stages.extraction.learned.shown import are_apart, as_shown
+from crawler.stages.extraction.learned.shown import are_apart, are_words, as_shown, words_of
+from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
 """Blocks of a page; the text behind them is not read. The longest chapters of PostgreSQL's manual have 9,000."""
@@ -181,6 +182,8 @@ class Walked:
     """Of elements of code: the language that a class names."""
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Of cells that take more than one place of their table: columns and rows."""
+    numbers: dict[int, str] = field(default_factory=dict)
+    """Of the items of ordered lists: what stands before them, as "3."."""
 
 
 def walk(tree: Any) -> Walked:
@@ -206,6 +209,10 @@ class _Walk:
         """True behind an element that ended, or showed nothing, as long as no text follows."""
         self.seams: list[int] = []
         """Pieces before which two elements touch that a reader sees apart."""
+        self.neighbours: list[int] = []
+        """Pieces that begin an element behind another one, small letters touching: words, or parts of one."""
+        self.doubtful: dict[int, tuple[list[str], list[int], list[int]]] = {}
+        """By block: its pieces, its seams and such neighbours in it."""
         self.unknown: list[Any] = []
         """Elements that HTML does not know, within a sentence, that are open."""
 
@@ -226,6 +233,8 @@ class _Walk:
                 if role:
                     self._start(element, role)
                 if text := element.text:
+                    if self.touches and self.pieces:
+                        self._note_neighbours(text)
                     write(text)
             elif element is body:
                 break
@@ -239,6 +248,7 @@ class _Walk:
                     self.touches = role != _JOINT
         self._end_block(0, False)
         self.page.ends[0] = len(self.page.texts)
+        self._part_words()
         return self.page
 
     def _write(self, text: str | None) -> None:
@@ -254,6 +264,17 @@ class _Walk:
         """Elements touch here, or one that shows no text stands between two texts."""
         if self.pieces and not self.codes and not self.inner and are_apart(self.pieces[-1][-1], text[0]):
             self.seams.append(len(self.pieces))
+
+    def _note_neighbours(self, text: str) -> None:
+        if text[0].islower() and self.pieces[-1][-1].islower() and not self.codes and not self.inner:
+            self.neighbours.append(len(self.pieces))
+
+    def _part_words(self) -> None:
+        """Neighbours are apart where both are words of the page: in no other way does the source say so."""
+        known = words_of(self.page.texts) if self.doubtful else frozenset[str]()
+        for block, (pieces, seams, neighbours) in self.doubtful.items():
+            if found := [i for i in neighbours if are_words(pieces[i - 1], pieces[i], known)]:
+                self.page.shown[block] = as_shown(pieces, [*seams, *found])
 
     def _start(self, element: Any, role: int) -> None:
         if role == _LINES:
@@ -323,8 +344,11 @@ class _Walk:
                 shown = as_shown(self.pieces, self.seams)
                 if shown != text:
                     page.shown[len(page.texts) - 1] = shown
+            if self.neighbours and not in_code:
+                self.doubtful[len(page.texts) - 1] = self.pieces[:], self.seams[:], self.neighbours[:]
         self.pieces.clear()
         self.seams.clear()
+        self.neighbours.clear()
         self.linked = self.links = 0
 
 
@@ -340,6 +364,8 @@ def _open(page: Walked, element: Any, parent: int) -> int:
                 marks |= _said_by(names)
             if _is_hidden(attributes):
                 marks |= Mark.HIDDEN
+        if tag == "li" and (number := number_in(attributes.get(NUMBER))):
+            page.numbers[index] = number
         if tag in _CELLS and ("colspan" in attributes or "rowspan" in attributes):
             page.spans[index] = _span(attributes, "colspan"), _span(attributes, "rowspan")
     depth = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
 from typing import Any
@@ -16,6 +17,7 @@ from lxml.etree import XPath
 
 from crawler.stages.extraction.metadata.head import Head, shown
 from crawler.stages.extraction.metadata.linked import Linked
+from crawler.stages.extraction.metadata.several import are_joined, is_a_person, parted
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import Site
 
@@ -25,15 +27,19 @@ LONGEST, MOST_WORDS = 60, 6
 """Characters and words of a name, organisations among them."""
 PHONE_DIGITS = 7
 """Digits from which a name has a telephone number beside it."""
+MAX_AUTHORS = 50
+"""People of one page."""
+_LONGEST_OF_SEVERAL = 600
+"""Characters of a text that names several."""
 _LONGEST_TEXT = 200
 """Characters of a name with all that stands before it."""
 MOST_SHOWN_WORDS = 5
 """Words of a name in a by-line: what is longer says more than the name."""
 _STATED = (
     "author", "article:author", "og:article:author", "article.author", "book:author", "parsely-author",
-    "sailthru.author", "dc.creator", "dcterms.creator", "byl", "citation_author",
+    "sailthru.author", "dc.creator", "dcterms.creator", "byl", "citation_author", "citation_authors",
 )  # fmt: skip
-_LAST_NAME_FIRST = frozenset({"citation_author", "dc.creator", "dcterms.creator"})
+_LAST_NAME_FIRST = frozenset({"citation_author", "citation_authors", "dc.creator", "dcterms.creator"})
 _WRITTEN_BY = frozenset(
     {"written by", "author", "verfasst von", "escrito por", "écrit par", "scritto da", "geschreven door"}
 )
@@ -65,23 +71,59 @@ def find_author(tree: Any, url: str, head: Head, linked: Linked, source: Source 
 
     The name of the site itself is taken where there is no other.
     """
-    site = Site(url, head)
-    fallback = None
-    for names in _statements(tree, head, linked, source):
-        found = "; ".join(dict.fromkeys(name for one in names if (name := name_in(one))))
-        if found and not site.is_called(found):
-            return found
-        fallback = fallback or found or None
-    return fallback
+    site, found = Site(url, head), _Found()
+    for names in map(_names_of, _declared(head, linked)):
+        if found.is_whole_with(names, site):
+            break
+    is_searched = not found.names or (len(found.names) == 1 and (source is None or source.may_join(found.names[0])))
+    for names in map(_names_of, _shown_in(tree, source)) if is_searched else ():
+        if found.is_whole_with(names, site):
+            break
+    return "; ".join(found.names) or found.fallback
+
+
+def _names_of(stated: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name for one in stated for name in names_in(one)))[:MAX_AUTHORS]
+
+
+@dataclass(slots=True)
+class _Found:
+    """The names that were read so far; `fallback`: what is the site's."""
+
+    names: list[str] = field(default_factory=list)
+    fallback: str | None = None
+
+    def is_whole_with(self, names: list[str], site: Site) -> bool:
+        """True where nobody has to be looked for any more."""
+        together = "; ".join(names)
+        if not names or site.is_called(together):
+            self.fallback = self.fallback or together or None
+        elif not self.names or (len(names) > 1 and _are_among(self.names, names)):
+            self.names = names
+        return len(self.names) > 1
+
+
+def _are_among(some: list[str], names: list[str]) -> bool:
+    """True where a page names more people elsewhere than those whom it states first."""
+    return all(any(_letters(one) in _letters(name) for name in names) for one in some)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text that should be one or more, without "by" before them."""
+    if len(text) > _LONGEST_OF_SEVERAL:
+        return []
+    return [name for one in parted(_without_prefix(text)) if (name := name_in(one))]
 
 
 def name_in(text: str) -> str:
     """The name in a few words that should be one, without "by" before it; "" where there is none."""
     if len(text) > _LONGEST_TEXT:
         return ""
-    name = text.strip(_MARKS)
-    while (prefix := _PREFIX.match(name)) is not None:
-        name = name[prefix.end() :].strip(_MARKS)
+    name = _without_prefix(text)
     if len(name) > LONGEST or len(name.split()) > MOST_WORDS or any(sign in name for sign in "@/"):
         return ""
     if name[:4].lower() == "www." or sum(map(str.isdigit, name)) >= PHONE_DIGITS:
@@ -89,26 +131,47 @@ def name_in(text: str) -> str:
     return "" if _NO_NAME.fullmatch(name) or not _LETTER.search(name) else name
 
 
-def _statements(tree: Any, head: Head, linked: Linked, source: Source | None) -> Iterator[Iterable[str]]:
+def _without_prefix(text: str) -> str:
+    name = text.strip(_MARKS)
+    while (prefix := _PREFIX.match(name)) is not None:
+        name = name[prefix.end() :].strip(_MARKS)
+    return name
+
+
+def _declared(head: Head, linked: Linked) -> Iterator[Iterable[str]]:
     yield linked.authors
-    yield _stated(head)
+    yield from _stated(head)
     for number in "12":
         if head.first(f"twitter:label{number}").lower().rstrip(":") in _WRITTEN_BY:
             yield [head.first(f"twitter:data{number}")]
+
+
+def _shown_in(tree: Any, source: Source | None) -> Iterator[Iterable[str]]:
     places = _places(tree, source)
-    yield from ([shown(link)] for link in places if _leads_to_an_author(link))
-    yield from ([name] for place in places if (name := _shown_name(place)))
+    yield from _groups((link, names_in(shown(link))) for link in places if _leads_to_an_author(link))
+    yield from _groups((place, _shown_names(place)) for place in places)
 
 
-def _stated(head: Head) -> list[str]:
+def _groups(places: Iterable[tuple[Any, list[str]]]) -> Iterator[list[str]]:
+    """The names of each by-line: of elements between which nothing stands but what joins names."""
+    group, last = list[str](), None
+    for place, names in places:
+        if not names:
+            continue
+        is_again = set(names) <= set(group)
+        if group and not is_again and not (all(map(is_a_person, (group[-1], *names))) and are_joined(last, place)):
+            yield group
+            group = []
+        group.extend(names)
+        last = place
+    yield group
+
+
+def _stated(head: Head) -> Iterator[list[str]]:
     for name in _STATED:
         if said := head.all(name):
-            return (
-                [_in_order(one) for one in said]
-                if name in _LAST_NAME_FIRST
-                else [p for s in said for p in unescape(s).split(";")]
-            )
-    return []
+            parts = [part for one in said for part in unescape(one).split(";")]
+            yield [_in_order(part.strip()) for part in parts] if name in _LAST_NAME_FIRST else parts
 
 
 def _in_order(name: str) -> str:
@@ -137,13 +200,15 @@ def _leads_to_an_author(place: Any) -> bool:
     return "author" in (place.get("rel") or "").split() or _PAGE_OF_AUTHOR.search(place.get("href") or "") is not None
 
 
-def _shown_name(place: Any) -> str:
-    """The name in an element whose class or property says that it is one: that of a part of it first."""
+def _shown_names(place: Any) -> list[str]:
+    """The names in an element whose class or property says that it has one: that of a part of it first."""
     names = f"{place.get('class') or ''} {place.get('itemprop') or ''}"
     if not _SPEAKS.search(names):
-        return ""
+        return []
+    if len(several := names_in(shown(place))) > 1:
+        return several
     for one in (*islice(place.iterfind(".//*[@itemprop='name']"), 2), *islice(place.iter("a"), 2), place):
         name = name_in(shown(one))
         if name and len(name.split()) <= MOST_SHOWN_WORDS and ("username" in names or not any(map(str.isdigit, name))):
-            return name
-    return ""
+            return [name]
+    return []

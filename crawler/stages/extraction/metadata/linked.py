@@ -123,11 +123,24 @@ def _authors(nodes: list[Node]) -> tuple[str, ...]:
     known = {id_: node for node in nodes if isinstance(id_ := node.get("@id"), str) and node.get("name")}
     for node in nodes:
         if "author" in node and not _WORKS.isdisjoint(types_of(node)):
-            stated = node["author"] if isinstance(node["author"], list) else [node["author"]]
+            stated = [part for one in _listed(node["author"]) for part in _of_one(one)]
             names = dict.fromkeys(name for one in stated[:MAX_AUTHORS] if (name := _name(one, known)))
             if names:
                 return tuple(names)
     return ()
+
+
+def _listed(value: Any) -> list[Any]:
+    """The values of a property: one, several, or an ordered list of them."""
+    if isinstance(value, dict) and "@list" in value:
+        value = value["@list"]
+    return value if isinstance(value, list) else [value]
+
+
+def _of_one(author: Any) -> list[Any]:
+    """One author; several where a single object has all their names."""
+    names = author.get("name") if isinstance(author, dict) else None
+    return names if isinstance(names, list) else [author]
 
 
 def _name(author: Any, known: dict[str, Node]) -> str:
@@ -136,6 +149,4 @@ def _name(author: Any, known: dict[str, Node]) -> str:
         author = known.get(str(author.get("@id")), author)
     if isinstance(author, dict):
         author = author.get("name") or f"{author.get('givenName') or ''} {author.get('familyName') or ''}"
-    if isinstance(author, list):
-        author = next((one for one in author if isinstance(one, str)), "")
     return flat(unescape(author)) if isinstance(author, str) else ""

@@ -21,7 +21,7 @@ _NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
 """Signs that documentation generators hang on headings as links to themselves."""
 _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
 _MAX_CHARS = 1_000
-_MAX_AUTHOR_CHARS = 200
+_MAX_AUTHOR_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True)

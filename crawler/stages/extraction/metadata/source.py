@@ -18,6 +18,11 @@ _IN_A_VALUE = re.compile(_OPEN)
 """What stands before letters in a value that is not closed; in a script, too."""
 _IN_A_PROPERTY = re.compile(rb"(?:itemprop|property)" + _OPEN, re.IGNORECASE)
 """The same for the attributes of microdata and RDFa."""
+_TAG = re.compile(rb"<[^>]*+>?|^[^<>]*+>")
+_MOST_PLACES = 20
+"""Places of a name that are looked at."""
+_JOINS = re.compile(rb"[\s\d*]*(?:[,;&]|(?:and|und|et|og|och|en)\b)")
+_JOINED = re.compile(rb"(?:[,;&]|&amp;|\b(?:and|und|et|og|och|en))[\s\d*]*\Z")
 _BODY = re.compile(rb"<body\b", re.IGNORECASE)
 
 
@@ -39,6 +44,22 @@ class Source:
     def may_have_in_properties(self, *parts: bytes) -> bool:
         """False where none of these ASCII letters stand in an `itemprop` or a `property` in the body."""
         return self._may_have(parts, _IN_A_PROPERTY)
+
+    def may_join(self, name: str) -> bool:
+        """False where no comma, "and" or the like stands in the body behind this name or before it."""
+        if not self.is_plain or not name.isascii():
+            return True
+        part, body = name.encode(), _BODY.search(self.html)
+        at = self.html.find(part, body.end() if body else 0)
+        for _ in range(_MOST_PLACES):
+            if at < 0:
+                return False
+            behind = _TAG.sub(b" ", self.html[at + len(part) : at + len(part) + _REACH])
+            before = _TAG.sub(b" ", self.html[max(0, at - _REACH) : at])
+            if _JOINS.match(behind) or _JOINED.search(before):
+                return True
+            at = self.html.find(part, at + len(part))
+        return True
 
     def _may_have(self, parts: tuple[bytes, ...], before: re.Pattern[bytes]) -> bool:
         if not self.is_plain:

@@ -22,6 +22,9 @@ CONFIRMED, CONFIRMED_OF_MANY = 0.3, 0.8
 """Share of a headline's words that a declared title must have, where it is the only one and where it is one of several
 (of .25, .3 and .5, and of .5 to 1; chosen on one half of the sites of wcxb-dev)."""
 _DIVIDER = re.compile(r"\s+(?:[|–—·•»«›:~/\\-]|::|-{2,})\s+|\s*[|»›]\s*")
+_BARS = frozenset({"nav", "header", "aside"})
+_BAR_NAMES = re.compile(r"\b(?:menu|logo|brand|nav|navbar|sidebar|site|topbar)\b", re.IGNORECASE)
+_BEHIND = re.compile(r"\s[–—|·•-]\s$")
 _BAR = re.compile(r"\s*\|\s*")
 _WORD = re.compile(r"\w+")
 _NOT_LETTER = re.compile(r"[\W_]+")
@@ -37,7 +40,8 @@ class Site:
         host = (urlsplit(url).hostname or "").removeprefix("www.")
         self._host = _letters(host)
         self._labels = [_letters(label) for label in host.split(".")[:-1] if len(label) > 2]
-        self._names = [name for one in _SITE_NAMES if (name := _letters(head.first(one)))]
+        said = (head.first(one) for one in _SITE_NAMES)
+        self._names = [name for one in said if (name := _letters(one)) and not _is_title(one, head)]
 
     def add(self, name: str) -> None:
         """Another name of it."""
@@ -57,6 +61,11 @@ class Site:
         return self.is_called(text) or any(one in letters for one in names)
 
 
+def _is_title(name: str, head: Head) -> bool:
+    """True for a name of the site that is the title of the page with the name behind it."""
+    return name in {head.first("og:title"), head.title} and _DIVIDER.search(name) is not None
+
+
 def find_title(h1s: Iterable[Any], url: str, head: Head, headline: str = "") -> str | None:
     """The title that the page shows or declares; None where there is none.
 
@@ -67,7 +76,7 @@ def find_title(h1s: Iterable[Any], url: str, head: Head, headline: str = "") -> 
     declared = [text for text in (shared, headline, head.title, head.first("twitter:title")) if text]
     headlines = [(one, text) for one in islice(h1s, MAX_HEADLINES) if (text := shown(one))]
     for one, text in headlines:
-        if _is_name_of_site(one, text, head.title, url):
+        if _is_name_of_site(one, text, head.title, url) or _is_name_of_book(one, text, head.title, site):
             site.add(text)
     texts = [text for _, text in headlines if len(text) <= LONGEST]
     enough = CONFIRMED_OF_MANY if len(texts) > 1 else CONFIRMED
@@ -108,6 +117,20 @@ def _is_name_of_site(element: Any, text: str, title: str, url: str) -> bool:
     """True for a headline that is all a link to another page and ends the title of this one, behind a divider."""
     rest = title.removesuffix(text)
     return rest != title and _DIVIDER.search(rest[-3:] + " ") is not None and _leads_away(element, text, url)
+
+
+def _is_name_of_book(element: Any, text: str, title: str, site: Site) -> bool:
+    """True for a headline in the bar over every page of a book, whose chapter the title names first: "Traits - Rust".
+
+    In the text of a page it is the page's own: "Woodwork - Carving birch".
+    """
+    rest = title.removesuffix(text)
+    if not rest or rest == title or _BEHIND.search(rest) is None or site.may_be_called(rest):
+        return False
+    around = islice((element, *element.iterancestors()), 4)
+    return any(
+        one.tag in _BARS or _BAR_NAMES.search(f"{one.get('class') or ''} {one.get('id') or ''}") for one in around
+    )
 
 
 def _leads_away(headline: Any, text: str, url: str) -> bool:

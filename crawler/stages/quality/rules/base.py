@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol
 
 from crawler.document import DropReason
 from crawler.stages.quality.ngrams import Ints
+from crawler.stages.quality.punctuation import ends_a_sentence
 from crawler.stages.quality.tokenizers import Tokenizer, fast
 from crawler.stages.quality.vocabulary import Vocabulary, vocabulary
 from crawler.stages.text.words import UNSPACED
@@ -16,8 +18,25 @@ from crawler.stages.text.words import UNSPACED
 TABLE_BAR = " | "
 """What the extraction writes between two cells of a row."""
 
+SENTENCE_WORDS = 8
+"""Words from which a line with terminal punctuation is one of sentences, and up to which an item of a list is short."""
+LONG_WORDS = 25
+"""Words from which a line is one of sentences where one of them ends within it: a quotation with its source behind."""
+_ITEM = re.compile(r"\s*(?:[-•*]|-?\d{1,5}\.|[A-Za-z]{1,3}\.)\s")
+
 SHORT_WORDS = UNSPACED | {"ko", "vi"}
 """Languages whose words have around or below three characters in ordinary prose, in the oracle's count."""
+
+
+def _has_sentences(words: list[str]) -> bool:
+    if len(words) < SENTENCE_WORDS:
+        return False
+    return ends_a_sentence(words[-1]) or (len(words) >= LONG_WORDS and any(map(ends_a_sentence, words)))
+
+
+def is_short_item(line: str) -> bool:
+    """True for an item of a list, with its sign or number, that is no sentence: "- 500 g flour"."""
+    return _ITEM.match(line) is not None and len(line.split()) <= SENTENCE_WORDS + 1
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,32 @@ class Page:
     def lines(self) -> list[str]:
         """Lines with something on them, split at line feeds."""
         return [line for line in self.text.split("\n") if line.strip()]
+
+    @cached_property
+    def without_rows(self) -> Page:
+        """The page without the rows of its tables."""
+        return self._only(line for line in self.text.split("\n") if TABLE_BAR not in line)
+
+    @cached_property
+    def running(self) -> Page:
+        """The page without rows and without short items of lists: what is written in lines of their own."""
+        lines = self.text.split("\n")
+        return self._only(line for line in lines if TABLE_BAR not in line and not is_short_item(line))
+
+    def _only(self, lines: Iterable[str]) -> Page:
+        return Page("\n".join(lines), self.language, self.tokenizer)
+
+    @cached_property
+    def sentences(self) -> tuple[float, int]:
+        """Share and number of the words (by white space) in lines of sentences, each counted once, rows left out."""
+        seen, found, total = set[str](), 0, 0
+        for line in self.lines:
+            words = line.split()
+            total += len(words)
+            if TABLE_BAR not in line and _has_sentences(words):
+                found += len(words) * (line not in seen)
+                seen.add(line)
+        return found / max(total, 1), found
 
     @property
     def unspaced(self) -> bool:
@@ -177,6 +222,22 @@ class Findings:
         self._exact[signal] = value
         self.values[signal] = round(value, 4)
 
+    def excuse(self, rules: RuleSet, signals: Container[str], why: Callable[[], str]) -> None:
+        """Skip the limits of these signals that are missed, for a reason; none where `why` answers "".
+
+        What is not measured misses none: the record says that it was skipped, and what was found.
+        """
+        for bound in limits_of(rules):
+            value = self._exact.get(bound.signal)
+            if bound.signal in signals and value is not None and bound.is_missed_by(value) and (said := why()):
+                del self._exact[bound.signal], self.values[bound.signal]
+                self.skipped[bound.reason.value] = f"{bound.detail(value)}, but {said}"
+
+    def misses(self, rules: RuleSet, signals: Container[str]) -> bool:
+        """True where one of these signals is on the wrong side of its limit."""
+        bounds = (bound for bound in limits_of(rules) if bound.signal in signals)
+        return any(bound.is_missed_by(self._exact[bound.signal]) for bound in bounds if bound.signal in self._exact)
+
     def decide(self, rules: RuleSet) -> Findings:
         """Fail at the first limit that a value misses; what was not measured misses none."""
         for bound in limits_of(rules):
@@ -200,6 +261,20 @@ class RuleSet(Protocol):
     def judge(self, page: Page) -> Findings:
         """Measure everything, then decide."""
         ...
+
+
+LEAST_WORDS = 50
+"""Words that are left of a page, from which it is judged without its rows or items."""
+LEAST_SENTENCE_WORDS = 150
+"""Words in lines of sentences, from which what stands beside them does not condemn a page."""
+
+
+def mostly_sentences(page: Page, share: float | None) -> str:
+    """Why a page is forgiven the shape of its other lines; "" where it is not. None: never."""
+    if share is None:
+        return ""
+    found, words = page.sentences
+    return f"{found:.0%} of the words stand in sentences" if found >= share and words >= LEAST_SENTENCE_WORDS else ""
 
 
 def duplicates(items: Iterable[str]) -> tuple[int, int]:

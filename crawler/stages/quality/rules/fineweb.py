@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason as R
-from crawler.stages.quality.punctuation import ENDS
-from crawler.stages.quality.rules.base import TABLE_BAR, Findings, Page, duplicates, limit
+from crawler.stages.quality.punctuation import ENDS, ends_a_sentence
+from crawler.stages.quality.rules.base import (
+    TABLE_BAR,
+    Findings,
+    Page,
+    duplicates,
+    is_short_item,
+    limit,
+    mostly_sentences,
+)
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
 
-_CLOSING = "\"'”’»›)]"
-"""Marks that close what was said or added behind the end of its sentence."""
+_OF_LINES = frozenset({"fineweb_punctuated_lines", "fineweb_short_lines"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,14 @@ class FineWeb:
     """A line of at most so many characters is no repetition: "Pros", "Further reading". The oracle counts all."""
     count_rows: bool = True
     """The oracle takes a row of a table for a line; else none is short, repeated, or lacks its full stop."""
+    count_items: bool = True
+    """The oracle takes an item of a list for a line; else none is short: "- 500 g flour" beside what to do with it."""
     quoted_ends: bool = False
     """A line of direct speech ends in terminal punctuation though a closing mark follows it: “He said so.” The oracle
     takes the mark for its end."""
+    enough_sentences: float | None = None
+    """From this share of its words in sentences on, a page may have as many labels and lists beside them as it likes.
+    The oracle counts lines, of which an article with a checklist has many short ones."""
     max_newlines_a_token: float | None = limit(
         0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
     )
@@ -61,6 +73,7 @@ class FineWeb:
         repeated = duplicates(line for line in prose if len(line) > self.label_chars)[1]
         found.measure("fineweb_duplicate_line_chars", repeated / max(len(page.text) - page.text.count("\n"), 1))
         found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(page.number_of_tokens, 1))
+        found.excuse(self, _OF_LINES, lambda: mostly_sentences(page, self.enough_sentences))
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
@@ -71,7 +84,7 @@ class FineWeb:
         found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
 
     def _is_ended(self, line: str) -> bool:
-        return line[-1] in ENDS or (self.quoted_ends and line[-1] in _CLOSING and line.rstrip(_CLOSING)[-1:] in ENDS)
+        return ends_a_sentence(line) if self.quoted_ends else line[-1] in ENDS
 
     def _short_lines(self, page: Page, prose: list[str], found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:
@@ -79,5 +92,7 @@ class FineWeb:
                 f"{self.short_line_chars} characters are a sentence in {page.language}"
             )
             return
-        short = sum(len(line) <= self.short_line_chars for line in prose)
+        short = sum(
+            len(line) <= self.short_line_chars and (self.count_items or not is_short_item(line)) for line in prose
+        )
         found.measure("fineweb_short_lines", short / len(page.lines))

@@ -9,7 +9,7 @@ import numpy as np
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import ENDS
-from crawler.stages.quality.rules.base import Findings, Page, limit
+from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset({"the", "be", "to", "of", "and", "that", "have", "with"}),
@@ -71,6 +71,8 @@ class GopherQuality:
         0.8, ("gopher_alphabetic_tokens", R.GOPHER_BELOW_ALPHA_THRESHOLD), above=False, unit="share of tokens"
     )
     """Tokens with a letter in them, punctuation tokens counted."""
+    count_items: bool = True
+    """The oracle counts rows of tables and short items of lists, too: figures, and "500 g flour"."""
     min_stop_words: int | None = limit(
         2, ("gopher_stop_words", R.GOPHER_ENOUGH_STOP_WORDS), above=False, unit="distinct stop words"
     )
@@ -83,6 +85,9 @@ class GopherQuality:
         _symbols(page, found)
         self._lines(page, found)
         _tokens(page, found)
+        is_asked_again = not self.count_items and found.misses(self, (_ALPHABETIC,))
+        if is_asked_again and page.running.number_of_words >= LEAST_WORDS:
+            found.measure(_ALPHABETIC, _alphabetic(page.running))
         return found.decide(self)
 
     def _lines(self, page: Page, found: Findings) -> None:
@@ -101,6 +106,11 @@ class GopherQuality:
 
 
 _BULLETS = frozenset("•-")
+_ALPHABETIC = "gopher_alphabetic_tokens"
+
+
+def _alphabetic(page: Page) -> float:
+    return int(np.count_nonzero(page.vocabulary.have_letters[page.numbers])) / max(page.number_of_tokens, 1)
 
 
 def _lengths(page: Page, found: Findings) -> None:
@@ -120,8 +130,7 @@ def _symbols(page: Page, found: Findings) -> None:
 
 
 def _tokens(page: Page, found: Findings) -> None:
-    alphabetic = np.count_nonzero(page.vocabulary.have_letters[page.numbers])
-    found.measure("gopher_alphabetic_tokens", int(alphabetic) / max(page.number_of_tokens, 1))
+    found.measure(_ALPHABETIC, _alphabetic(page))
     stop_words = STOP_WORDS.get(page.language)
     if stop_words is None:
         found.skipped["gopher_enough_stop_words"] = f"no list of stop words for {page.language}"

@@ -10,7 +10,15 @@ import numpy as np
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.ngrams import Ints, Runs, most_frequent
-from crawler.stages.quality.rules.base import Findings, Page, duplicates, limit
+from crawler.stages.quality.rules.base import (
+    LEAST_WORDS,
+    TABLE_BAR,
+    Findings,
+    Page,
+    duplicates,
+    limit,
+    mostly_sentences,
+)
 from crawler.stages.quality.vocabulary import Vocabulary
 
 
@@ -44,15 +52,29 @@ class GopherRepetition:
     )
     """(n, highest share of the characters in n-grams that stood before)."""
 
+    count_rows: bool = True
+    """The oracle compares the rows of tables, too, which repeat "Rest day" and "per month" as tables do."""
+    enough_sentences: float | None = None
+    """From this share of its words in sentences on, a page may repeat as many short lines as it likes."""
+
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
         found = Findings()
         size = max(len(page.text), 1)
         _segments(page.text, size, found)
-        self._n_grams(page, size, found)
+        self._n_grams(page, found)
+        has_rows = not self.count_rows and TABLE_BAR in page.text
+        is_asked_again = has_rows and found.misses(self, self._names_of_n_grams())
+        if is_asked_again and page.without_rows.number_of_words >= LEAST_WORDS:
+            self._n_grams(page.without_rows, found)
+        found.excuse(self, ("dup_line_frac",), lambda: mostly_sentences(page, self.enough_sentences))
         return found.decide(self)
 
-    def _n_grams(self, page: Page, size: int, found: Findings) -> None:
+    def _names_of_n_grams(self) -> set[str]:
+        return {f"top_{n}_gram" for n, _ in self.top_n_grams} | {f"dup_{n}_gram" for n, _ in self.duplicate_n_grams}
+
+    def _n_grams(self, page: Page, found: Findings) -> None:
+        size = max(len(page.text), 1)
         known, numbers = page.vocabulary, page.numbers
         lengths = known.lengths[numbers]
         top = _top_chars(numbers, lengths, [n for n, _ in self.top_n_grams])

@@ -6,6 +6,7 @@
 | prose | datatrove's, but 0.70 alphabetic tokens; bullets, labels, rows and direct speech told from bad lines |
 | technical | prose with more than twice the repetition, half the letters, no C4 rule against code |
 | legal | prose, with more repetition of set phrases |
+| verse | prose, with choruses, and with lines that are short and end without a full stop |
 | law | those of legal; `score.py` says what a text has to be as well |
 """
 
@@ -16,7 +17,7 @@ from dataclasses import replace
 
 from crawler.stages.quality.rules import RULE_SETS
 from crawler.stages.quality.rules.base import RuleSet
-from crawler.stages.quality.rules.c4 import C4
+from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
 from crawler.stages.quality.rules.gopher_quality import GopherQuality
 from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
@@ -24,7 +25,7 @@ from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
 
 def rules_for(profile: str, names: Iterable[str]) -> dict[str, RuleSet]:
-    """The named rule sets with the thresholds of a profile ("datatrove", "prose", "technical", "legal", "law").
+    """The named rule sets with the thresholds of a profile (`PROFILE_NAMES`).
 
     Raises: KeyError for a name that no rule set has.
     """
@@ -40,18 +41,30 @@ _DATATROVE: dict[str, RuleSet] = {name: kind() for name, kind in RULE_SETS.items
 
 # The paper wants letters in 80 % of the words; the oracle counts punctuation marks as words, about one token in eight
 # of ordinary prose, and so drops one good news page in nine. 0.70 is the paper's rule on the oracle's tokens.
-_PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words=8)
+_PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words=8, count_items=False)
 
 # Articles repeat labels ("Pros", "Best for:") and put figures into tables: lines up to 40 characters are no repetition,
 # and rows neither that nor short. Of what is left 0.03 may repeat: beyond it come shops rather than articles.
 # Interviews and novels end their lines with what was said.
-_PROSE_LINES = FineWeb(max_duplicate_line_chars=0.03, label_chars=40, count_rows=False, quoted_ends=True)
+_PROSE_LINES = FineWeb(
+    max_duplicate_line_chars=0.03,
+    label_chars=40,
+    count_rows=False,
+    count_items=False,
+    quoted_ends=True,
+    enough_sentences=0.50,
+)
+
+_PROSE_REPETITION = GopherRepetition(count_rows=False, enough_sentences=0.50)
 
 # Reference pages repeat their own vocabulary (signatures, "Changed in version"), end fewer lines in a full stop, and
 # show code. FineWeb's paper gives 0.1 for repeated lines where its code has 0.01; Apache's module pages reach 0.14.
 _TECHNICAL: dict[str, RuleSet] = {
-    "gopher_repetition": GopherRepetition(
-        max_duplicate_lines=0.50,
+    "gopher_repetition": replace(
+        _PROSE_REPETITION,
+        max_duplicate_paragraphs=0.60,
+        max_duplicate_paragraph_chars=0.30,
+        max_duplicate_lines=0.60,
         max_duplicate_line_chars=0.30,
         top_n_grams=_scaled(GopherRepetition().top_n_grams, 1.25),
         duplicate_n_grams=_scaled(GopherRepetition().duplicate_n_grams, 2.5),
@@ -66,15 +79,39 @@ _TECHNICAL: dict[str, RuleSet] = {
 
 _LEGAL: dict[str, RuleSet] = {
     "gopher_repetition": replace(
-        GopherRepetition(), duplicate_n_grams=_scaled(GopherRepetition().duplicate_n_grams, 1.5)
+        _PROSE_REPETITION, duplicate_n_grams=_scaled(GopherRepetition().duplicate_n_grams, 1.5)
     ),
     "gopher_quality": _PROSE_QUALITY,
     "fineweb": replace(_PROSE_LINES, max_duplicate_line_chars=0.05),
 }
 
+# A chorus that is sung four times is half of a short song; what repeats more than .6 says one thing again and again.
+_VERSE: dict[str, RuleSet] = {
+    "gopher_repetition": replace(
+        _PROSE_REPETITION,
+        max_duplicate_paragraphs=0.60,
+        max_duplicate_paragraph_chars=0.60,
+        max_duplicate_lines=0.60,
+        max_duplicate_line_chars=0.60,
+        top_n_grams=_scaled(GopherRepetition().top_n_grams, 1.5),
+        duplicate_n_grams=tuple((n, 0.60) for n, _ in GopherRepetition().duplicate_n_grams),
+    ),
+    "gopher_quality": _PROSE_QUALITY,
+    "fineweb": replace(
+        _PROSE_LINES,
+        min_punctuated_lines=None,
+        max_short_lines=None,
+        max_duplicate_line_chars=0.60,
+        max_newlines_a_token=0.4,
+    ),
+    "c4": C4(min_sentences=None),
+    "c4_paragraphs": C4Paragraphs(min_paragraphs=None),
+}
+
 _CHANGES: dict[str, dict[str, RuleSet]] = {
-    "prose": {"gopher_quality": _PROSE_QUALITY, "fineweb": _PROSE_LINES},
+    "prose": {"gopher_repetition": _PROSE_REPETITION, "gopher_quality": _PROSE_QUALITY, "fineweb": _PROSE_LINES},
     "technical": _TECHNICAL,
     "legal": _LEGAL,
     "law": _LEGAL,
+    "verse": _VERSE,
 }

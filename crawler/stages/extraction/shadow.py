@@ -1,0 +1,72 @@
+"""The text of declarative shadow roots takes the place in which a browser shows it, before any extractor reads it.
+
+`<template shadowrootmode>` is the one template whose content is on the page: its host shows it instead of its own
+children, which stand where its slots are (HTML standard, sections 4.12.3 and 4.12.4; DOM standard, section 4.2.2).
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+MOST_ROOTS = 5_000
+"""Templates of a page that are looked at."""
+_HOSTS = frozenset(
+    "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split()  # noqa: SIM905
+)
+"""What can have a shadow root, custom elements aside."""
+_MODES = frozenset({"open", "closed"})
+
+_Piece = Any
+"""A text, or an element without what follows it."""
+
+
+def open_shadows(tree: Any) -> None:
+    """Put every declarative shadow root into its host, in place."""
+    roots: dict[Any, Any] = {}  # of each host the first
+    for template in islice(tree.iter("template"), MOST_ROOTS):
+        mode = template.get("shadowrootmode") or template.get("shadowroot") or ""  # as it was called at first
+        host = template.getparent()
+        if host is not None and mode.lower() in _MODES and ("-" in host.tag or host.tag in _HOSTS):
+            roots.setdefault(host, template)
+    for host, template in reversed(roots.items()):  # those within others first
+        _show(host, template)
+
+
+def _show(host: Any, template: Any) -> None:
+    given: dict[str, list[_Piece]] = {}
+    for piece in _emptied(host):
+        if piece is not template:
+            name = "" if isinstance(piece, str) else piece.get("slot") or ""
+            given.setdefault(name, []).append(piece)
+    _fill(host, [template])
+    for slot in list(template.iter("slot")):
+        pieces = given.pop(slot.get("name") or "", [])
+        if any(not isinstance(piece, str) or piece.strip() for piece in pieces):
+            _emptied(slot)
+            _fill(slot, pieces)
+        slot.drop_tag()
+    template.drop_tag()
+
+
+def _emptied(element: Any) -> list[_Piece]:
+    """What an element held, in its order; it holds nothing any more."""
+    pieces: list[_Piece] = [element.text] if element.text else []
+    element.text = None
+    for child in list(element):
+        tail, child.tail = child.tail, None
+        element.remove(child)
+        pieces.extend([child, tail] if tail else [child])
+    return pieces
+
+
+def _fill(element: Any, pieces: list[_Piece]) -> None:
+    last = None
+    for piece in pieces:
+        if not isinstance(piece, str):
+            element.append(piece)
+            last = piece
+        elif last is None:
+            element.text = (element.text or "") + piece
+        else:
+            last.tail = (last.tail or "") + piece

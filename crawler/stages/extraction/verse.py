@@ -1,0 +1,42 @@
+"""How much of a page is verse: lines that the page itself breaks, in paragraphs of short lines without links.
+
+Songs and poems have short lines without a full stop, and repeat some, as menus do; only the markup tells them apart.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+LEAST_LINES = 3
+"""Lines of a paragraph from which it may be a stanza."""
+MOST_PLACES = 2_000
+"""Elements with line breaks that are looked at."""
+SHORTEST, LONGEST = 12, 70
+"""Characters of a stanza's lines, in the mean: shorter ones are labels and addresses, longer ones are paragraphs."""
+LEAST_WORDS = 3.0
+"""Words of a stanza's lines, in the mean."""
+
+
+def verse_chars(tree: Any) -> int:
+    """Characters of the lines of all stanzas."""
+    places = dict.fromkeys(parent for br in tree.iter("br") if (parent := br.getparent()) is not None)
+    return sum(_chars(place) for place in islice(places, MOST_PLACES))
+
+
+def _chars(place: Any) -> int:
+    lines = _lines(place)
+    if len(lines) < LEAST_LINES or next(place.iter("a", "input", "pre", "td"), None) is not None:
+        return 0
+    chars, words = sum(map(len, lines)), sum(len(line.split()) for line in lines)
+    is_short = SHORTEST <= chars / len(lines) <= LONGEST
+    return chars if is_short and words >= LEAST_WORDS * len(lines) else 0
+
+
+def _lines(place: Any) -> list[str]:
+    """What stands between the line breaks of an element, without empty lines."""
+    pieces = [" ".join((place.text or "").split()) + " "]
+    for child in place:
+        pieces.append("\n" if child.tag == "br" else " ".join(child.text_content().split()))
+        pieces.append(" ".join((child.tail or "").split()) + " ")
+    return [line for one in "".join(pieces).split("\n") if (line := one.strip())]
