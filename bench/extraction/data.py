@@ -15,6 +15,7 @@ from bench.quality.eval_pages import Page, agreement, half_of, labelled, package
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.extraction.notation import write_notation
+from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
 from crawler.urls.canonicalize import registrable_domain
@@ -54,6 +55,7 @@ def example(page: Page, site: str) -> Example | None:
     tree = parse_html(decoded[0]) if decoded else None
     if tree is None or isinstance(tree, str):
         return None
+    open_shadows(tree)
     write_notation(tree)
     walked = walk(tree)
     if not walked.texts:
