@@ -92,3 +92,9 @@ def test_neighbours_in_small_letters_are_apart_where_the_page_knows_both_as_word
 def test_neighbours_in_small_letters_are_one_word_otherwise(body):
     text = text_of(f"<p>The amount t i is an integer of it.</p><p>{body}</p>")
     assert " " not in text.split("\n")[-1]
+
+
+def test_a_heading_that_a_bar_says_again_stands_once_and_other_lines_stay_as_often_as_they_are():
+    bar = "<table><tr><th>5. Indexes</th></tr></table>"
+    assert text_of(f"{bar}<h2>5. Indexes</h2><p>Text.</p>") == "5. Indexes\nText."
+    assert text_of("<p>Roll me home<br>Roll me home</p>") == "Roll me home\nRoll me home"
