@@ -216,3 +216,9 @@ def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_it
     assert "Page types, as the extractor reads the pages (2 not judged)" in text
     assert "F1 that the extractor expects of the texts (2 not judged)" in text
     assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary)
+
+
+def test_on_a_narrow_terminal_bars_get_shorter_and_reasons_stay_whole(folder):
+    lines = shown(summarise(folder), width=60).splitlines()
+    assert any(re.search(r"hold_robots_unreachable +1 +█+ *$", line) for line in lines), lines
+    assert max(map(len, (line for line in lines if "█" in line))) <= 60
