@@ -39,7 +39,7 @@ def _totals(view: Overview) -> list[str]:
     lines = [
         f"crawl {view.crawl}: {c.mode}",
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
-        f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} domains   seen {c.seen:,}"
+        f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} {_domains(view.hosts)}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
@@ -56,6 +56,10 @@ def _totals(view: Overview) -> list[str]:
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
         )
     return lines
+
+
+def _domains(count: int) -> str:
+    return "domain" if count == 1 else "domains"
 
 
 def _first_visit(seconds: float | None) -> str:
