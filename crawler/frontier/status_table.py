@@ -39,7 +39,7 @@ def _totals(view: Overview) -> list[str]:
     lines = [
         f"crawl {view.crawl}: {c.mode}",
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
-        f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} {_domains(view.hosts)}   seen {c.seen:,}"
+        f"  {view.rate:.1f} done a second over the last minute   {_domains(view.hosts)}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
@@ -59,7 +59,7 @@ def _totals(view: Overview) -> list[str]:
 
 
 def _domains(count: int) -> str:
-    return "domain" if count == 1 else "domains"
+    return "1 domain" if count == 1 else f"{count:,} domains"
 
 
 def _first_visit(seconds: float | None) -> str:

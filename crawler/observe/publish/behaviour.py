@@ -96,7 +96,7 @@ def _pace(found: Provenance) -> str:
     scope = " or ".join(sorted(found.facts("politeness_scope"))) or "domain"
     delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one {scope} over all workers"
     if any(tier != NO_TIER for tier in found.tiers):
-        delay += ", or what the allowlist says for it"
+        delay += ", longer where the allowlist asks for it"
     longest = found.facts("robots_max_delay_seconds")
     limit = f" (up to {_numbers(longest)} s)" if longest else ""
     return f"{delay}, longer where Crawl-delay asks for it{limit}"

@@ -266,6 +266,11 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
     assert dataset_card.card(found) == text
 
 
+def test_an_allowlist_is_said_to_lengthen_the_delay_and_not_to_replace_it(summary):
+    told = value(summary, "2.3", "General description")
+    assert "s between requests to one domain over all workers, longer where the allowlist asks for it, longer" in told
+
+
 def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder, summary, tmp_path):
     tagged, kept = sum(range(1, 26, 2)), sum(range(1, 26))
     front = yaml.safe_load(dataset_card.card(found).split("---\n")[1])
