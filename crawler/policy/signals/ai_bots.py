@@ -86,13 +86,14 @@ def judged_under(profile: str, signals: Iterable[Signal]) -> list[Signal]:
     """
     found = list(signals)
     named = [s for s in found if s.protocol == NAME]
-    refused = sum(map(_refuses, named))
+    refused = sum(map(refuses, named))
     counts = profile == "strict" or (profile == "balanced" and refused * 2 > len(named))
     verdict = DISALLOW if counts else UNKNOWN
-    return [replace(s, verdict=verdict) if s.protocol == NAME and _refuses(s) else s for s in found]
+    return [replace(s, verdict=verdict) if s.protocol == NAME and refuses(s) else s for s in found]
 
 
-def _refuses(statement: Signal) -> bool:
+def refuses(statement: Signal) -> bool:
+    """True where this statement of a robots.txt turns a training bot away, whether or not that counts."""
     return statement.verdict == DISALLOW or ": Disallow: " in statement.value
 
 
