@@ -16,7 +16,7 @@ def announce(found: Concerned, where: str) -> str:
     kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
-    lines.append(f"  {number_of(found.archived, 'raw page')} in the archive: their bytes go")
+    lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go")
     for title, counts in (("domain", found.domains), ("licence", found.licences)):
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
     return "\n".join(lines) + "\n"
