@@ -61,7 +61,7 @@ def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> st
             raise ActionError(error.args[0]) from None
 
     view = with_frontier(config, look)
-    return json.dumps(view.as_json()) if as_json else render(view)
+    return json.dumps(view.as_json()) if as_json else render(view, one=bool(domain))
 
 
 def parameters(config: Config, domain: str, *, as_json: bool) -> str:
