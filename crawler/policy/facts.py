@@ -84,7 +84,7 @@ def obeyed_under(profile: str) -> dict[str, str]:
     }
 
 
-_INDEXING = f"{', '.join(sorted(INDEX_DIRECTIVES))} are recorded only"
+_INDEXING = f"the directives {', '.join(f'“{name}”' for name in sorted(INDEX_DIRECTIVES))} are recorded only"
 _EXCEPTIONS = {
     "balanced": f"{_INDEXING}, and of ai-bots what most of the bots that a site names are told counts",
     "minimal": _INDEXING,

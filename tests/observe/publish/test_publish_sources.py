@@ -36,7 +36,7 @@ INFO = {
     "publisher": "Some Archive",
     "robots": "checked via crawler-commons",
 }
-INDEXING = "noarchive, nocache, noindex, none are recorded only"
+INDEXING = "the directives “noarchive”, “nocache”, “noindex”, “none” are recorded only"
 EXCEPTIONS = {
     "strict": "",
     "balanced": f" ({INDEXING}, and of ai-bots what most of the bots that a site names are told counts)",
