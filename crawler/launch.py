@@ -205,6 +205,8 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         return "the crawl did not start; what is above says why"
     if error := stats.get(FATAL):
         return str(error)
+    if "finish_reason" not in stats and "start_time" not in stats:
+        return "the crawl had not begun; the same command begins it"
     if "finish_reason" not in stats:
         return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
     if stats["finish_reason"] not in _SUCCESSES:

@@ -29,6 +29,7 @@ SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
 WAITING = "frontier/waiting"  # URLs that wait at the end of a run that was stopped, those under way included
+LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
 TRAPPED = "frontier/trapped"  # followed by /kind of trap

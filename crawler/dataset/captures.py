@@ -2,12 +2,15 @@
 
 The index is a CDXJ server (pywb's API: `?url=…&output=json`, pages by `showNumPages` and `page`), as Common Crawl has
 one for each crawl (`https://index.commoncrawl.org/CC-MAIN-…-index`), or a file of its lines. A capture is a range of
-bytes that holds one whole gzip member, so the ranges one behind the other are an archive that a replay reads.
+bytes that holds one whole gzip member, so the ranges one behind the other are an archive that a replay reads. Before
+them stands a warcinfo record with the index they were found in: what is made of the pages can say where they are from.
 """
 
 from __future__ import annotations
 
 import os
+import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,7 +27,10 @@ import orjson
 from crawler import __version__
 from crawler.dataset.exclude import covers
 from crawler.decompress import End, unpack
+from crawler.policy.headers import retry_after_seconds
+from crawler.storage.archive.records import gzip_member, warcinfo_record
 from crawler.storage.files.errors import StorageError
+from crawler.times import rfc3339
 
 MAX_RECORD = 64 * 2**20
 """Bytes of one packed record; a longer range is refused."""
@@ -35,6 +41,12 @@ MAX_PAGE = 256 * 2**20
 MAX_PAGES = 10_000
 ANSWER_SECONDS = 180.0
 """A silence of the index that is longer ends the operation; Common Crawl's takes half a minute for a large domain."""
+PAUSES = (5.0, 15.0, 45.0)
+"""Seconds before an index that is busy (429, 503) is asked again, where its Retry-After says nothing."""
+LONGEST_PAUSE = 300.0
+"""A Retry-After that is longer ends the operation."""
+SOFTWARE = f"corpus-crawler/{__version__} (scrapy dataset captures)"
+_BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _GZIP = b"\x1f\x8b"
 
 
@@ -77,16 +89,32 @@ def _is_of(wanted: str, url: str) -> bool:
     return bare.startswith(pattern[:-1]) if pattern.endswith("*") else bare.rstrip("/") == pattern.rstrip("/")
 
 
-def save(found: Iterator[Capture], base: str, out: Path) -> Captured:
+def about(index: str, base: str, url: str) -> dict[str, str]:
+    """What the warcinfo record says of captures of `url`: the index (of a file its name), where the archives were."""
+    named = index if index.startswith(("http://", "https://")) else Path(index).name
+    where = f" below {base}" if base.startswith(("http://", "https://")) else ""
+    return {
+        "software": SOFTWARE,
+        "format": "WARC File Format 1.1",
+        "isPartOf": named,
+        "description": f"captures of {url}{where}, found by {named}",
+    }
+
+
+def save(found: Iterator[Capture], base: str, out: Path, info: dict[str, str]) -> Captured:
     """Fetch every range below `base` (a URL or a folder) into the new archive `out`, in the order of the index.
 
-    A capture that cannot be had, or is no record, is said and left out. Raises: StorageError where `out` is there.
+    info: the fields of its warcinfo record (`about`). A capture that cannot be had, or is no record, is said and left
+    out. Raises: StorageError where `out` is there.
     """
     if out.exists():
         raise StorageError(f"{out}: is there already; give another name, or remove it")
     done, unfinished = Captured(), out.with_name(out.name + ".part")
     try:
         with unfinished.open("wb") as file:
+            done.bytes = file.write(
+                warcinfo_record(info, out.name, str(uuid.uuid4()), rfc3339(time.time()), gzip_member)
+            )
             for data in _records(found, base, done):
                 file.write(data)
             file.flush()
@@ -170,13 +198,17 @@ def _lines(data: bytes, where: str, status: str) -> Iterator[Capture]:
 
 
 def _whole(place: str) -> bytes:
-    """Raises: StorageError where it cannot be read or is too long; an answer without captures (404) is empty."""
+    """Raises: StorageError where it cannot be read or is too long; a 404 that speaks of captures is empty."""
     try:
-        with _opened(place) as file:
+        with _patiently(place) as file:
             data = file.read(MAX_PAGE + 1)
     except HTTPError as error:
         if error.code == HTTPStatus.NOT_FOUND:
-            return b""  # how a CDX server says: nothing of that
+            if b"capture" in error.read(65_536).lower():
+                return b""  # how a CDX server says: nothing of that
+            raise StorageError(
+                f"{place}: the index answers 404 and says nothing of captures: is there an index of this name?"
+            ) from error
         raise StorageError(f"{place}: the index answers {error.code} {error.reason}; try again later") from error
     except (OSError, HTTPException) as error:
         why = getattr(error, "strerror", None) or str(getattr(error, "reason", "")) or str(error)
@@ -186,11 +218,26 @@ def _whole(place: str) -> bytes:
     return data
 
 
+def _patiently(place: str) -> IO[bytes]:
+    """An index that is busy is asked again when it says, or after a while: what was fetched so far would be lost."""
+    for pause in PAUSES:
+        try:
+            return _opened(place)
+        except HTTPError as error:
+            if error.code not in _BUSY:
+                raise
+            lines = [(name.encode(), value.encode()) for name, value in error.headers.items()]
+            asked = retry_after_seconds(lines, time.time()) or pause  # "at once" is no time to come back
+            if asked > LONGEST_PAUSE:
+                raise
+            time.sleep(asked)
+    return _opened(place)
+
+
 def _opened(place: str) -> IO[bytes]:
     if not place.startswith(("http://", "https://")):
         return Path(place).open("rb")
-    agent = {"User-Agent": f"corpus-crawler/{__version__} (scrapy dataset captures)"}
-    request = Request(place, headers=agent)  # noqa: S310  # http and https only, see above
+    request = Request(place, headers={"User-Agent": SOFTWARE})  # noqa: S310  # http and https only, see above
     return cast("IO[bytes]", urlopen(request, timeout=ANSWER_SECONDS))  # noqa: S310
 
 

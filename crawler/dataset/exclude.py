@@ -21,6 +21,7 @@ import orjson
 from crawler.dataset.rewrite import Rewritten, check_alone, read_files, rewrite
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
+from crawler.document import DropReason
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.corpus.recovery import lock_of
@@ -126,6 +127,7 @@ class Concerned:
     rejected: int = 0
     with_text: int = 0  # rejected records that carry text
     archived: int = 0  # records of both kinds that point into the archive
+    raw: int = 0  # of these, those with a page there: the visit that found it unchanged left a record without one
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
     pages: list[PageLine] = field(default_factory=list)
@@ -283,6 +285,7 @@ def _count(found: Concerned, record: Record, *, kept: bool) -> None:
     text = any(record.get(name) for name in TEXT_FIELDS)
     archived = record.get("warc_file") is not None
     found.archived += archived
+    found.raw += archived and record.get("reason") != DropReason.UNCHANGED
     if kept:
         found.kept += 1
         found.words += record.get("word_count") or 0

@@ -11,6 +11,7 @@ from crawler.document import Capture, Document, Drop, DropReason, Rendering, Sig
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.policy.decide import decide_files, decide_headers, decide_unread
 from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
+from crawler.policy.signals.ai_bots import judged_under
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
@@ -116,8 +117,8 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
     if evidence := load(response.evidence):
         doc.robots_status, doc.robots_sha256 = evidence.robots_status, evidence.robots_sha256
         doc.robots_fetched_at = evidence.robots_fetched_at
-        doc.optout_signals = list(evidence.signals)
-        doc.verdict = decide_files(evidence.signals, profile).drop
+        doc.optout_signals = judged_under(profile, evidence.signals)
+        doc.verdict = decide_files(doc.optout_signals, profile).drop
     if response.kind == "tombstone":
         doc.verdict, doc.http_status = load_verdict(response.evidence) or (_ILLEGIBLE, 0)
         return
@@ -133,18 +134,19 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
 def _capture(response: ArchivedResponse, config: Config) -> Capture:
     policy = config.policy
     headers = decide_headers(response.headers, config.crawl.product_token, policy.optout_profile, response.fetched_at)
-    return Capture(response.url, response.body, [*_early_signals(response), *headers.signals])
+    early = _early_signals(response, policy.optout_profile)
+    return Capture(response.url, response.body, [*early, *headers.signals])
 
 
 def _refusal_of(response: ArchivedResponse, config: Config) -> Drop | None:
     profile = config.policy.optout_profile
     headers = decide_headers(response.headers, config.crawl.product_token, profile, response.fetched_at)
-    return decide_files(_early_signals(response), profile).drop or headers.drop
+    return decide_files(_early_signals(response, profile), profile).drop or headers.drop
 
 
-def _early_signals(response: ArchivedResponse) -> list[Signal]:
+def _early_signals(response: ArchivedResponse, profile: str) -> list[Signal]:
     evidence = load(response.evidence)
-    return list(evidence.signals) if evidence else []
+    return judged_under(profile, evidence.signals) if evidence else []
 
 
 def _on_fetch(response: ArchivedResponse) -> Drop | None:

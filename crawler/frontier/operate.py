@@ -61,7 +61,7 @@ def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> st
             raise ActionError(error.args[0]) from None
 
     view = with_frontier(config, look)
-    return json.dumps(view.as_json()) if as_json else render(view)
+    return json.dumps(view.as_json()) if as_json else render(view, one=bool(domain))
 
 
 def parameters(config: Config, domain: str, *, as_json: bool) -> str:
@@ -85,7 +85,7 @@ async def act(frontier: Frontier, order: Order) -> str:
         moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)
         if moved and order.what == "dead":
             await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
-        return f"{moved} URLs went back into their queues"
+        return "1 URL went back into its queue" if moved == 1 else f"{moved:,} URLs went back into their queues"
     if order.action == "purge":
         return await _purge(frontier, scope, order.yes)
     if scope:
@@ -116,18 +116,32 @@ async def _purge(frontier: Frontier, scope: str, yes: bool) -> str:
         except LookupError as error:
             raise ActionError(f"{error}; with --yes it is refused from now on") from None
         raise ActionError(
-            f"purge forgets {view.queued + view.held} URLs of {scope} for good and takes nothing new of it: add --yes"
+            f"purge forgets {_urls(view.queued + view.held)} of {scope} for good and takes nothing new of it: add --yes"
         )
-    return f"{await frontier.purge(scope)} URLs of {scope} are gone; new ones are refused"
+    gone = await frontier.purge(scope)
+    return f"{_urls(gone)} of {scope} {'is' if gone == 1 else 'are'} gone; new ones are refused"
+
+
+def _urls(count: int) -> str:
+    return "1 URL" if count == 1 else f"{count:,} URLs"
 
 
 async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
     if action == "pause":
-        done = await frontier.pause(scope)
-        return f"{scope} is paused" + ("" if done else " already") + ": nothing is sent to it until it is resumed"
+        unknown = "" if await _is_known(frontier, scope) else "; the crawl knows no URL of it so far"
+        done = "" if await frontier.pause(scope) else " already"
+        return f"{scope} is paused{done}: nothing is sent to it until it is resumed{unknown}"
     if not await frontier.resume(scope):
         raise ActionError(f"{scope} is not paused")
     return f"{scope} goes on"
+
+
+async def _is_known(frontier: Frontier, scope: str) -> bool:
+    try:
+        await overview(frontier, domain=scope)
+    except LookupError:
+        return False
+    return True
 
 
 def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T:

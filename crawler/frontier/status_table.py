@@ -11,9 +11,12 @@ _LEFT = 2  # columns that are text: the last ones
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
 
 
-def render(view: Overview, *, hint: bool = True) -> str:
-    """The whole status. `hint` ends a shortened table with a line that says how to see the rest."""
-    lines = [*_totals(view), ""]
+def render(view: Overview, *, hint: bool = True, one: bool = False) -> str:
+    """The whole status. `hint` ends a shortened table with a line that says how to see the rest. one: a single domain
+    was asked for, so that figures of the whole crawl would be read as its own.
+    """
+    head = f"crawl {view.crawl}: {view.counts.mode}"
+    lines = [head, *([] if one else _totals(view)), *_what_stays(view), ""]
     lines += _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
     if hint and (more := view.hosts - len(view.scopes)) > 0:
         lines.append(f"… and {more} more: --top 0 shows all, --domain one, --json everything for a program")
@@ -37,16 +40,20 @@ def _totals(view: Overview) -> list[str]:
     far = f" ({c.waiting:,} of them not soon)" if c.waiting else ""
     oldest = "" if view.oldest_ready is None else f", the oldest of them ready for {humane(view.oldest_ready)}"
     lines = [
-        f"crawl {view.crawl}: {c.mode}",
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
-        f"  {view.rate:.1f} done a second over the last minute   {view.hosts:,} domains   seen {c.seen:,}"
+        f"  {view.rate:.1f} done a second over the last minute   {_domains(view.hosts)}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
-    lines += [f"  parked {v.parked:,} links like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
+    return lines
+
+
+def _what_stays(view: Overview) -> list[str]:
+    """Links that are parked and URLs that were given up, of the crawl or of the domain that was asked for."""
+    lines = [f"  parked {v.parked:,} links like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
     if (more := len(view.barren) - _KINDS) > 0:
         lines.append(f"  … and {more} more kinds of links; `scrapy frontier requeue parked` brings all of them back")
     elif view.barren:
@@ -56,6 +63,10 @@ def _totals(view: Overview) -> list[str]:
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
         )
     return lines
+
+
+def _domains(count: int) -> str:
+    return "1 domain" if count == 1 else f"{count:,} domains"
 
 
 def _first_visit(seconds: float | None) -> str:

@@ -103,7 +103,9 @@ def _age(file: FileRead) -> str:
 def _show_signals(signals: Iterable[Signal], console: Console) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for signal in signals:
-        mark, colour, meaning = _MARKS.get(signal.verdict, ("·", "dim", "recorded, decides nothing"))
+        about_links = signal.value.rpartition(": ")[2] in {"nofollow", "none"}
+        words = "about links; heeded where it is to all or to us" if about_links else "recorded, decides nothing"
+        mark, colour, meaning = _MARKS.get(signal.verdict, ("·", "dim", words))
         where = WHERE.get(signal.carrier, signal.carrier)
         value = Text(signal.value, overflow="fold")
         table.add_row(Text(mark, colour), signal.protocol, value, Text(f"{where}: {meaning}", colour))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
+from crawler.observe.number import number_of
 
 _MOST = 20
 
@@ -12,10 +13,10 @@ _MOST = 20
 def announce(found: Concerned, where: str) -> str:
     """What a withdrawal concerns, before it is done."""
     lines = [f"concerned in {where}:"]
-    kept, rejected = _counted(found.kept, "kept document"), _counted(found.rejected, "rejected document")
-    lines.append(f"  {kept} ({_counted(found.words, 'word')}): the records go")
+    kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
+    lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
-    lines.append(f"  {_counted(found.archived, 'raw page')} in the archive: their bytes go")
+    lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go")
     for title, counts in (("domain", found.domains), ("licence", found.licences)):
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
     return "\n".join(lines) + "\n"
@@ -24,7 +25,7 @@ def announce(found: Concerned, where: str) -> str:
 def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
-    gone = f"{_counted(found.kept, 'document')} and {_counted(rewritten.erased, 'raw page')} are gone"
+    gone = f"{number_of(found.kept, 'document')} and {number_of(rewritten.erased, 'raw page')} are gone"
     lines = [f"corpus version {rewritten.version}: {gone}"]
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
@@ -32,10 +33,6 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     lines += notes
     lines.append(f"the URLs are in {WITHDRAWALS}, without text; asked for by: {done.by}")
     return "\n".join(lines) + "\n"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _top(counts: Counter[str]) -> list[tuple[str, int]]:

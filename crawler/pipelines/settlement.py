@@ -30,6 +30,7 @@ from crawler.scheduler.scheduler import Scheduler, frontier_of
 from crawler.statkeys import (
     FATAL,
     KEPT,
+    LEFT_ON_HOLD,
     PARAMETER,
     PARAMETERS,
     RECRAWL_NEXT_AT,
@@ -207,11 +208,15 @@ class Settlement:
             reported = await frontier.frontier.get_blob("held-report")
             if reported is not None:
                 return  # another worker that ended just now has said it
+            told = 0
             async for url, why, until in frontier.frontier.held():
                 doc = self._blank(url)
                 reason, cause = hold_reason(why)
                 when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
                 await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
+                told += 1
+            assert self._crawler.stats is not None
+            self._crawler.stats.set_value(LEFT_ON_HOLD, told)
             await self._report_parked(frontier.frontier)
             await self._report_parameters(frontier.frontier)
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)

@@ -14,6 +14,7 @@ from crawler.document import Drop, DropReason, Signal
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.robots.parse import RobotsDecision
+from crawler.policy.signals import ai_bots
 from crawler.policy.signals.base import ALLOW, DISALLOW
 from crawler.times import rfc3339
 
@@ -121,15 +122,23 @@ def answer_of(drop: Drop | None, *, passing: bool = False) -> Answer:
 def because(drop: Drop | None, signals: Iterable[Signal], robots_says: str, profile: str) -> list[str]:
     """The sentences behind an answer, the deciding one first."""
     if drop is None:
-        silent = not any(s.verdict == ALLOW for s in signals)
-        training = "nothing that was read speaks against AI training" if silent else "and training is allowed expressly"
-        return [robots_says, f"{training} (profile {profile})"]
+        return [robots_says, f"{_on_training(signals)} (profile {profile})"]
     if drop.reason is DropReason.ROBOTS_DISALLOWED:
         return [robots_says]
     if drop.reason is DropReason.OPTOUT:
         return [_refusal(drop, signals), robots_says]
     words = drop.reason.clause or f"it would be rejected as {drop.reason.value}"
     return [f"{words}: {drop.detail}" if drop.detail else words]
+
+
+def _on_training(signals: Iterable[Signal]) -> str:
+    """What was said of AI training where nothing refused; what other bots are allowed is no permission for us."""
+    found = list(signals)
+    if any(s.verdict == ALLOW and s.protocol != ai_bots.NAME for s in found):
+        return "and training is allowed expressly"
+    if any(s.protocol == ai_bots.NAME and ai_bots.refuses(s) for s in found):
+        return "robots.txt turns away bots that collect training data, which does not count here"
+    return "nothing that was read speaks against AI training"
 
 
 def _refusal(drop: Drop, signals: Iterable[Signal]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, cast, get_type_hints
 
 from crawler import __version__
 from crawler.config import Config
+from crawler.policy.signals.base import INDEX_DIRECTIVES
 from crawler.policy.signals.registry import DETECTORS, files_of, versions
 
 RECORDED_ONLY = frozenset({"creative-commons", "ai-policy", "llms.txt"})
@@ -33,6 +34,7 @@ class PolicyFacts(TypedDict, total=False):
     contact: str | None
     noted_files: list[str]
     delay_seconds: float
+    politeness_scope: str
     requests_at_a_time: int
     robots_max_age_seconds: float
     robots_error_age_seconds: float
@@ -54,6 +56,7 @@ def facts_of(config: Config) -> PolicyFacts:
         "contact": crawl.contact or None,
         "noted_files": list(policy.noted_files),
         "delay_seconds": frontier.delay_seconds,
+        "politeness_scope": frontier.scope_by,
         "requests_at_a_time": frontier.concurrency,
         "robots_max_age_seconds": policy.robots_max_age_seconds,
         "robots_error_age_seconds": policy.robots_error_age_seconds,
@@ -79,6 +82,18 @@ def obeyed_under(profile: str) -> dict[str, str]:
         and not (profile == "minimal" and detector.name in _NOT_IN_MINIMAL)
         and (detector.name in asked or detector.file is None or detector.headers or detector.metas or detector.links)
     }
+
+
+_INDEXING = f"the directives {', '.join(f'“{name}”' for name in sorted(INDEX_DIRECTIVES))} are recorded only"
+_EXCEPTIONS = {
+    "balanced": f"{_INDEXING}, and of ai-bots what most of the bots that a site names are told counts",
+    "minimal": _INDEXING,
+}
+
+
+def exceptions_under(profile: str) -> str:
+    """What of the obeyed protocols does not count under an opt-out profile, as a clause; empty where all of it does."""
+    return _EXCEPTIONS.get(profile, "")
 
 
 def obeyed_in(facts: PolicyFacts) -> dict[str, str]:

@@ -14,8 +14,8 @@ from typing import ClassVar
 from crawler.config import PolicyConfig
 from crawler.document import Document, Drop
 from crawler.policy.decide import decide_body
+from crawler.policy.signals import meta_robots, x_robots_tag
 from crawler.policy.signals.base import Context
-from crawler.policy.signals.meta_robots import says_nofollow
 
 
 class OptOutStage:
@@ -46,8 +46,8 @@ class OptOutStage:
         )
         doc.optout_signals.extend(verdict.signals)
         doc.noai_checked = True
-        tags = {s.value for s in doc.optout_signals if s.protocol == "x-robots-tag"}
-        doc.nofollow |= says_nofollow(doc.metas, context) or not tags.isdisjoint({"nofollow", "none"})
+        doc.nofollow |= meta_robots.says_nofollow(doc.metas, context)
+        doc.nofollow |= x_robots_tag.says_nofollow(doc.optout_signals, context)
         if doc.nofollow:
             doc.links, doc.link_marks, doc.feeds = [], b"", []
         if verdict.drop:

@@ -198,7 +198,7 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
         "",
     )
     assert command("requeue", "held", "--domain", "small.example")[1] == "0 URLs went back into their queues\n"
-    assert command("requeue", "held", "--reason", "ANSWERS 503")[1] == "1 URLs went back into their queues\n"
+    assert command("requeue", "held", "--reason", "ANSWERS 503")[1] == "1 URL went back into its queue\n"
 
     async def kill_three() -> None:
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, tries=1))
@@ -217,12 +217,28 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
         ("a.example", "b.example", "c.example", "held.example"), 1
     )
     assert "failed for download_failed 3, http_error 1" in command("status")[1]
-    assert command("requeue", "dead", "--reason", "http")[1] == "1 URLs went back into their queues\n"
-    assert command("requeue", "dead", "--domain", "https://b.example/x")[1] == "1 URLs went back into their queues\n"
+    assert command("requeue", "dead", "--reason", "http")[1] == "1 URL went back into its queue\n"
+    assert command("requeue", "dead", "--domain", "https://b.example/x")[1] == "1 URL went back into its queue\n"
     assert command("purge", "c.example", "--yes")[0] == 0
-    assert command("requeue", "dead")[1] == "1 URLs went back into their queues\n"  # c's stays: its queue is closed
+    assert command("requeue", "dead")[1] == "1 URL went back into its queue\n"  # c's stays: its queue is closed
     status = json.loads(command("status", "--json")[1])
     assert (status["counts"]["dead"], status["counts"]["queued"]) == (1, 4)
+
+
+def test_a_domain_nobody_knows_is_paused_and_said_to_be_unknown(command, filled):
+    paused = "is paused: nothing is sent to it until it is resumed"
+    assert command("pause", "--domain", "deep.example")[1] == f"deep.example {paused}\n"
+    assert command("pause", "--domain", "dep.example") == (
+        0, f"dep.example {paused}; the crawl knows no URL of it so far\n", ""
+    )  # fmt: skip
+
+
+def test_the_status_of_one_domain_shows_no_figures_of_the_whole_crawl(command, filled, crawl_name):
+    whole, one = command("status")[1], command("status", "--domain", "deep.example")[1]
+    assert "may be fetched within a minute" in whole
+    title, blank, head, row = one.splitlines()
+    assert (title, blank) == (f"crawl {crawl_name}: run", "") and head.split()[0] == "queued"
+    assert "deep.example" in row and row.split()[0] == "50"
 
 
 # --- a live worker ---------------------------------------------------------------------------------------------------

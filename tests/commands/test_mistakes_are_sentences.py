@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -15,6 +18,7 @@ from crawler.storage.files.place import Place
 from crawler.storage.files.records import rejection_of
 from tests.commands.conftest import scrapy_process
 from tests.support.corpus_folder import Folder, document
+from tests.support.places import PROJECT
 from tests.support.site import Site
 
 SHARD = "shards/crawl-w1-000000.jsonl.zst"
@@ -34,6 +38,12 @@ def test_a_wrong_spider_is_a_wrong_call(tmp_path, words, message):
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines()[-1].endswith(f"error: {message}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_while_commands_are_loaded_is_a_line_and_no_traceback():
+    program = "import crawler.commands; raise KeyboardInterrupt"
+    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "error: interrupted by SIGINT\n")
 
 
 def test_a_crawl_that_is_given_nothing_leaves_no_folder_behind(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 
@@ -25,3 +26,5 @@ def test_a_crawl_ends_while_a_domain_waits_for_its_hours_and_asks_it_for_nothing
     assert {record["url"] for record in waiting} == {closed.url(0), closed.url(0).removesuffix("p/0")}
     assert {record["reason"] for record in waiting} == {"hold_hours"}
     assert all(f"crawled only at {hours} UTC" in str(record["detail"]) for record in waiting)
+    (run,) = json.loads((crawl.folder / "manifest.json").read_bytes())["runs"]
+    assert run["counters"]["frontier/left_on_hold"] == len(waiting) == 2

@@ -49,7 +49,7 @@ def test_a_second_run_says_that_its_seeds_are_known(tmp_path: Path, web: PolicyW
     again = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", url)
     assert again.returncode == 0, again.stderr[-2000:]
     assert "Nothing was judged in this run" in again.stdout
-    assert "1 of 1 seeds were known before this run and keep their verdicts" in again.stdout
+    assert "1 of 1 seed was known before this run and keeps its verdict" in again.stdout
 
 
 def test_a_crawl_that_drains_says_so_and_goes_on_once_it_is_resumed(tmp_path: Path, web: PolicyWeb) -> None:

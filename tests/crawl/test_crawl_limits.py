@@ -52,3 +52,8 @@ def test_limits_that_watch_for_trouble_are(limit):
 
 def test_a_crawl_that_could_not_begin_says_why_and_not_that_it_goes_on():
     assert failure_of({"outcome/fatal": "a ledger is broken"}, bootstrap_failed=False) == "a ledger is broken"
+
+
+def test_a_crawl_that_was_stopped_before_it_had_begun_is_not_said_to_have_been_cut_off():
+    assert failure_of({}, bootstrap_failed=False) == "the crawl had not begun; the same command begins it"
+    assert "cut off" in str(failure_of({"start_time": 1}, bootstrap_failed=False))

@@ -13,12 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from crawler.commands.operations.captures import OPERATION
-from crawler.dataset.captures import Capture, captures, record_of, save
+from crawler.dataset import captures as module
+from crawler.dataset.captures import Capture, about, captures, record_of, save
 from crawler.storage.archive.reader import Archive, ArchivedResponse
 from crawler.storage.files.errors import StorageError
 from tests.support.corpus_folder import Folder, exchange
 
 PAGES = 5
+INFO = about("https://index.example/CC-MAIN-2026-10-index", "https://data.example/", "*.example.org")
 
 
 @pytest.fixture
@@ -39,6 +41,7 @@ def server(archived):
     folder, index = archived
     lines = [json.loads(line[line.index("{") :]) for line in index.read_text().splitlines()]
     asked: list[str] = []
+    busy: list[int] = []  # statuses of the next answers to page 1
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -48,14 +51,15 @@ def server(archived):
 
         def do_GET(self) -> None:
             where = urlsplit(self.path)
+            if where.path == "/index" and busy and "page=1" in where.query:
+                return self.answer(b"slow down", busy.pop())
             if where.path == "/index":
-                self.index({name: values[0] for name, values in parse_qs(where.query).items()})
-                return
+                return self.index({name: values[0] for name, values in parse_qs(where.query).items()})
             data = (folder.path / "archive" / where.path.rpartition("/")[2]).read_bytes()
             found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             assert found, "only ranges are asked for"
             asked.append(found[0])
-            self.answer(data[int(found[1]) : int(found[2]) + 1], 206)
+            return self.answer(data[int(found[1]) : int(found[2]) + 1], 206)
 
         def index(self, query: dict[str, str]) -> None:
             asked.append(query.get("page", "pages"))
@@ -64,7 +68,8 @@ def server(archived):
                 line for line in lines if line["status"] == status and query["url"] in {"*.example.org", line["url"]}
             ]
             if not hits:
-                self.answer(b'{"message": "No Captures found"}', 404)
+                said = {"https://nowhere.example/": b"<h1>Not Found</h1>"}
+                self.answer(said.get(query["url"], b'{"message": "No Captures found"}'), 404)
             elif "showNumPages" in query:
                 self.answer(json.dumps({"pages": (len(hits) + 1) // 2, "pageSize": 1, "blocks": 1}).encode())
             else:
@@ -84,7 +89,7 @@ def server(archived):
     made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=made.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{made.server_address[1]}", asked
+    yield f"http://127.0.0.1:{made.server_address[1]}", asked, busy
     made.shutdown()
     made.server_close()
     thread.join(5)
@@ -95,17 +100,54 @@ def urls(path) -> list[str]:
 
 
 def test_a_domain_is_asked_page_by_page_and_its_ranges_are_an_archive(server, tmp_path):
-    base, asked = server
+    base, asked, _ = server
     out = tmp_path / "site.warc.gz"
-    done = save(captures(f"{base}/index", "*.example.org"), f"{base}/data/", out)
+    done = save(captures(f"{base}/index", "*.example.org"), f"{base}/data/", out, INFO)
     assert (done.records, done.bytes, done.problems) == (4, out.stat().st_size, [])
     assert urls(out) == [f"https://example.org/{n}" for n in (0, 1, 2, 4)]
     assert [word for word in asked if not word.startswith("bytes")] == ["pages", "0", "1"]
     assert sum(word.startswith("bytes") for word in asked) == 4
 
 
+def test_what_was_fetched_says_from_which_index_it_is(server, tmp_path):
+    base, _, _ = server
+    out = tmp_path / "site.warc.gz"
+    save(captures(f"{base}/index", "*.example.org"), f"{base}/data/", out, INFO)
+    archive = Archive(str(out))
+    assert len(list(archive)) == 4
+    assert archive.origin["is_part_of"] == "https://index.example/CC-MAIN-2026-10-index"
+    assert archive.origin["software"].endswith("(scrapy dataset captures)")
+    assert about("/home/me/site.cdxj", "archive", "*")["isPartOf"] == "site.cdxj"
+
+
+def test_an_index_that_is_busy_is_asked_again_and_what_was_fetched_is_not_lost(server, tmp_path, monkeypatch):
+    base, asked, busy = server
+    monkeypatch.setattr(module, "PAUSES", (0.0, 0.0))
+    busy += [503, 429]
+    done = save(captures(f"{base}/index", "*.example.org"), f"{base}/data/", tmp_path / "site.warc.gz", INFO)
+    assert (done.records, asked.count("0"), asked.count("1"), busy) == (4, 1, 1, [])
+    busy += [503, 503, 503]
+    with pytest.raises(StorageError, match="answers 503 Service Unavailable; try again later"):
+        save(captures(f"{base}/index", "*.example.org"), f"{base}/data/", tmp_path / "again.warc.gz", INFO)
+
+
+def test_an_index_that_is_not_there_is_not_said_to_have_no_captures(server):
+    base, _, _ = server
+    with pytest.raises(StorageError, match="answers 404 and says nothing of captures: is there an index of this name"):
+        list(captures(f"{base}/index", "https://nowhere.example/"))
+
+
+def test_captures_of_which_none_can_be_had_are_told_once_and_counted(archived, tmp_path):
+    _, index = archived
+    parser = argparse.ArgumentParser()
+    OPERATION.declare(parser)
+    given = ["--index", str(index), "--out", str(tmp_path / "x.warc.gz"), "--base", str(tmp_path / "nowhere"), "*"]
+    first, rest = OPERATION.run(parser.parse_args(given), None)
+    assert "nowhere" in first and rest == "and 3 more captures that could not be had"
+
+
 def test_what_the_index_does_not_have_is_said_and_nothing_is_written(server, tmp_path, capsys):
-    base, _ = server
+    base, _, _ = server
     parser = argparse.ArgumentParser()
     OPERATION.declare(parser)
     out = tmp_path / "none.warc.gz"
@@ -124,7 +166,7 @@ def test_what_the_index_does_not_have_is_said_and_nothing_is_written(server, tmp
 def test_a_file_of_lines_and_a_folder_of_archives_do_as_well_and_the_replay_reads_them(crawl, archived, tmp_path):
     folder, index = archived
     out = tmp_path / "site.warc.gz"
-    done = save(captures(str(index), "*"), str(folder.path / "archive"), out)
+    done = save(captures(str(index), "*"), str(folder.path / "archive"), out, INFO)
     assert (done.records, done.problems) == (4, [])
     replayed = crawl.run({"archive": str(out)}, spider="replay")
     assert replayed.returncode == 0, replayed.stderr
@@ -153,7 +195,7 @@ def test_an_index_that_breaks_off_leaves_nothing_behind(archived, tmp_path):
     broken = tmp_path / "broken.cdxj"
     broken.write_bytes(index.read_bytes() + b"org,example)/ 2026 {\n")
     with pytest.raises(StorageError, match="line 6: no line of a CDXJ index"):
-        save(captures(str(broken), "*"), str(folder.path / "archive"), tmp_path / "x.warc.gz")
+        save(captures(str(broken), "*"), str(folder.path / "archive"), tmp_path / "x.warc.gz", INFO)
     assert not list(tmp_path.glob("x.*"))
 
 
@@ -196,5 +238,5 @@ def test_an_index_that_is_none_is_refused_with_its_line(tmp_path):
 def test_an_archive_that_is_there_is_not_written_over(tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(b"mine")
     with pytest.raises(StorageError, match="is there already"):
-        save(iter(()), "x", tmp_path / "a.warc.gz")
+        save(iter(()), "x", tmp_path / "a.warc.gz", INFO)
     assert (tmp_path / "a.warc.gz").read_bytes() == b"mine"

@@ -16,6 +16,7 @@ from crawler.dataset.exclude import WITHDRAWALS, Wish, covers, find, refused_dom
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import finish_dead_writers, verify
 from crawler.dataset.versions import Cause, held
+from crawler.document import Document, Drop, DropReason
 from crawler.frontier.exclusion import block, domain_named, revoked_by, ungranted, without
 from crawler.frontier.model import PutStatus
 from crawler.frontier.operate import with_frontier
@@ -26,6 +27,7 @@ from crawler.storage.archive.reader import read_archive
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import rejection_of
 from crawler.storage.files.shards import read_records
 from crawler.urls.candidate import Candidate
 from tests.support.places import PROJECT
@@ -54,6 +56,18 @@ def test_what_would_go_is_counted_before_anything_changes(corpus):
     assert (found.kept, found.rejected, found.with_text, found.archived) == (4, 2, 2, 6)
     assert found.domains == {"birch.example": 4} and found.licences == {"CC-BY-4.0": 4}
     assert corpus.everything() == before
+
+
+def test_a_visit_that_found_a_page_unchanged_is_no_second_raw_page(corpus):
+    again = Corpus(from_mapping({"CORPUS_DIR": str(corpus.path), "WORKER_ID": "w2"}), clock=lambda: 1.7e9)
+    again.open()
+    (first, *_) = (r for e in read_files(corpus.place) for r in read_records(corpus.place, e["path"])
+                   if r["domain"] == "birch.example")  # fmt: skip
+    visit = Document(**{name: first[name] for name in ("url", "canonical_url", "domain", "warc_file")})
+    again.reject(rejection_of(visit, Drop("fetch", DropReason.UNCHANGED, "same content hash")))
+    again.close()
+    found = find(corpus.place, BIRCH)
+    assert (found.rejected, found.archived, found.raw) == (3, 7, 6)
 
 
 def test_no_phrase_of_the_domain_is_left_on_the_disk(corpus):

@@ -9,6 +9,9 @@ from crawler.documents.begin import first_value
 from crawler.documents.from_archive import document_from_archive, document_of_problem, recorded_url
 from crawler.middlewares._meta import header_lines
 from crawler.policy.evidence import Evidence, History, load, load_history, with_history
+from crawler.policy.robots.parse import parse
+from crawler.policy.signals import ai_bots
+from crawler.policy.signals.base import Context
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 
 CONFIG = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w"})
@@ -98,6 +101,21 @@ def test_an_archive_without_evidence_leaves_robots_unknown_and_the_page_seen_onc
 def test_status_headers_and_truncation_are_judged_as_in_a_crawl(values, reason):
     verdict = document_from_archive(response(**values), CONFIG).verdict
     assert (verdict.reason if verdict else None) == reason
+
+
+@pytest.mark.parametrize(("profile", "refused"), [("strict", True), ("balanced", False), ("minimal", False)])
+def test_a_refusal_of_training_bots_that_the_crawl_only_recorded_counts_under_the_profile_of_the_replay(
+    profile, refused
+):
+    robots = parse(b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: CCBot\nAllow: /\n\nUser-agent: ClaudeBot\nAllow: /")
+    seen = Evidence("allowed", signals=ai_bots.from_robots(robots, "/", Context("CorpusBot", "minimal", NOON)))
+    assert [s.verdict for s in seen.signals] == ["allow", "allow", "unknown"]
+    config = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w", "OPTOUT_PROFILE": profile})
+    doc = document_from_archive(response(evidence=seen.dump()), config)
+    assert [s.verdict for s in doc.optout_signals] == ["allow", "allow", "disallow" if refused else "unknown"]
+    assert (doc.verdict.detail if doc.verdict else None) == (
+        "ai-bots in robots.txt: GPTBot: line 2: Disallow: /" if refused else None
+    )
 
 
 def test_what_cannot_be_read_is_recorded_under_its_address_or_its_place():

@@ -59,8 +59,11 @@ def test_nofollow_is_honoured_for_discovery(content, nofollow):
     assert doc.links == ([] if nofollow else ["https://a.example/next"])
 
 
-def test_nofollow_in_a_header_counts_as_well_and_one_for_another_bot_does_not():
-    for value, nofollow in (("nofollow", True), ("googlebot: nofollow", False)):
+def test_nofollow_in_a_header_counts_for_everybody_and_for_us_by_name_and_one_for_another_bot_does_not():
+    ours = [
+        (value, True) for value in ("nofollow", "none", "corpusbot: nofollow", "corpusbot: none", "robots: nofollow")
+    ]
+    for value, nofollow in (*ours, ("googlebot: nofollow", False), ("corpusbot: index", False)):
         doc = page(optout_signals=[Signal("x-robots-tag", "header", value)])
         stage()(doc)
         assert doc.nofollow is nofollow

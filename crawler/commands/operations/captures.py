@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crawler.commands.operation import Load, Operation
 
+MOST_TOLD = 20
 COMMON_CRAWL = "https://data.commoncrawl.org/"
 
 
@@ -24,15 +25,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def fetch_captures(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
     """Ask, fetch, say how to go on. Raises: StorageError."""
-    from crawler.dataset.captures import captures, save
+    from crawler.dataset.captures import about, captures, save
 
     if not opts.out.name.endswith(".warc.gz"):
         return [f"--out {opts.out}: expected a name that ends in .warc.gz"]
-    done = save(captures(opts.index, opts.url), opts.base, opts.out)
+    done = save(captures(opts.index, opts.url), opts.base, opts.out, about(opts.index, opts.base, opts.url))
+    problems = _most_of(done.problems)
     if not done.records:
-        return done.problems or [f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"]
-    sys.stdout.write(f"{done.records:,} captures, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}\n")
-    return done.problems
+        return problems or [f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"]
+    captured = "1 capture" if done.records == 1 else f"{done.records:,} captures"
+    sys.stdout.write(f"{captured}, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}\n")
+    return problems
+
+
+def _most_of(problems: list[str]) -> list[str]:
+    """Each sentence once, and not thousands of them: a wrong base is wrong for every capture."""
+    told = list(dict.fromkeys(problems))[:MOST_TOLD]
+    more = len(problems) - len(told)
+    return [*told, f"and {more:,} more captures that could not be had"] if more else told
 
 
 OPERATION = Operation(

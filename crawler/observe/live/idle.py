@@ -1,4 +1,4 @@
-"""What a run did not do, and why: it was stopped, stands still, its seeds were known before, or they were refused."""
+"""What a run did not do, and why: it was stopped, stands still, knew its seeds, refused them, read empty sitemaps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from crawler.statkeys import RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, STANDSTILL, WAITING, judged
+from crawler.observe.number import number_of
+from crawler.statkeys import PUT, RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, SITEMAPS, STANDSTILL, WAITING, judged
 
 _STOPS = frozenset({"shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")})
 """Finish reasons of a run that ended well and early: Ctrl-C or SIGTERM, and limits that were asked for."""
@@ -29,15 +30,27 @@ def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
         yield "Stopped before its end", Text(body, "yellow")
 
 
+def lists_nothing(stats: Mapping[str, Any]) -> bool:
+    """True where sitemaps were read and no page came of them: what was put is the files themselves."""
+    files = int(stats.get(SITEMAPS, 0))
+    return bool(files) and int(stats.get(f"{PUT}/queued", 0)) <= files and not stats.get(f"{PUT}/seen")
+
+
 def _sentences(stats: Mapping[str, Any]) -> Iterator[str]:
     if standstill := stats.get(STANDSTILL):
         yield str(standstill)
     known, seeds = int(stats.get(SEEDS_KNOWN, 0)), int(stats.get(SEEDS, 0))
     if known and not any(name.startswith(RECRAWL) for name in stats):
+        keep = "was known before this run and keeps its verdict"
+        keep = keep if known == 1 else "were known before this run and keep their verdicts"
         yield (
-            f"{known:,} of {seeds:,} seeds were known before this run and keep their verdicts (`scrapy report` says "
-            "which): RECRAWL=1 asks for what may have changed, another CRAWL_ID and CORPUS_DIR begin anew"
+            f"{known:,} of {number_of(seeds, 'seed')} {keep} (`scrapy report` says which): RECRAWL=1 asks for "
+            "what may have changed, another CRAWL_ID and CORPUS_DIR begin anew"
         )
+    if lists_nothing(stats):
+        files = int(stats[SITEMAPS])
+        lists = "the sitemap that was read lists" if files == 1 else f"the {files:,} sitemaps that were read list"
+        yield f"{lists} no page that this crawl may fetch"
     for reason, words in _REFUSED.items():
         if count := int(stats.get(f"{SEEDS_REFUSED}/{reason}", 0)):
             yield f"{count:,} seed{' ' if count == 1 else 's, each of which '}{words}"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crawler.observe.number import number_of
 from crawler.observe.publish.provenance import NO_TIER, Provenance
 from crawler.observe.publish.sources import Dataset
-from crawler.policy.facts import PolicyFacts, obeyed_in, stands_in_page
+from crawler.policy.facts import PolicyFacts, exceptions_under, obeyed_in, stands_in_page
 from crawler.policy.status import DENIALS
 
 NOT_RECORDED = "not recorded"
@@ -25,9 +26,9 @@ def how_crawled(found: Provenance) -> str:
         return "no: every page comes from archives that others made" if sources.datasets else "no: nothing collected"
     if sources.crawled.documents == found.summary.kept and not sources.replayed:
         return "yes"
-    parts = [f"{sources.crawled.documents:,} of {found.summary.kept:,} documents were crawled"]
+    parts = [f"{sources.crawled.documents:,} of {number_of(found.summary.kept, 'document')} crawled"]
     if sources.replayed:
-        parts.append(f"{sources.replayed:,} of them are read from the archives of a crawl, whose facts these are")
+        parts.append(f"{sources.replayed:,} of them read from the archives of a crawl, whose facts these are")
     return f"yes: {'; '.join(parts)}"
 
 
@@ -70,8 +71,8 @@ def dataset_sentence(dataset: Dataset) -> str:
     }
     words = "; ".join(f"{name}: {value}" for name, value in said.items() if value) or "nothing of their origin"
     return (
-        f"{words}. Files: {_named(sorted(part.archives))}. Kept: {part.documents:,} documents "
-        f"fetched {part.first[:10]} to {part.last[:10]} from {len(part.domains):,} domains: "
+        f"{words}. Files: {_named(sorted(part.archives))}. Kept: {number_of(part.documents, 'document')} "
+        f"fetched {part.first[:10]} to {part.last[:10]} from {number_of(len(part.domains), 'domain')}: "
         f"{_named(list(part.ranked()))}"
     )
 
@@ -92,9 +93,10 @@ def _identity(found: Provenance) -> str:
 
 
 def _pace(found: Provenance) -> str:
-    delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one domain over all workers"
+    scope = " or ".join(sorted(found.facts("politeness_scope"))) or "domain"
+    delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one {scope} over all workers"
     if any(tier != NO_TIER for tier in found.tiers):
-        delay += ", or what the allowlist says for it"
+        delay += ", longer where the allowlist asks for it"
     longest = found.facts("robots_max_delay_seconds")
     limit = f" (up to {_numbers(longest)} s)" if longest else ""
     return f"{delay}, longer where Crawl-delay asks for it{limit}"
@@ -107,8 +109,9 @@ def _while_crawling(rules: PolicyFacts) -> str:
     noted = f". Asked for and recorded, never obeyed: {', '.join(recorded)}" if recorded else ""
     return (
         f"before and during collection, profile {rules.get('optout_profile', NOT_RECORDED)}: robots.txt, and each "
-        f"statement of these protocols: {_protocols(rules)}. Any refusal wins, whatever another protocol allows; a "
-        f"control file that cannot be read stops its host. What was seen is kept with each record{noted}"
+        f"refusal by these protocols: {_protocols(rules)}{_exceptions(rules)}. Any refusal that counts wins, whatever "
+        f"another protocol allows; a control file that cannot be read stops its host. What was seen is kept with each "
+        f"record{noted}"
     )
 
 
@@ -117,17 +120,27 @@ def _while_replaying(found: Provenance, rules: PolicyFacts) -> str:
     as_text = sum(dataset.part.as_text for dataset in found.sources.datasets)
     said = f"archives were judged again, profile {rules.get('optout_profile', NOT_RECORDED)}"
     protocols = _protocols(rules, in_pages=True)
-    parts = [f"{said}: headers and markup by the statements of these protocols: {protocols}"]
+    parts = [f"{said}: headers and markup by the refusals of these protocols: {protocols}{_exceptions(rules)}"]
+    if found.sources.replayed:
+        known = number_of(found.sources.replayed, "kept document")
+        parts.append(f"of {known} the archives say what robots.txt and opt-out files said, and it counts")
     if unknown:
-        parts.append(f"of {unknown:,} kept documents the archives do not say what robots.txt and opt-out files said")
+        parts.append(
+            f"of {number_of(unknown, 'kept document')} the archives do not say what robots.txt and opt-out files said"
+        )
     if as_text:
-        parts.append(f"{as_text:,} of them are text alone, so that no statement of the page could be seen")
+        parts.append(f"{as_text:,} of them text alone, so that no statement of the page could be seen")
     return "; ".join(parts)
 
 
 def _protocols(rules: PolicyFacts, *, in_pages: bool = False) -> str:
     known = {name: version for name, version in obeyed_in(rules).items() if not in_pages or stands_in_page(name)}
     return ", ".join(f"{name} version {version}" for name, version in sorted(known.items())) or "none recorded"
+
+
+def _exceptions(rules: PolicyFacts) -> str:
+    exceptions = exceptions_under(rules.get("optout_profile", ""))
+    return f" ({exceptions})" if exceptions else ""
 
 
 def _numbers(values: list[float]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.document import RECORD_FIELDS, Document
+from crawler.observe.number import number_of
 from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.place import SHARDS
@@ -75,8 +76,8 @@ def metadata(found: Provenance) -> dict[str, Any]:
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": found.name,
         "description": (
-            f"Main text of {summary.kept:,} web pages of {len(found.domains):,} domains, about {summary.tokens:,} "
-            "tokens, with the provenance and the opt-out statements of every page."
+            f"Main text of {number_of(summary.kept, 'web page')} of {number_of(len(found.domains), 'domain')}, about "
+            f"{number_of(summary.tokens, 'token')}, with the provenance and the opt-out statements of every page."
         ),
         **({"url": contacts[0]} if contacts else {}),
         "license": list(_licences(found)),
@@ -89,7 +90,7 @@ def metadata(found: Provenance) -> dict[str, Any]:
         "rai:dataCollection": ". ".join(_collection(found)),
         "rai:dataCollectionType": _kinds(found),
         "rai:dataCollectionTimeframe": [t for t in (summary.first_crawled_at, summary.last_crawled_at) if t],
-        "rai:personalSensitiveInformation": f"replaced by placeholders in {found.redacted:,} documents",
+        "rai:personalSensitiveInformation": f"replaced by placeholders in {number_of(found.redacted, 'document')}",
         "distribution": [*map(_file, files), *_file_sets(files)],
         "recordSet": [_record_set()] if files else [],
     }
@@ -100,7 +101,7 @@ def _licences(found: Provenance) -> Iterator[str]:
     yield from found.summary.licences
     if found.unlicensed or not found.summary.licences:
         kept = found.summary.kept
-        yield f"none recorded for {found.unlicensed:,} of {kept:,} documents; see license_tag of each record"
+        yield f"none recorded for {found.unlicensed:,} of {number_of(kept, 'document')}; see license_tag of each record"
 
 
 def _collection(found: Provenance) -> Iterator[str]:
@@ -108,9 +109,9 @@ def _collection(found: Provenance) -> Iterator[str]:
     sources = found.sources
     if sources.has_crawled:
         agents = ", ".join(found.facts("user_agent")) or "a crawler whose name is not recorded"
-        yield f"{sources.crawled.documents:,} documents crawled by {agents}"
+        yield f"{number_of(sources.crawled.documents, 'document')} crawled by {agents}"
     for dataset in sources.datasets:
-        yield f"{dataset.part.documents:,} documents from archives of others: {dataset_sentence(dataset)}"
+        yield f"{number_of(dataset.part.documents, 'document')} from archives of others: {dataset_sentence(dataset)}"
 
 
 def _kinds(found: Provenance) -> list[str]:
@@ -123,7 +124,7 @@ def _file(entry: Entry) -> dict[str, Any]:
         "@type": "cr:FileObject",
         "@id": entry["path"],
         "name": entry["path"],
-        "description": f"{entry['documents']:,} documents",
+        "description": number_of(entry["documents"], "document"),
         "contentUrl": entry["path"],
         "contentSize": f"{entry['bytes']} B",
         "encodingFormat": _encoding(entry),
@@ -143,7 +144,7 @@ def _file_sets(files: list[Entry]) -> Iterator[dict[str, Any]]:
             "@type": "cr:FileSet",
             "@id": SHARDS,
             "name": SHARDS,
-            "description": f"all {len(files):,} files with documents",
+            "description": "the file with documents" if len(files) == 1 else f"all {len(files):,} files with documents",
             "encodingFormat": encodings[0] if len(encodings) == 1 else encodings,
             "includes": [entry["path"] for entry in files],
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from crawler.observe.number import number_of
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import NO_TIER, Provenance
@@ -68,7 +69,7 @@ def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
 def _note(found: Provenance, documents: int | None) -> list[str]:
     if documents is None or documents == found.summary.kept:
         return []
-    held = f"This export holds {documents:,} of the {found.summary.kept:,} documents of the corpus below"
+    held = f"This export holds {documents:,} of the {number_of(found.summary.kept, 'document')} of the corpus below"
     return [f"{held}: the latest of each page, and none that was withdrawn.", ""]
 
 
@@ -80,8 +81,9 @@ def _body(found: Provenance) -> Iterator[str]:
     summary = found.summary
     yield f"# {found.name}"
     yield ""
-    yield f"Main text of {summary.kept:,} web pages of {len(found.domains):,} domains: {summary.words:,} words, about"
-    yield f"{summary.tokens:,} tokens. {_period(found)}Version {found.version} of the corpus,"
+    pages, domains = number_of(summary.kept, "web page"), number_of(len(found.domains), "domain")
+    yield f"Main text of {pages} of {domains}: {number_of(summary.words, 'word')}, about"
+    yield f"{number_of(summary.tokens, 'token')}. {_period(found)}Version {found.version} of the corpus,"
     yield f"last changed {found.updated}."
     yield ""
     yield from _section("Languages", _table(("language", "documents"), summary.languages))
@@ -116,8 +118,8 @@ def _licence_note(found: Provenance) -> list[str]:
     listed = sum(count for tier, count in found.tiers.items() if tier != NO_TIER)
     tagged = sum(found.summary.licences.values())
     own = tagged - listed
-    said = f"{listed:,} documents have the tag of the allowlist, {own:,} one that the page itself names"
-    notes = [f"{said}, {found.unlicensed:,} none.", ""]
+    said = f"{number_of(listed, 'document')} with the tag of the allowlist, {own:,} with one that the page itself names"
+    notes = [f"{said}, {found.unlicensed:,} with none.", ""]
     return [*notes, *_table(("reviewed by, on", "documents"), found.summary.reviews), ""] if listed else notes
 
 
@@ -148,7 +150,7 @@ def _period(found: Provenance) -> str:
 
 def _personal(found: Provenance) -> list[str]:
     kinds = _table(("kind", "documents"), found.summary.pii_types)
-    head = f"Replaced by typed placeholders in {found.redacted:,} documents; `pii_spans` says where."
+    head = f"Replaced by typed placeholders in {number_of(found.redacted, 'document')}; `pii_spans` says where."
     return [head, "", *kinds] if kinds else [head]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from crawler.observe.number import number_of
 from crawler.observe.publish.behaviour import (
     NOT_RECORDED,
     behaviour,
@@ -113,7 +114,10 @@ def _general(found: Provenance) -> Iterator[Section]:
     labels = ("Versioned model name(s)", "Model dependencies", "Date of placement of the model on the Union market")
     yield Section("1.2", "Model identification", _unknown(*labels))
     summary = found.summary
-    size = f"{summary.tokens:,} tokens (estimated), {summary.words:,} words in {summary.kept:,} documents"
+    size = (
+        f"{number_of(summary.tokens, 'token')} (estimated), {number_of(summary.words, 'word')} in "
+        f"{number_of(summary.kept, 'document')}"
+    )
     fields = [
         Field("Modality", "text"),
         Field("Training data size: text of this corpus", f"{_range(summary.tokens)}: {size}"),
@@ -148,7 +152,7 @@ def _datasets(found: Provenance) -> Iterator[Field]:
     if not sources.datasets:
         yield Field("Archives of others that this corpus was made from", "none")
     else:
-        text = f"{sources.taken:,} of {found.summary.kept:,} documents come from archives of others, judged again"
+        text = f"{sources.taken:,} of {number_of(found.summary.kept, 'document')} from archives of others, judged again"
         yield Field("Archives of others that this corpus was made from", text)
     for dataset in sources.datasets:
         yield Field("As these archives say of themselves", dataset_sentence(dataset))
@@ -165,19 +169,20 @@ def _crawled(found: Provenance) -> Iterator[Field]:
     yield Field("General description of crawler behaviour", behaviour(found))
     yield Field("Pages whose scripts were run", _scripts(found))
     yield Field("Period of data collection", f"{_month(crawled.first)} to {_month(crawled.last)}")
-    what = f"{crawled.documents:,} kept web pages of {len(crawled.domains):,} domains"
+    what = f"{number_of(crawled.documents, 'kept web page')} of {number_of(len(crawled.domains), 'domain')}"
     yield Field("Comprehensive description of the type of content and online sources crawled", what)
     yield Field("Type of modality covered", "text")
     all_listed = len(found.largest(SHARE))
     shown = min(all_listed, MOST_LISTED)
     where = "below" if shown == all_listed else f"the first {shown:,} below, all in eu_summary.json"
-    listed = f"{len(crawled.domains):,} domains were crawled and kept; the top 10 % by characters of kept text: {where}"
+    domains = number_of(len(crawled.domains), "domain")
+    listed = f"pages of {domains} were crawled and kept; the top 10 % by characters of kept text: {where}"
     yield Field("Summary of the most relevant domain names crawled", listed if crawled.documents else "none was kept")
 
 
 def _scripts(found: Provenance) -> str:
     return (
-        f"{found.scripts_run:,} of {found.summary.kept:,} kept documents, in a browser whose requests are "
+        f"{found.scripts_run:,} of {number_of(found.summary.kept, 'kept document')}, in a browser whose requests are "
         f"the crawler's own; the text is what scripts drew in {found.methods['js']:,} and JSON that scripts fetched in "
         f"{found.methods['captured']:,}"
     )
@@ -215,9 +220,9 @@ def _stopped(found: Provenance) -> str:
         "by robots.txt": found.rejected("robots_disallowed"),
         "by an opt-out": found.rejected("optout"),
         f"by a denial ({denials()})": found.rejected("access_denied"),
-        "held because a control file could not be read": found.rejected("hold_robots_unreachable", "hold_control_file"),
+        "on hold because a control file could not be read": found.held("hold_robots_unreachable", "hold_control_file"),
     }
-    said = ", ".join(f"{count:,} pages {how}" for how, count in counts.items())
+    said = ", ".join(f"{number_of(count, 'page')} {how}" for how, count in counts.items())
     return f"{said}; {elsewhere}" if found.sources.replayed else said
 
 
@@ -229,23 +234,26 @@ def _withdrawals(found: Provenance) -> str:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule
     refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
-    never = f"; {refused:,} domains are not asked again" if refused else ""
+    never = f"; {number_of(refused, 'domain')} not asked again" if refused else ""
     rules = (
-        f"; {len(by_rule):,} times by a rule (no longer granted, refused by now, or its time is over), "
-        f"{found.removed_with(by_rule):,} documents removed"
+        f"; {number_of(len(by_rule), 'time')} by a rule (no longer granted, refused by now, or its time is over), "
+        f"{number_of(found.removed_with(by_rule), 'document')} removed"
     )
-    return f"{len(found.requests):,} requests, {gone:,} documents removed{never}{rules if by_rule else ''}{elsewhere}"
+    asked = f"{number_of(len(found.requests), 'request')}, {number_of(gone, 'document')} removed"
+    return f"{asked}{never}{rules if by_rule else ''}{elsewhere}"
 
 
 def _personal(found: Provenance) -> str:
     kinds = _counts(found.summary.pii_types, "kind", "documents")
-    return f"replaced by placeholders in {found.redacted:,} of {found.summary.kept:,} kept documents ({kinds})"
+    return (
+        f"replaced by placeholders in {found.redacted:,} of {number_of(found.summary.kept, 'kept document')} ({kinds})"
+    )
 
 
 def _content(found: Provenance) -> str:
     summary = found.summary
     return (
-        f"main text of {summary.kept:,} web pages of {len(found.domains):,} domains, "
+        f"main text of {number_of(summary.kept, 'web page')} of {number_of(len(found.domains), 'domain')}, "
         f"{_counts(summary.languages, 'language', 'documents')}"
     )
 
@@ -258,7 +266,8 @@ def _licences(found: Provenance) -> str:
 def _counts(counts: dict[str, int], one: str, unit: str) -> str:
     if not counts:
         return f"no {one} recorded"
-    return (", ".join(f"{name} {count:,}" for name, count in counts.items()) + f" {unit}").rstrip()
+    words = unit.removesuffix("s") if list(counts.values()) == [1] else unit
+    return (", ".join(f"{name} {count:,}" for name, count in counts.items()) + f" {words}").rstrip()
 
 
 def _range(tokens: int) -> str:

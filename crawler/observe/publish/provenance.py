@@ -29,6 +29,7 @@ _Fact = Literal[
     "contact",
     "optout_profile",
     "delay_seconds",
+    "politeness_scope",
     "requests_at_a_time",
     "robots_max_delay_seconds",
 ]
@@ -104,6 +105,10 @@ class Provenance:
     def rejected(self, *reasons: str) -> int:
         """Documents that crawls rejected for one of these reasons."""
         return sum(self.stopped[reason] for reason in reasons)
+
+    def held(self, *reasons: str) -> int:
+        """Pages that are on hold for one of these reasons."""
+        return sum(verdict.count for verdict in self.summary.holds if verdict.reason in reasons)
 
     def largest(self, share: float, most: int | None = None) -> list[tuple[str, DomainSize]]:
         """The top share of the crawled domains by size of their text, at least one, at most `most`."""

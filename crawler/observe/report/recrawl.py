@@ -46,7 +46,8 @@ class Recrawl:
         if not self.waiting or self.next_at is None:
             return ""
         when = datetime.fromtimestamp(self.next_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        return f"{self.waiting:,} URLs wait for their next visit, the first from {when}"
+        wait = "URL waits for its next visit" if self.waiting == 1 else "URLs wait for their next visit"
+        return f"{self.waiting:,} {wait}, the first from {when}"
 
 
 def recrawl_of(runs: list[Run]) -> Recrawl | None:

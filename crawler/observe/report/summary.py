@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from crawler.document import DropReason
 from crawler.observe.report.browser import drawn_shares, missed
+from crawler.observe.report.holds import current
 from crawler.observe.report.parameters import parameters_of
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.reasons import ORDER
@@ -54,7 +55,7 @@ class Summary:
     crawls: list[str]
     kept: int
     rejected: int  # without those on hold and those that are as they were
-    held: int
+    held: int  # now, as far as the latest run that came to its end has told it
     archived: int
     words: int
     tokens: int
@@ -76,6 +77,7 @@ class Summary:
     fetched: int | None  # responses, where the runs counted them
     fetched_bytes: int | None
     unchanged: int = 0  # visits that found a page as it was
+    once_held: int = 0  # records of holds that earlier runs left open
     recrawl: Recrawl | None = None  # the latest run, where it was one
     config_digests: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -96,7 +98,8 @@ class Summary:
     @property
     def not_kept(self) -> str:
         """What the records of `rejected_domains` say of their pages: only what there is."""
-        counts = {"rejected": self.rejected, "on hold": self.held, "unchanged": self.unchanged}
+        counts = {"rejected": self.rejected, "on hold": self.held, "once on hold": self.once_held}
+        counts["unchanged"] = self.unchanged
         return ", ".join(name for name, count in counts.items() if count) or "rejected"
 
     @property
@@ -132,20 +135,21 @@ def summarise(corpus_dir: str) -> Summary:
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
     verdicts = _verdicts(rejected)
-    holds = [verdict for verdict in verdicts if verdict.reason.startswith("hold_")]
-    held = sum(verdict.count for verdict in holds)
+    all_holds = _holds(verdicts)
+    holds = _holds(_verdicts(current(rejected, runs)))
+    held, ever_held = (sum(verdict.count for verdict in found) for found in (holds, all_holds))
     same = [verdict for verdict in verdicts if verdict.reason == DropReason.UNCHANGED]
     unchanged = sum(verdict.count for verdict in same)
     return Summary(
         where=corpus_dir,
         crawls=manifest["crawls"],
         kept=_total(kept, "documents"),
-        rejected=_total(rejected, "documents") - held - unchanged,
+        rejected=_total(rejected, "documents") - ever_held - unchanged,
         held=held,
         archived=sum(entry["documents"] for entry in files if entry["kind"] == ARCHIVE),
         words=_total(kept, "words"),
         tokens=_total(kept, "tokens"),
-        rejections=[verdict for verdict in verdicts if verdict not in holds + same],
+        rejections=[verdict for verdict in verdicts if verdict not in all_holds + same],
         holds=holds,
         domains=_merged(kept, "domains"),
         rejected_domains=_merged(rejected, "domains"),
@@ -164,6 +168,7 @@ def summarise(corpus_dir: str) -> Summary:
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         unchanged=unchanged,
+        once_held=ever_held - held,
         recrawl=recrawl_of(runs),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
@@ -195,6 +200,10 @@ def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:
 def _verdicts(entries: list[Entry]) -> list[Verdicts]:
     found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in _merged(entries, "reasons").items()]
     return sorted(found, key=lambda verdict: (ORDER.get(verdict.reason, len(ORDER)), verdict.stage))
+
+
+def _holds(verdicts: list[Verdicts]) -> list[Verdicts]:
+    return [verdict for verdict in verdicts if verdict.reason.startswith("hold_")]
 
 
 def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.observe.number import number_of
 from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.browser import MISSED
 from crawler.observe.report.recrawl import Recrawl
@@ -31,10 +32,10 @@ def show(summary: Summary, console: Console, more: Iterable[tuple[str, Renderabl
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
     if summary.not_drawn:
-        console.print(Text(f"{_n(summary.not_drawn)} pages {MISSED}", "yellow"))
+        console.print(Text(f"{number_of(summary.not_drawn, 'page')} {MISSED}", "yellow"))
     if summary.recrawl is not None:
         console.print(_recrawl(summary.recrawl))
-    for title, body in [*_sections(summary), *more]:
+    for title, body in [*_sections(summary, bar_width(console.width)), *more]:
         console.print()
         console.print(Text(title, style="bold"))
         console.print(Padding(body, (0, 0, 0, 2)))
@@ -94,16 +95,16 @@ def _share(summary: Summary, console_width: int) -> Text:
     return Text.assemble(("━" * kept, "green"), ("━" * rest, "yellow"), ("━" * held, "cyan"))
 
 
-def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
+def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType]]:
     if summary.rejections:
-        yield "Rejected, in the order of the flow", _verdict_table(summary.rejections, "yellow")
+        yield "Rejected, in the order of the flow", _verdict_table(summary.rejections, "yellow", room)
     if summary.holds:
-        yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan")
+        yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan", room)
     if summary.domains or summary.rejected_domains:
-        yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary)
+        yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary, room)
     if summary.drawn:
         shares = {domain: round(100 * share) for domain, share in summary.drawn.items()}
-        yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green")
+        yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green", room)
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
     types, expected = summary.page_types, summary.confidences
@@ -117,22 +118,22 @@ def _sections(summary: Summary) -> Iterable[tuple[str, RenderableType]]:
         (parameters.TITLE, summary.parameters, "green"),
     ):
         if counts:
-            yield title, _count_table(counts, colour)
+            yield title, _count_table(counts, colour, room)
     yield f"Files in {summary.where}", _folder_table(summary)
 
 
-def _verdict_table(verdicts: list[Verdicts], colour: str) -> Table:
+def _verdict_table(verdicts: list[Verdicts], colour: str, room: int) -> Table:
     table = _table("left", "left", "right", "left")
     most = max(verdict.count for verdict in verdicts)
     previous = None
     for verdict in verdicts:
         stage = "" if verdict.stage == previous else verdict.stage
         previous = verdict.stage
-        table.add_row(Text(stage, "dim"), verdict.reason, _n(verdict.count), bar(verdict.count, most, colour))
+        table.add_row(Text(stage, "dim"), verdict.reason, _n(verdict.count), bar(verdict.count, most, colour, room))
     return table
 
 
-def _domain_table(summary: Summary) -> Table:
+def _domain_table(summary: Summary, room: int) -> Table:
     table = _table("left", "right", "right", "left")
     table.show_header = True
     for column, title in zip(table.columns, ("", "kept", summary.not_kept, ""), strict=True):
@@ -142,7 +143,8 @@ def _domain_table(summary: Summary) -> Table:
     ranked = sorted(total, key=lambda name: (-total[name], name))[:TOP]
     for name in ranked:
         kept, rejected = summary.domains.get(name, 0), summary.rejected_domains.get(name, 0)
-        whole = bar(kept, total[ranked[0]], "green") + bar(rejected, total[ranked[0]], "yellow")
+        most = total[ranked[0]]
+        whole = bar(kept, most, "green", room) + bar(rejected, most, "yellow", room)
         table.add_row(name, _n(kept), Text(_n(rejected), "dim"), whole)
     return table
 
@@ -152,11 +154,11 @@ def _quarantine(found: dict[str, float]) -> Text:
     return Text("\n".join([*lines, quarantine.MEANING]))
 
 
-def _count_table(counts: dict[str, int], colour: str) -> Table:
+def _count_table(counts: dict[str, int], colour: str, room: int) -> Table:
     table = _table("left", "right", "left")
     most = max(counts.values())
     for name, count in list(counts.items())[:TOP]:
-        table.add_row(name, _n(count), bar(count, most, colour))
+        table.add_row(name, _n(count), bar(count, most, colour, room))
     return table
 
 
@@ -177,6 +179,8 @@ def _folder_table(summary: Summary) -> Table:
 def _show_next_steps(summary: Summary, console: Console) -> None:
     """Commands stand on one line each, however long, so that they can be copied."""
     where, scrapy = shlex.quote(summary.where), shlex.quote(scrapy_command())
+    if not any(folder.documents for folder in summary.folders):
+        return
     steps = [
         ("read some of it", f"{scrapy} report --samples 5 {where}"),
         ("histograms, for a browser", f"{scrapy} report --html {where}"),
@@ -209,9 +213,14 @@ def _title(name: str, counts: dict[str, int]) -> str:
     return f"{name} ({TOP} of {_n(len(counts))})" if len(counts) > TOP else name
 
 
-def bar(value: int, most: int, colour: str) -> Text:
-    """A bar as long as `value` is of `most`, of at most `BAR` characters."""
-    eighths = max(1 if value else 0, round(8 * BAR * value / most)) if most else 0
+def bar_width(console_width: int) -> int:
+    """Characters of the longest bar: on a narrow terminal the names beside it stay whole."""
+    return max(6, min(BAR, console_width - 46))
+
+
+def bar(value: int, most: int, colour: str, room: int = BAR) -> Text:
+    """A bar as long as `value` is of `most`, of at most `room` characters."""
+    eighths = max(1 if value else 0, round(8 * room * value / most)) if most else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), colour)
 
 

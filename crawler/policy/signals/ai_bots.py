@@ -6,6 +6,9 @@ permission. The list holds crawlers and control tokens whose operators document 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from crawler.document import Signal
 from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, signal
@@ -64,17 +67,34 @@ def from_robots(robots: RobotsFile, path: str, context: Context) -> list[Signal]
         return []  # most files; asked for every page
     answers = [(name, robots.decide_named(name, path)) for name in BOTS]
     named = [(name, decision) for name, decision in answers if decision]
-    refused = sum(not decision.allowed for _, decision in named)
-    counts = context.profile == "strict" or (context.profile == "balanced" and refused * 2 > len(named))
-    return [
+    seen = [
         signal(
             NAME,
             "robots.txt",
             f"{name}: line {decision.line}: {decision.rule}" if decision.line else f"{name}: no rule matches",
-            (DISALLOW if counts else UNKNOWN) if not decision.allowed else (ALLOW if decision.line else UNKNOWN),
+            DISALLOW if not decision.allowed else (ALLOW if decision.line else UNKNOWN),
         )
         for name, decision in named
     ]
+    return judged_under(context.profile, seen)
+
+
+def judged_under(profile: str, signals: Iterable[Signal]) -> list[Signal]:
+    """The same statements with the verdicts that a profile gives them; those of other protocols stay as they are.
+
+    For a replay: what an archive says was seen may have been recorded only, under the profile of its crawl.
+    """
+    found = list(signals)
+    named = [s for s in found if s.protocol == NAME]
+    refused = sum(map(refuses, named))
+    counts = profile == "strict" or (profile == "balanced" and refused * 2 > len(named))
+    verdict = DISALLOW if counts else UNKNOWN
+    return [replace(s, verdict=verdict) if s.protocol == NAME and refuses(s) else s for s in found]
+
+
+def refuses(statement: Signal) -> bool:
+    """True where this statement of a robots.txt turns a training bot away, whether or not that counts."""
+    return statement.verdict == DISALLOW or ": Disallow: " in statement.value
 
 
 DETECTOR = Detector(NAME, VERSION, robots=from_robots)

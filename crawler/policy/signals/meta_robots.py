@@ -16,6 +16,11 @@ VERSION = "2"
 _BOT_NAME = re.compile(r"(?:bot|robots?|crawler|spider)\Z")
 
 
+def is_for_robots(name: str) -> bool:
+    """True for the name (lower case) of a meta that is addressed to robots, or to one that is known by its name."""
+    return is_ai_bot(name) or _BOT_NAME.search(name) is not None
+
+
 def from_metas(metas: Metas, context: Context) -> list[Signal]:
     """One signal per directive of a meta that is addressed to robots."""
     return [
@@ -38,7 +43,7 @@ def _directives(metas: Metas, context: Context) -> list[tuple[str, Directive]]:
     found = []
     for name, content in metas:
         bot = name.strip().lower()
-        if not (context.is_me(bot) or is_ai_bot(bot) or _BOT_NAME.search(bot)) or not bot:
+        if not (context.is_me(bot) or is_for_robots(bot)) or not bot:
             continue
         addressee = "" if bot == "robots" else bot
         found += [(bot, Directive(d.name, d.argument, addressee)) for d in parse_directives(content)]

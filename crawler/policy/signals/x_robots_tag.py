@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from crawler.document import Signal
 from crawler.policy.headers import Headers, http_date, values_of
 from crawler.policy.signals.ai_bots import is_ai_bot
@@ -46,6 +48,13 @@ def is_past(directive: Directive, context: Context) -> bool:
         return False
     when = http_date(directive.argument)
     return when is not None and when <= context.now
+
+
+def says_nofollow(signals: Iterable[Signal], context: Context) -> bool:
+    """True where a header that was seen asks everybody, or this crawler by name, not to follow the page's links."""
+    values = [signal.value for signal in signals if signal.protocol == NAME]
+    directives = (d for value in values for d in parse_directives(value, named_bots=True))
+    return any(d.name in {"nofollow", "none"} and context.is_me(d.bot) for d in directives)
 
 
 def _text(directive: Directive) -> str:

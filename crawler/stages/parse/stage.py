@@ -8,7 +8,6 @@ Fills `tree`, `metas`, `rel_links`, `html_lang`, `nofollow`, `links` with `link_
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Any, ClassVar
 
 import ada_url
@@ -17,6 +16,7 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import WORST, mark_of, placed_links
@@ -29,7 +29,7 @@ from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
 
 MAX_STATEMENTS = 500
-"""<meta> and <link> elements read from one page."""
+"""<meta> and <link> elements read from one page, those that may refuse something before all others."""
 MAX_FEEDS = 10
 """Feeds that one page names."""
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
@@ -48,6 +48,7 @@ _CLASSES = etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComm
 """lxml.html asks a Python function for the class of every element it touches; this answers in C, 10 % of extraction."""
 _FOR_ROBOTS = {"robots": "robots", "x-robots-tag": "robots", "tdm-reservation": "tdm-reservation"}
 """Statements that pages also write as a property or as a header, and the name under which they count."""
+_VOCABULARY = re.compile(r"[:.]")
 
 
 class ParseStage:
@@ -187,8 +188,17 @@ def _base_url(url: str, bases: list[HtmlElement]) -> str:
 
 def _metas(metas: list[HtmlElement]) -> list[tuple[str, str]]:
     both = ((_name_of(m), m.get("content")) for m in metas)
-    named = ((name.strip().lower(), content) for name, content in both if name is not None and content is not None)
-    return list(islice(named, MAX_STATEMENTS))
+    named = [(name.strip().lower(), content) for name, content in both if name is not None and content is not None]
+    if len(named) > MAX_STATEMENTS:
+        named = sorted(dict.fromkeys(named), key=lambda statement: _rank(statement[0]))
+    return named[:MAX_STATEMENTS]
+
+
+def _rank(name: str) -> int:
+    """0 for a meta to robots, 1 for one to a crawler of whatever name, 2 for words of a vocabulary (`og:title`)."""
+    if name in _FOR_ROBOTS or is_for_robots(name):
+        return 0
+    return 2 if _VOCABULARY.search(name) else 1
 
 
 def _name_of(meta: HtmlElement) -> str | None:
@@ -201,12 +211,10 @@ def _name_of(meta: HtmlElement) -> str | None:
 
 def _rel_links(links: list[HtmlElement], base: str) -> list[tuple[str, str, str]]:
     both = ((e.get("rel"), e.get("href"), e.get("type", "")) for e in links)
-    found = (
-        (rel.strip().lower(), kind.strip().lower(), _join(base, href) or href)
-        for rel, href, kind in both
-        if rel is not None and href is not None
-    )
-    return list(islice(found, MAX_STATEMENTS))
+    found = [(rel.strip().lower(), kind, href) for rel, href, kind in both if rel is not None and href is not None]
+    if len(found) > MAX_STATEMENTS:
+        found = sorted(found, key=lambda link: "license" not in link[0].split())
+    return [(rel, kind.strip().lower(), _join(base, href) or href) for rel, kind, href in found[:MAX_STATEMENTS]]
 
 
 def _says_nofollow(metas: list[tuple[str, str]]) -> bool:

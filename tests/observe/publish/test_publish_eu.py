@@ -176,7 +176,7 @@ def test_crawler_profile_and_every_detector_with_its_version_come_from_the_manif
     obeyed = {name: version for name, version in versions().items() if name not in RECORDED_ONLY}
     assert all(f"{name} version {version}" in measures for name, version in obeyed.items())
     assert not any(name in measures for name in RECORDED_ONLY)
-    assert value(summary, "3.1", "What they stopped").startswith("1 pages by robots.txt, 2 pages by an opt-out")
+    assert value(summary, "3.1", "What they stopped").startswith("1 page by robots.txt, 2 pages by an opt-out")
     (run,) = found.manifest["runs"]
     assert run["policy"]["optout_profile"] == "strict" and run["policy"]["detectors"] == versions()
 
@@ -203,7 +203,7 @@ def test_a_withdrawal_is_counted_and_the_documents_are_gone_until_they_are_made_
     assert not any((tmp_path / "corpus" / name).exists() for name in WRITTEN)
     again = gather(place.url)
     words = eu_summary.as_markdown(again)
-    assert "1 requests, 25 documents removed" in words and "d25.example" not in words
+    assert "1 request, 25 documents removed" in words and "d25.example" not in words
     assert again.version == 2 and again.updated.startswith("2027-01-15")
 
 
@@ -266,11 +266,17 @@ def test_the_dataset_card_has_the_front_matter_that_hubs_read(folder, found):
     assert dataset_card.card(found) == text
 
 
+def test_an_allowlist_is_said_to_lengthen_the_delay_and_not_to_replace_it(summary):
+    told = value(summary, "2.3", "General description")
+    assert "s between requests to one domain over all workers, longer where the allowlist asks for it, longer" in told
+
+
 def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder, summary, tmp_path):
     tagged, kept = sum(range(1, 26, 2)), sum(range(1, 26))
     front = yaml.safe_load(dataset_card.card(found).split("---\n")[1])
     assert front["license_name"] == "per-record"
-    said = f"{tagged} documents have the tag of the allowlist, 0 one that the page itself names, {kept - tagged} none."
+    said = f"{tagged} documents with the tag of the allowlist, 0 with one that the page itself names, "
+    said += f"{kept - tagged} with none."
     assert said in dataset_card.card(found)
     named, rest = croissant.metadata(found)["license"]
     assert named == "CC-BY-4.0" and rest.startswith(f"none recorded for {kept - tagged} of {kept} documents")

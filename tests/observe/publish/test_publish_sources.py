@@ -36,6 +36,12 @@ INFO = {
     "publisher": "Some Archive",
     "robots": "checked via crawler-commons",
 }
+INDEXING = "the directives “noarchive”, “nocache”, “noindex”, “none” are recorded only"
+EXCEPTIONS = {
+    "strict": "",
+    "balanced": f" ({INDEXING}, and of ai-bots what most of the bots that a site names are told counts)",
+    "minimal": f" ({INDEXING})",
+}
 IN_PAGES = {"content-signal", "content-usage", "x-robots-tag", "meta-robots", "tdmrep", "rsl"}
 
 
@@ -150,21 +156,29 @@ def protocols(profile, names=None):
     return ", ".join(f"{n} version {known[n]}" for n in sorted(known) if names is None or n in names)
 
 
+def n(count, noun):
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def crawl_measure(profile):
     return (
-        f"before and during collection, profile {profile}: robots.txt, and each statement of these protocols: "
-        f"{protocols(profile)}. Any refusal wins, whatever another protocol allows; a control file that cannot be read "
-        "stops its host. What was seen is kept with each record"
+        f"before and during collection, profile {profile}: robots.txt, and each refusal by these protocols: "
+        f"{protocols(profile)}{EXCEPTIONS[profile]}. Any refusal that counts wins, whatever another protocol allows; a "
+        "control file that cannot be read stops its host. What was seen is kept with each record"
     )
 
 
 def replay_measure(facts, profile):
-    said = f"archives were judged again, profile {profile}: headers and markup by the statements of these protocols: "
-    said += protocols(profile, IN_PAGES)
+    said = f"archives were judged again, profile {profile}: headers and markup by the refusals of these protocols: "
+    said += protocols(profile, IN_PAGES) + EXCEPTIONS[profile]
+    if known := sum("/crawled/" in r["warc_file"] for r in facts.mine):
+        said += (
+            f"; of {n(known, 'kept document')} the archives say what robots.txt and opt-out files said, and it counts"
+        )
     if unknown := sum(r["robots_status"] == "unknown" for r in facts.foreign):
-        said += f"; of {unknown} kept documents the archives do not say what robots.txt and opt-out files said"
+        said += f"; of {n(unknown, 'kept document')} the archives do not say what robots.txt and opt-out files said"
     if text := sum(r["extractor"] == "wet" for r in facts.foreign):
-        said += f"; {text} of them are text alone, so that no statement of the page could be seen"
+        said += f"; {text} of them text alone, so that no statement of the page could be seen"
     return said
 
 
@@ -173,8 +187,9 @@ def dataset_words(facts, records, said):
     dates = sorted(r["crawled_at"][:10] for r in records)
     names = [name for name, _ in facts.domains(records)]
     return (
-        f"{said}. Files: {', '.join(files)}. Kept: {len(records)} documents fetched {dates[0]} to {dates[-1]} from "
-        f"{len(names)} domains: {', '.join(names)}"
+        f"{said}. Files: {', '.join(files)}. Kept: {n(len(records), 'document')} "
+        f"fetched {dates[0]} to {dates[-1]} from "
+        f"{n(len(names), 'domain')}: {', '.join(names)}"
     )
 
 
@@ -201,7 +216,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
     latest = max(r["crawled_at"] for r in kept)
     datasets = expected_datasets(facts)
     crawled = facts.domains(facts.mine)
-    origin = f"{len(facts.foreign)} of {len(kept)} documents come from archives of others, judged again"
+    origin = f"{len(facts.foreign)} of {len(kept)} documents from archives of others, judged again"
     found = [
         ("1.3", "text"),
         ("1.3", f"less than 1 billion tokens: {tokens:,} tokens (estimated), {words:,} words in {len(kept)} documents"),
@@ -216,7 +231,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
         found.append(("2.3", "no: every page comes from archives that others made"))
     else:
         replayed = sum("/crawled/" in r["warc_file"] for r in facts.mine)
-        yes = f"yes: {len(facts.mine)} of {len(kept)} documents were crawled; {replayed} of them are read from the "
+        yes = f"yes: {len(facts.mine)} of {len(kept)} documents crawled; {replayed} of them read from the "
         yes += "archives of a crawl, whose facts these are"
         found += [
             ("2.3", yes if replayed else "yes"),
@@ -228,7 +243,8 @@ def expected(facts, rules, profiles, stopped, withdrawn):
             ("2.3", "text"),
             (
                 "2.3",
-                f"{len(crawled)} domains were crawled and kept; the top 10 % by characters of kept text: below",
+                f"pages of {n(len(crawled), 'domain')} were crawled and kept; the top 10 % by characters of kept text: "
+                "below",
             ),
         ]
     found += [("3.1", text) for text in profiles]
@@ -270,9 +286,10 @@ def behaviour(rules):
 def stopped_in(facts):
     no = facts.rejected
     return (
-        f"{no['robots_disallowed']} pages by robots.txt, {no['optout']} pages by an opt-out, "
-        f"{no['access_denied']} pages by a denial (401, 402, 403, 451), "
-        f"{no['hold_robots_unreachable'] + no['hold_control_file']} pages held because a control file could not be read"
+        f"{n(no['robots_disallowed'], 'page')} by robots.txt, {n(no['optout'], 'page')} by an opt-out, "
+        f"{n(no['access_denied'], 'page')} by a denial (401, 402, 403, 451), "
+        f"{n(no['hold_robots_unreachable'] + no['hold_control_file'], 'page')} on hold because a control file could "
+        "not be read"
     )
 
 
@@ -330,7 +347,9 @@ def test_croissant_and_card_say_the_same(corpora, name):
     data = croissant.metadata(found)
     kept, datasets = facts.kept, expected_datasets(facts)
     parts = [f"{len(facts.mine)} documents crawled by {rules['user_agent']}"] if rules else []
-    parts += [f"{text.split('Kept: ')[1].split()[0]} documents from archives of others: {text}" for text in datasets]
+    parts += [
+        f"{n(int(text.split('Kept: ')[1].split()[0]), 'document')} from archives of others: {text}" for text in datasets
+    ]
     assert data["rai:dataCollection"] == ". ".join(parts)
     assert data["rai:dataCollectionType"] == (["Web Scraping"] if rules else ["Secondary Data Analysis"])
     assert data["rai:dataCollectionTimeframe"] == [f(r["crawled_at"] for r in kept) for f in (min, max)]
@@ -365,7 +384,7 @@ def test_a_mixed_corpus_tells_both_and_counts_each_page_once(corpora, tmp_path):
     assert (found.sources.crawled.documents, found.sources.taken) == (len(facts.mine), len(facts.foreign))
     assert 0 < found.sources.taken < len(facts.kept) == found.summary.kept
     fields, _ = answers(folder)
-    assert ("2.3", f"yes: {len(facts.mine)} of {len(facts.kept)} documents were crawled") in fields
+    assert ("2.3", f"yes: {len(facts.mine)} of {len(facts.kept)} documents crawled") in fields
     assert ("3.1", crawl_measure("strict")) in fields and ("3.1", replay_measure(facts, "strict")) in fields
 
 
@@ -385,6 +404,21 @@ def test_another_delay_another_sentence(corpora, tmp_path):
         content["runs"][0]["policy"]["delay_seconds"] = 7.5
 
     assert "at least 7.5 s between requests" in changed(corpora, tmp_path, change)
+
+
+def test_a_pace_by_host_is_not_said_to_be_one_by_domain(corpora, tmp_path):
+    def change(content):
+        content["runs"][0]["policy"]["politeness_scope"] = "host"
+
+    assert "at least 0.02 s between requests to one host over all workers" in changed(corpora, tmp_path, change)
+
+
+@pytest.mark.parametrize("profile", ["balanced", "minimal"])
+def test_what_a_weaker_profile_only_records_is_not_said_to_be_obeyed(corpora, tmp_path, profile):
+    def change(content):
+        content["runs"][0]["policy"] |= {"optout_profile": profile, "obeyed": obeyed_under(profile)}
+
+    assert crawl_measure(profile) in changed(corpora, tmp_path, change)
 
 
 def test_two_runs_with_two_delays_are_both_told(corpora, tmp_path):
@@ -460,7 +494,7 @@ def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
     withdraw(Place(str(folder)), Wish("a letter", frozenset({domain}), refused=frozenset({domain})), now=1.8e9)
     told = eu_summary.as_markdown(gather(str(folder)))
     assert domain not in told
-    assert f"1 requests, {documents} documents removed; 1 domains are not asked again" in told
+    assert f"1 request, {documents} documents removed; 1 domain not asked again" in told
     assert f"{len(before.kept) - documents} kept web pages" in told
 
 

@@ -13,11 +13,13 @@ from crawler.document import Document, Drop, DropReason
 from crawler.observe.report import report, terminal
 from crawler.observe.report.summary import _seconds, summarise
 from crawler.observe.report.webpage import page
+from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.process import scrapy
 
+HELD = DropReason.HOLD_CONTROL_FILE
 EVIL = '<script>alert("x")</script>'
 
 
@@ -100,6 +102,27 @@ def test_pages_that_are_as_they_were_are_not_called_rejected_beside_their_domain
     assert (summary.not_kept, summary.rejected) == ("unchanged", 0)
     assert re.search(r"^ +kept +unchanged *$", shown(summary), re.MULTILINE)
     assert "Not kept, by domain: unchanged" in page(summary)
+
+
+def again(folder, worker, held, told=True):
+    """Another run, which leaves so many on hold; told: it came to its end."""
+    corpus = Corpus(from_mapping({"CORPUS_DIR": folder, "WORKER_ID": worker}), clock=lambda: 200.0 + len(worker))
+    corpus.open()
+    for number in range(held):
+        corpus.reject(rejection_of(document(number + 1, url=f"https://h.test/{number}"), Drop("policy", HELD)))
+    corpus.note({LEFT_ON_HOLD: held} if told else {})
+    corpus.close()
+    return summarise(folder)
+
+
+def test_on_hold_is_what_the_latest_run_has_left_and_not_what_earlier_ones_did(folder):
+    found = again(folder, "ww", held=2)
+    assert (found.held, found.once_held, found.rejected) == (2, 1, 2)
+    assert again(folder, "www", held=0, told=False).held == 2  # stopped before its end, it told nothing
+    found = again(folder, "wwww", held=0)
+    assert (found.held, found.once_held, found.rejected, found.holds) == (0, 3, 2, [])
+    assert found.not_kept == "rejected, once on hold"
+    assert "On hold" not in shown(found) and "try the" not in shown(found) and "On hold" not in page(found)
 
 
 def test_what_stands_beside_a_domain_is_what_there_is(folder, tmp_path):
@@ -193,3 +216,9 @@ def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_it
     assert "Page types, as the extractor reads the pages (2 not judged)" in text
     assert "F1 that the extractor expects of the texts (2 not judged)" in text
     assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary)
+
+
+def test_on_a_narrow_terminal_bars_get_shorter_and_reasons_stay_whole(folder):
+    lines = shown(summarise(folder), width=60).splitlines()
+    assert any(re.search(r"hold_robots_unreachable +1 +█+ *$", line) for line in lines), lines
+    assert max(map(len, (line for line in lines if "█" in line))) <= 60

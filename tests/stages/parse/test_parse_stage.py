@@ -15,7 +15,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse import prescan
 from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
-from crawler.stages.parse.stage import ParseStage, parse_html
+from crawler.stages.parse.stage import MAX_STATEMENTS, ParseStage, parse_html
 from crawler.stages.text.charset import decode
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
@@ -94,6 +94,15 @@ def test_no_text_exists_after_parsing():
 
 def test_statements_in_the_body_count_too():
     assert page(b"<html><body><p>x</p><meta name=robots content=noai></body></html>").metas == [("robots", "noai")]
+
+
+def test_what_may_refuse_is_read_however_many_other_statements_stand_before_it():
+    many = "".join(f"<meta name=og:tag content={i}><link rel=preload href=/{i}>" for i in range(2_000))
+    last = "<meta name=ourcollector content=noindex><meta name=robots content=noai><link rel='License' type=t href=/l>"
+    doc = page(f"<html><head>{many}{last}</head><body><p>x</p></body></html>".encode())
+    assert doc.metas[:3] == [("robots", "noai"), ("ourcollector", "noindex"), ("og:tag", "0")]
+    assert doc.rel_links[:2] == [("license", "t", "https://example.org/l"), ("preload", "", "https://example.org/0")]
+    assert len(doc.metas) == len(doc.rel_links) == MAX_STATEMENTS
 
 
 @pytest.mark.parametrize(
