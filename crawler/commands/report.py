@@ -70,6 +70,14 @@ class Command(ProjectCommand, ScrapyCommand):
             self._show_accounts(args[0], opts)
         else:
             self._show_summary(args[0], opts)
+        self._tell_pending(args[0])
+
+    @staticmethod
+    def _tell_pending(corpus_dir: str) -> None:
+        from crawler.commands.rewrite_report import tell_pending
+        from crawler.storage.files.place import Place
+
+        tell_pending(Place(corpus_dir))
 
     def _show_summary(self, corpus_dir: str, opts: argparse.Namespace) -> None:
         from itertools import chain

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from crawler.dataset.remote import open_runs
-from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, withdraw_opted_out
+from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, way_out, withdraw_opted_out
 from crawler.frontier.model import REOPENED
 from crawler.storage.files.errors import AtWorkError, StorageError
 
@@ -41,7 +41,10 @@ async def take_out_replaced(
     else:
         return
     if place.remote and frontier is not None:
-        logger.warning("the corpus is not on a local disk: %s", _way(place))
+        logger.warning(
+            "the corpus is not on a local disk, and keeps the records that were replaced: once every worker has ended, %s",
+            _way(place),
+        )
         done = True  # somebody's own to do
     elif place.remote and parts > 1:
         done = await asyncio.to_thread(_leave_to_a_person, place, operation)
@@ -81,5 +84,4 @@ def _undone(why: str) -> StorageError:
 
 
 def _way(place: Place) -> str:
-    spool = f" -s CORPUS_SPOOL_DIR={place.root}" if place.remote else ""
-    return f"`scrapy dataset supersede {place.url}{spool}` takes out what was replaced"
+    return way_out(place, str(place.root))
