@@ -227,10 +227,8 @@ def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(c
     before = sorted(path for path in crawled.path.rglob("*") if path.is_file())
     asked = Namespace(corpus=str(crawled.path), fix=True, close_runs=False, yes=False)
     (problem,) = check(asked, from_mapping)
-    assert (
-        f"1 page(s) opted out at a later visit, and text and raw page are still there: first run `scrapy dataset supersede {crawled.path}`"
-        in problem
-    )
+    assert "1 page(s) opted out at a later visit, and text and raw page are still there" in problem
+    assert f"first run `scrapy dataset supersede {crawled.path}`" in problem
     assert before == sorted(path for path in crawled.path.rglob("*") if path.is_file())
     assert supersede(place_of(crawled), now=NOW).withdrawn == 1
     assert check(asked, from_mapping) == []
