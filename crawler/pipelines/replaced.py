@@ -42,7 +42,7 @@ async def take_out_replaced(
         return
     if place.remote and frontier is not None:
         logger.warning(
-            "the corpus is not on a local disk and keeps the records that were replaced; once every worker has ended, %s",
+            "the corpus is not on a local disk and keeps records that were replaced; once every worker has ended, %s",
             _way(place),
         )
         done = True  # somebody's own to do
