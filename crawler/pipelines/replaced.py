@@ -49,15 +49,16 @@ async def take_out_replaced(
     elif place.remote and parts > 1:
         done = await asyncio.to_thread(_leave_to_a_person, place, operation)
     else:
-        done = await asyncio.to_thread(_make_version, place, operation)
+        now = time.time() if frontier is None else frontier.now()
+        done = await asyncio.to_thread(_make_version, place, operation, now)
     if done and ended and reopened and frontier is not None:
         await frontier.put_blob(REOPENED, b"", 0.001)
 
 
-def _make_version(place: Place, operation: Callable[..., object]) -> bool:
+def _make_version(place: Place, operation: Callable[..., object], now: float) -> bool:
     """The last worker to end does it for all; True where it was done."""
     try:
-        operation(place, now=time.time())
+        operation(place, now=now)
     except StorageError as error:
         if not isinstance(error, AtWorkError):
             raise _undone(f"{error}; {_way(place)}") from error
