@@ -21,6 +21,7 @@ HTML_SAMPLES = 10
 TOP = 20
 OUT_OF_BOUNDS = 3
 """Exit code of `--check` where a gate does not hold."""
+WRONG_CALL = 2
 _BY = ("domain", "batch", "day", "tier", "language")
 
 
@@ -70,6 +71,15 @@ class Command(ProjectCommand, ScrapyCommand):
             self._show_accounts(args[0], opts)
         else:
             self._show_summary(args[0], opts)
+        if self.exitcode != WRONG_CALL:
+            self._tell_pending(args[0])
+
+    @staticmethod
+    def _tell_pending(corpus_dir: str) -> None:
+        from crawler.commands.rewrite_report import tell_pending
+        from crawler.storage.files.place import Place
+
+        tell_pending(Place(corpus_dir))
 
     def _show_summary(self, corpus_dir: str, opts: argparse.Namespace) -> None:
         from itertools import chain
@@ -117,7 +127,7 @@ class Command(ProjectCommand, ScrapyCommand):
         try:
             bounds = gates.read(path)
         except gates.GatesError as error:
-            self.complain(error.problems, exitcode=2)
+            self.complain(error.problems, exitcode=WRONG_CALL)
             return
         books = self._books(corpus_dir)
         breaches = gates.check(bounds, books, balance_of(summarise(corpus_dir), books, self.load().report))

@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.dataset.beside import outdated
 from crawler.dataset.rewrite import Rewritten
+from crawler.dataset.supersede import pending
 from crawler.storage.files.place import Place
 
 
@@ -45,3 +46,9 @@ def show(report: dict[str, Any], done: Rewritten | None, lines: Iterator[str], *
 def tell_outdated(place: Place) -> None:
     """Say on standard error which descriptions in the corpus are of the version before. Raises: StorageError."""
     sys.stderr.writelines(f"{line}\n" for line in outdated(place))
+
+
+def tell_pending(place: Place) -> None:
+    """Say on standard error where records were read or counted that a later visit replaced. Raises: StorageError."""
+    if line := pending(place):
+        sys.stderr.write(f"{line}\n")

@@ -19,6 +19,7 @@ import orjson
 
 from crawler.dataset.exclude import covers, log_lines
 from crawler.dataset.export_formats import FORMATS, Add, Format
+from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
 from crawler.storage.corpus.software import versions
@@ -106,6 +107,7 @@ def draft_beside(out: Path, stack: ExitStack) -> Path:
     """An empty hidden folder beside `out`, ours until `stack` closes; what a crashed export left there goes."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StorageError(f"{out}: expected an empty or new folder for the export")
+    check_outside(out)
     with disk(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.with_name(f".{out.name}.part")

@@ -17,6 +17,7 @@ from typing import Any
 
 from crawler.dataset.exclude import covers
 from crawler.dataset.export import withdrawn
+from crawler.dataset.outside import check_apart
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import identity, read_all_versions, read_latest
 from crawler.document import RECORD_FIELDS, Document
@@ -205,6 +206,7 @@ def select(
     """
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
+    check_apart(target, source)
     manifest_sha256 = manifest_hash(source)
     files = read_files(source)
     counts = {"read": 0, "selected": 0}

@@ -69,6 +69,26 @@ def is_pending(manifest: Manifest) -> bool:
     )
 
 
+def pending(place: Place) -> str:
+    """For whoever reads or counts every record: some may no longer be the latest. Empty where all of them are."""
+    if not is_pending(place.manifest()):
+        return ""
+    return (
+        f"later visits may have replaced records that are still in the corpus, and in these figures: {way_out(place)}"
+    )
+
+
+def way_out(place: Place, spool: str = "FOLDER") -> str:
+    """How they leave it, and who need not wait for that. spool: a local folder, for a corpus in a store."""
+    others = "export, select and mix leave all of it out already"
+    return f"{command(place, spool)} takes them out, and what opted out since ({others})"
+
+
+def command(place: Place, spool: str = "FOLDER") -> str:
+    """What a person types."""
+    return f"`scrapy dataset supersede {place.url}" + f" -s CORPUS_SPOOL_DIR={spool}" * place.remote + "`"
+
+
 def supersede(place: Place, *, now: float) -> Superseded:
     """Make the next version of the corpus; safe to repeat after a crash at any moment.
 

@@ -9,7 +9,7 @@ from crawler.document import Document, Exchange
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.middlewares._meta import header_lines
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
-from crawler.times import rfc3339
+from crawler.times import Clock, rfc3339
 from crawler.urls.rel_canonical import from_headers
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     return doc
 
 
-def document_of(response: Response, lease: Lease, config: Config, scope: Scope) -> Document:
-    """A document with the page's bytes and the raw exchange behind it."""
+def document_of(
+    response: Response, lease: Lease, config: Config, scope: Scope, *, clock: Clock = time.time
+) -> Document:
+    """A document with the page's bytes and the raw exchange behind it. clock: that all workers of the crawl go by."""
     request = response.request
     assert request is not None, "Scrapy sets response.request before the callback"
-    fetched = request.meta.get("fetched_at") or time.time()
+    fetched = request.meta.get("fetched_at") or clock()
     doc = blank_document(request, lease, config, scope, fetched)
     doc.http_status = response.status
     response_headers = header_lines(response.headers)
@@ -67,7 +69,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
         evidence=request.meta["evidence"].dump(doc.profile, doc.fields) if "evidence" in request.meta else b"",
-        fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched),
+        fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched, clock),
         license_tag=doc.license_tag,
         license_tier=doc.license_tier,
         license_reviewer=doc.license_reviewer,
@@ -77,7 +79,7 @@ def document_of(response: Response, lease: Lease, config: Config, scope: Scope) 
     return doc
 
 
-def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: float) -> dict[str, Any]:
+def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: float, clock: Clock) -> dict[str, Any]:
     """How the page was fetched, for the archive: lease, attempt, worker, and the times that are known (RFC 3339).
 
     `found_by` is "link" or "list" (a sitemap or feed); `found_on` then has `id`, the letters of that page's URL
@@ -85,7 +87,7 @@ def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: floa
     first_byte: seconds since the epoch at which the head of the answer had arrived. `via` and `fetchTimeMs` are named
     as WARC 1.1 names them (section 6.6).
     """
-    shift = time.time() - time.monotonic()
+    shift = clock() - time.monotonic()
     sent, answered = (request.meta.get(name) for name in (SENT_AT, ANSWERED_AT))
     facts: dict[str, Any] = {"lease": lease.token, "attempt": lease.attempt, "worker": worker_id, "depth": lease.depth}
     facts |= _found(lease)

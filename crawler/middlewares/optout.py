@@ -17,6 +17,7 @@ from crawler.middlewares._meta import evidence_of, header_lines, obeys_opt_outs
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.decide import Verdict, decide_headers
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import clock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ class OptOutMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings and listen for response headers."""
         config = config_of(crawler)
-        middleware = cls(config.crawl.product_token, config.policy.optout_profile)
+        middleware = cls(config.crawl.product_token, config.policy.optout_profile, clock_of(crawler))
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 

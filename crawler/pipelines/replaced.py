@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from crawler.dataset.remote import open_runs
-from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, withdraw_opted_out
+from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, way_out, withdraw_opted_out
 from crawler.frontier.model import REOPENED
 from crawler.storage.files.errors import AtWorkError, StorageError
 
@@ -41,20 +41,24 @@ async def take_out_replaced(
     else:
         return
     if place.remote and frontier is not None:
-        logger.warning("the corpus is not on a local disk: %s", _way(place))
+        logger.warning(
+            "the corpus is not on a local disk and keeps records that were replaced; once every worker has ended, %s",
+            _way(place),
+        )
         done = True  # somebody's own to do
     elif place.remote and parts > 1:
         done = await asyncio.to_thread(_leave_to_a_person, place, operation)
     else:
-        done = await asyncio.to_thread(_make_version, place, operation)
+        now = time.time() if frontier is None else frontier.now()
+        done = await asyncio.to_thread(_make_version, place, operation, now)
     if done and ended and reopened and frontier is not None:
         await frontier.put_blob(REOPENED, b"", 0.001)
 
 
-def _make_version(place: Place, operation: Callable[..., object]) -> bool:
+def _make_version(place: Place, operation: Callable[..., object], now: float) -> bool:
     """The last worker to end does it for all; True where it was done."""
     try:
-        operation(place, now=time.time())
+        operation(place, now=now)
     except StorageError as error:
         if not isinstance(error, AtWorkError):
             raise _undone(f"{error}; {_way(place)}") from error
@@ -81,5 +85,4 @@ def _undone(why: str) -> StorageError:
 
 
 def _way(place: Place) -> str:
-    spool = f" -s CORPUS_SPOOL_DIR={place.root}" if place.remote else ""
-    return f"`scrapy dataset supersede {place.url}{spool}` takes out what was replaced"
+    return way_out(place, str(place.root))

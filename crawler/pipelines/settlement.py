@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -26,7 +25,7 @@ from crawler.policy.counts import PolicyCounts
 from crawler.pool.pool import PoolError, StagePool, pool_of
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
-from crawler.scheduler.scheduler import Scheduler, frontier_of
+from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
 from crawler.statkeys import (
     FATAL,
     KEPT,
@@ -87,6 +86,7 @@ class Settlement:
         self._pool = pool
         self._config = config_of(crawler)
         self._policy = PolicyCounts()
+        self._now = clock_of(crawler)
         self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
 
@@ -257,7 +257,7 @@ class Settlement:
             stats.set_value(RECRAWL_NEXT_AT, int(soonest))
 
     def _blank(self, url: str) -> Document:
-        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(time.time()))
+        doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(self._now()))
         doc.crawl_id, doc.worker_id = self._config.crawl.crawl_id, self._config.crawl.worker_id
         return doc
 

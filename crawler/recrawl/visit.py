@@ -35,7 +35,6 @@ _ETAG = re.compile(r'(?:W/)?"[\x20\x21\x23-\x7e\x80-\xff]*"')  # RFC 9110 sectio
 _DATE = re.compile(r"[\x20-\x7e]+")
 _BIG_BODY = 256 * 1024  # bytes; hashing more is left to a thread
 _MAX_STEP = 100
-_SAME_CLOCK = 60.0  # seconds by which two clocks may differ that are meant to be the same
 _JUDGE_AGAIN = frozenset(
     {DropReason.OPTOUT, DropReason.GONE, DropReason.STAGE_TIMEOUT, DropReason.STAGE_CRASHED, DropReason.STAGE_ERROR}
     | {DropReason.YIELD_QUARANTINE}  # said of its domain, and taken back by a release
@@ -172,16 +171,12 @@ class Intervals:
         return max(-_MAX_STEP, min(_MAX_STEP, math.floor(steps) if steps < 0 else math.ceil(steps)))
 
 
-def visit_after(
-    previous: Visit | None, doc: Document, intervals: Intervals, now: float, *, ahead: float = 0.0
-) -> Visit:
+def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now: float) -> Visit:
     """What to remember of `doc`, whose way has ended (`doc.verdict` None: it was kept).
 
-    `now` (epoch seconds) stands in where the document does not know when it was fetched. `ahead`: seconds that the
-    clock of the crawl is ahead of the one that dated the document; a difference of less than a minute is none.
+    `now` (epoch seconds) stands in where the document does not know when it was fetched; both are of the crawl's clock.
     """
-    shift = ahead if abs(ahead) >= _SAME_CLOCK else 0.0
-    fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() + shift if doc.crawled_at else now)
+    fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() if doc.crawled_at else now)
     reason = doc.verdict.reason if doc.verdict else None
     if previous is not None and reason in _FAILED:
         return replace(previous, fetched_at=fetched)

@@ -6,6 +6,7 @@ fails there by name. Those of the wire are in `crawler/downloader/private.py`.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ class EngineView:
         """Let the engine ask for requests, or notice that there are none left."""
         if (slot := self._slot) is not None:
             slot.nextcall.schedule()
+
+    def cut_off(self) -> None:
+        """End the process's reactor whatever is in hand, as a second signal does: an engine that closes may wait."""
+        from twisted.internet import reactor  # late: which one is decided by the settings
+
+        self._ending = asyncio.ensure_future(
+            self._crawler.stop_async()
+        )  # begun; a reactor that stops waits for no other
+        asyncio.get_running_loop().call_soon(lambda: reactor.stop())  # type: ignore[misc]  # noqa: PLW0108
 
     def works_on(self, request: Request) -> bool:
         """True while the engine has this request in hand: from `next_request` until its response was scraped."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.client import Frontier
+    from crawler.scheduler.ending import Ending
     from crawler.scheduler.engine_view import EngineView
     from crawler.scheduler.in_flight import Flight, InFlight
 
@@ -32,12 +33,15 @@ class Heartbeat:
         stats: StatsCollector,
         frontier: Frontier,
         in_flight: InFlight,
+        *,
+        ending: Ending,
         recover: Callable[[Flight], Awaitable[None]],
     ) -> None:
         self._engine = engine
         self._stats = stats
         self._frontier = frontier
         self._in_flight = in_flight
+        self._ending = ending
         self._recover = recover
 
     async def keep_alive(self) -> None:
@@ -59,10 +63,16 @@ class Heartbeat:
             log.warning("%s had expired: the frontier gives these URLs to whoever asks next", leases)
 
     async def inspect(self) -> None:
-        """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending."""
+        """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending.
+
+        A crawl that ends gives back what nobody settled: its own trouble, such as a full disk, is no try of the page.
+        """
         while True:
             await asyncio.sleep(_INSPECTION)
             if not self._engine.is_open:
+                continue
+            if self._engine.closing:
+                self._ending.look()
                 continue
             for flight in self._in_flight:
                 working = flight.request is None or flight.settling or self._engine.works_on(flight.request)

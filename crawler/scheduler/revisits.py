@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 from crawler.document import Document, DropReason
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from crawler.config import FrontierConfig
     from crawler.frontier.client import Frontier
     from crawler.frontier.model import Lease
-    from crawler.times import Clock
     from crawler.urls.candidate import Candidate
 
 TEXTS_FREED = "texts-freed"
@@ -32,10 +30,7 @@ _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
 class Revisits:
     """Counts `recrawl/…` where RECRAWL is on: what was due, what was found (`_kind_of`), what was saved."""
 
-    def __init__(
-        self, stats: StatsCollector, config: FrontierConfig, frontier: Frontier, clock: Clock = time.time
-    ) -> None:
-        self._clock = clock  # of this machine, by which documents are dated
+    def __init__(self, stats: StatsCollector, config: FrontierConfig, frontier: Frontier) -> None:
         self._stats = stats
         self._config = config
         self._frontier = frontier
@@ -71,8 +66,7 @@ class Revisits:
         """What the frontier is to remember of this visit; empty for nothing."""
         if doc is None or not self._config.recrawl_remember:
             return b""
-        now = self._frontier.now()
-        visit = visit_after(lease.visit, doc, self._intervals, now, ahead=now - self._clock())
+        visit = visit_after(lease.visit, doc, self._intervals, self._frontier.now())
         if self._config.recrawl and lease.kind == "page":
             self._count(_kind_of(lease.visit, doc), 1)
             if lease.visit is not None and doc.http_status == 304:

@@ -27,6 +27,7 @@ from crawler.frontier.model import Counts, Fault, Lease, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
 from crawler.runtime import config_of
 from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
+from crawler.scheduler.ending import Ending
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
 from crawler.scheduler.heartbeat import Heartbeat
@@ -276,7 +277,10 @@ class Scheduler(BaseScheduler):
             stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
-        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, self._recover)
+        ending = Ending(self._engine, self._stats, self.frontier.connection, self._in_flight)
+        heartbeat = Heartbeat(
+            self._engine, self._stats, self.frontier, self._in_flight, ending=ending, recover=self._recover
+        )
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
         held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
@@ -306,7 +310,10 @@ class Scheduler(BaseScheduler):
 
     def _stop_crawl(self, error: BaseException) -> None:
         """A crawl without its frontier would wait for ever."""
-        log.error("the frontier failed: the crawl stops", exc_info=error)
+        if isinstance(error, FrontierError):  # a sentence for people
+            log.error("the crawl stops: %s", error)
+        else:
+            log.error("the frontier failed: the crawl stops", exc_info=error)
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None and not self._prefetch.closing:
             # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is

@@ -11,7 +11,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -145,6 +145,11 @@ class ServerClient:
         return self.epochs.number
 
     @property
+    def away_seconds(self) -> float:
+        """For how long some call has been waiting for a server that is away; 0 where none does."""
+        return time.monotonic() - self._away_since if self._waiting else 0.0
+
+    @property
     def answered_at(self) -> float:
         """When the server last answered a call that waits for it (`time.monotonic()`; 0 = never).
 
@@ -191,7 +196,8 @@ class ServerClient:
                     await self._sleep(pause)
                     pause = min(pause * 2, _LONGEST_PAUSE)
                     if self._revive is not None:
-                        await self._revive()
+                        with suppress(OSError):  # a full disk, for one: it passes as the outage does
+                            await self._revive()
                 else:
                     self._answered_at, is_back = time.monotonic(), True
                     return answer

@@ -35,7 +35,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler.server import caretaker, joined
-from crawler.server.errors import ServerError
+from crawler.server.errors import ServerError, unwritable
 
 _LONGEST_SOCKET_PATH = 100  # bytes; the kernel allows 107, macOS 103
 _START_SECONDS = 60.0  # loading a large append-only file included
@@ -65,6 +65,8 @@ class EmbeddedServer:
                 self._ensure_running()
                 if alone:
                     joined.was_alone(self.folder, self._leave_note())
+        except redis.exceptions.ResponseError as error:
+            raise ServerError(f"the embedded server in {self.folder} {unwritable(error) or error}") from error
         except OSError as error:
             raise ServerError(f"cannot keep the frontier in {self.folder}: {error}") from error
         return self.url
@@ -201,6 +203,8 @@ class EmbeddedServer:
             while True:
                 try:
                     client.ping()
+                except redis.exceptions.ResponseError:
+                    return  # it runs; that its disk or its memory is full passes, and whoever asks it waits for that
                 except (redis.exceptions.RedisError, OSError) as error:
                     if not self._is_running() or time.monotonic() > deadline:
                         raise ServerError(self._complaint(error)) from error

@@ -23,3 +23,13 @@ class FrontierMisconfigured(FrontierError):  # noqa: N818
 
 class ServerError(FrontierError):
     """The embedded server could not be found, started or stopped."""
+
+
+def unwritable(error: Exception) -> str:
+    """Why a server that runs takes nothing in, and the way out; empty for any other error."""
+    said = str(error.__cause__ or error)  # on a new connection redis-py calls it an error of the connection
+    if said.startswith("MISCONF"):
+        return f"runs, but cannot write its file ({said}): free space on its disk, then run the same command again"
+    if said.startswith("OOM"):
+        return f"runs, but its memory is full ({said}): raise its maxmemory, then run the same command again"
+    return ""

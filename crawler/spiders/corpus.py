@@ -6,7 +6,6 @@ keeps one promise itself: a page's links are in the frontier before the page's o
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
@@ -30,6 +29,7 @@ from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import clock_of
 from crawler.scheduler.turned_away import SamePage
 from crawler.seeds.arguments import judged
 from crawler.seeds.feeds import Feeds
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
     from crawler.scheduler.scheduler import Scheduler
     from crawler.seeds.scope import Scope, Via
+    from crawler.times import Clock
 
 
 class CorpusSpider(Spider):
@@ -80,6 +81,7 @@ class CorpusSpider(Spider):
     feeds: Feeds
     decay: DecayLimits
     unread: UnreadSitemaps
+    now: Clock
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -91,6 +93,7 @@ class CorpusSpider(Spider):
         spider.config = config_of(crawler)
         spider.plan = read_arguments(kwargs, extended_policy(spider.config.frontier.tracking_params))
         spider.unread = UnreadSitemaps(str(kwargs.get("sitemap") or ""), lambda: spider.scope, crawler)
+        spider.now = clock_of(crawler)
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         spider.feeds = Feeds()
@@ -153,7 +156,7 @@ class CorpusSpider(Spider):
         """One fetched page: through the stages, its links into the frontier, then onward."""
         lease: Lease = response.meta["lease"]
         scope = await self._scope_for(lease.url)
-        doc = document_of(response, lease, self.config, scope)
+        doc = document_of(response, lease, self.config, scope, clock=self.now)
         if lease.visit is not None:
             recall(doc, lease.visit)
             await self._compare(doc, lease.visit)
@@ -203,7 +206,7 @@ class CorpusSpider(Spider):
     async def parse_sitemap(self, response: Response) -> None:
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
-        doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
+        doc = document_of(response, lease, self.config, await self._scope_for(lease.url), clock=self.now)
         doc.content_hash = await content_hash(response.body)
         if lease.visit is not None and lease.visit.holds(doc.content_hash):
             doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
@@ -216,7 +219,7 @@ class CorpusSpider(Spider):
         sitemap = await self.pool.sitemap(response.body, response.url, lease.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        listed, own = sitemap_candidates(sitemap, nesting=lease.depth, now=time.time()), source_id(lease.url)
+        listed, own = sitemap_candidates(sitemap, nesting=lease.depth, now=self.now()), source_id(lease.url)
         found = self._admitted([replace(candidate, source=own) for candidate in listed], "sitemap")
         if sitemap.problems and not (sitemap.entries or sitemap.nested):
             self.unread.unreadable(lease, sitemap.problems[0])
@@ -233,9 +236,9 @@ class CorpusSpider(Spider):
         lease: Lease = request.meta["lease"]
         scope = await self._scope_for(lease.url)
         if isinstance(failure.value, NotModified):
-            doc = document_of(failure.value.response, lease, self.config, scope)
+            doc = document_of(failure.value.response, lease, self.config, scope, clock=self.now)
         else:
-            doc = blank_document(request, lease, self.config, scope)
+            doc = blank_document(request, lease, self.config, scope, self.now())
         if lease.visit is not None:
             recall(doc, lease.visit)
         target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)

@@ -66,3 +66,31 @@ def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_sam
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
     assert set(crawl.accounted()) == site.urls()
+
+
+def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_same_command_does_the_rest(
+    crawl, make_site, monkeypatch, tmp_path
+):
+    site = make_site(pages=12)
+    gate, page = Gate(1), site.answer
+    site.gate, site.answer = gate, lambda path: (404, b"") if path == "/p/1" else page(path)
+    full = tmp_path / "full"
+    monkeypatch.setenv("FULL_DISK", str(full))
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.crawl.full_disk")
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    gate.wait()
+    full.touch()
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+        client.config_set("maxmemory", 1)  # page 2 waits for it with its links, the record of page 1 cannot be written
+    gate.open()
+    _, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode == 1
+    assert "No space left on device" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    assert "counts as a failed try" not in err  # full disks are nobody's fault but ours
+    full.unlink()
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert {str(r["url"]) for kind in ("shards", "rejected") for r in crawl.records(kind)} >= {
+        site.url(i) for i in (0, 1, 2, 5, 6, 11)
+    }

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from argparse import Namespace
 
 import pytest
 
+from crawler.commands.operations.verify import check
+from crawler.config import from_mapping
 from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import (
     is_pending,
+    pending,
     read_all_versions,
     read_latest,
     standing,
@@ -21,6 +25,7 @@ from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.noted import manifest_hash, noted
+from tests.support.process import scrapy
 
 NOW = 1_800_000_000.0
 SECOND = "2026-02-01T00:00:00Z"
@@ -215,3 +220,26 @@ def test_while_a_worker_is_at_work_nothing_is_taken_out(crawled, kept):
         supersede(place_of(crawled), now=NOW)
     busy.close()
     assert supersede(place_of(crawled), now=NOW).records == 1
+
+
+def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(crawled, rejected):
+    second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
+    before = sorted(path for path in crawled.path.rglob("*") if path.is_file())
+    asked = Namespace(corpus=str(crawled.path), fix=True, close_runs=False, yes=False)
+    (problem,) = check(asked, from_mapping)
+    assert "1 page(s) opted out at a later visit, and text and raw page are still there" in problem
+    assert f"first run `scrapy dataset supersede {crawled.path}`" in problem
+    assert before == sorted(path for path in crawled.path.rglob("*") if path.is_file())
+    assert supersede(place_of(crawled), now=NOW).withdrawn == 1
+    assert check(asked, from_mapping) == []
+
+
+def test_who_counts_every_record_is_told_of_those_that_may_have_been_replaced(crawled, kept):
+    assert not pending(place_of(crawled))
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    assert f"`scrapy dataset supersede {crawled.path}`" in pending(place_of(crawled))
+    reported = scrapy("report", crawled.path)
+    assert reported.returncode == 0
+    assert f"`scrapy dataset supersede {crawled.path}`" in reported.stderr
+    supersede(place_of(crawled), now=NOW)
+    assert not pending(place_of(crawled))

@@ -22,8 +22,6 @@ from crawler.frontier.packing import LEASE_FRONT, unpack, url_hash
 from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
-from crawler.scheduler.revisits import Revisits
-from crawler.times import rfc3339
 from crawler.urls.candidate import Candidate
 
 DAY = 86_400
@@ -88,25 +86,6 @@ def test_a_date_is_sent_back_verbatim_beside_the_tag():
         "If-None-Match": '"1"',
         "If-Modified-Since": "Sunday, 01-Mar-26 10:00:00 GMT",
     }
-
-
-@pytest.mark.parametrize("ahead, shift", [(0.0, 0), (59.0, 0), (-59.0, 0), (7_200.0, 7_200), (-7_200.0, -7_200)])
-def test_a_visit_is_remembered_by_the_clock_by_which_it_becomes_due(ahead, shift):
-    """A page that a worker dates hours back would be due again at once, for ever."""
-    assert visit_after(None, page(), WEEKLY, 0, ahead=ahead).fetched_at == FETCHED_S + shift
-
-
-def test_a_worker_tells_the_frontier_of_its_visits_by_the_frontiers_clock(frontier_run, clock):
-    async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/")])
-        (lease,) = (await frontier.lease(1)).leases
-        wrong = clock.now - 7_200.0
-        doc = page(crawled_at=rfc3339(wrong))
-        revisits = Revisits(None, from_mapping().frontier, frontier, lambda: wrong)  # nothing is counted
-        _, _, packed = revisits.entry(lease, doc).partition(b"\t")
-        assert Visit.unpack(packed).fetched_at == int(clock.now)
-
-    frontier_run(scenario)
 
 
 def test_a_304_confirms_what_it_does_not_mention():

@@ -269,6 +269,24 @@ def test_after_a_failure_nothing_more_is_taken_and_close_lets_go(folder, kept, m
     assert folder.records()[0]["title"] == "Page 1"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full")
+def test_a_disk_that_is_full_when_the_index_of_an_archive_is_written_is_a_sentence_and_close_lets_go(
+    folder, kept, exchange
+):
+    corpus = folder.opened()
+    corpus.archive(exchange(1))
+    corpus.keep(kept(1))
+    corpus.commit()
+    draft = corpus._archive._draft
+    draft._file.close()
+    draft._file = Path("/dev/full").open("r+b")  # noqa: SIM115  # the corpus closes it
+    corpus.archive(exchange(2))
+    with pytest.raises(StorageError, match=r"No space left on device\. What was committed stays readable"):
+        corpus.close()
+    folder.opened("w1").close()
+    assert folder.records()[0]["title"] == "Page 1"
+
+
 def test_files_of_a_remote_corpus_grow_in_the_spool_and_are_uploaded_when_sealed(tmp_path, kept, exchange):
     url = f"memory://{tmp_path.name}"
     spool = tmp_path / "spool"

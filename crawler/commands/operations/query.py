@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from crawler.commands.operation import Load, Operation
+from crawler.commands.rewrite_report import tell_pending
 from crawler.dataset.spreadsheet import harmless
 
 
@@ -39,6 +40,7 @@ def ask(opts: argparse.Namespace, load: Load) -> list[str]:
         with query(place, opts.sql, progress=show) as (names, rows):
             status.stop()
             _write(names, rows, opts.format)
+    tell_pending(place)
     return []
 
 

@@ -10,6 +10,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.operation import Load, Operation
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
+from crawler.dataset.supersede import command, opted_out_since
 from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
 from crawler.storage.corpus.manifest import merge
 from crawler.storage.files.place import LEDGERS, Place
@@ -47,7 +48,8 @@ def _check(place: Place, *, fixes: bool) -> list[str]:
         sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
     found = verify(place)
     lines = found.surplus + found.superseded
-    if lines and fixes and not found.damage:
+    refused = opted_out_since(place) if found.surplus and not found.damage else set[str]()
+    if lines and fixes and not found.damage and not refused:
         sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
         found = verify(place)
     problems = found.damage + problems_beside(found.beside)
@@ -58,7 +60,12 @@ def _check(place: Place, *, fixes: bool) -> list[str]:
             f"manifest.json lacks or still lists {len(late):,} file(s), {late[0]} for one: a worker at work merges it "
             "once a minute; where all have ended, use --fix"
         )
-    if found.surplus:
+    if refused:
+        problems.append(
+            f"{len(refused):,} page(s) opted out at a later visit, and text and raw page are still there: first run "
+            f"{command(place)}, which withdraws them; --fix would remove a record alone"
+        )
+    elif found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
     sys.stdout.writelines(f"{note}\n" for note in notes)
     if not problems:

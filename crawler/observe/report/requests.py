@@ -67,22 +67,23 @@ class Brought:
 
 @dataclass(slots=True)
 class Domain:
-    """What the requests to one domain brought; `fruitless`: those that were not kept."""
+    """What the requests to one domain brought; `unchanged`: visits that found a page as an earlier one had."""
 
     domain: str
     requests: int = 0
     kept: int = 0
+    unchanged: int = 0
     tokens: int = 0
     excludes: list[str] = field(default_factory=list)
 
     @property
     def fruitless(self) -> int:
-        """Requests that brought no document."""
-        return self.requests - self.kept
+        """Requests that brought no document, and did not find one as it was either."""
+        return self.requests - self.kept - self.unchanged
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        names = ("domain", "requests", "kept", "fruitless", "tokens", "excludes")
+        names = ("domain", "requests", "kept", "unchanged", "fruitless", "tokens", "excludes")
         return {name: getattr(self, name) for name in names}
 
 
@@ -93,6 +94,7 @@ def by_domain(found: list[Brought]) -> list[Domain]:
         domain = domains.setdefault(row.domain, Domain(row.domain))
         domain.requests += row.requests
         domain.kept += row.kept
+        domain.unchanged += row.reasons[DropReason.UNCHANGED]
         domain.tokens += row.tokens
         domain.excludes += [row.exclude] if row.exclude else []
     return sorted(domains.values(), key=lambda d: (-d.fruitless, d.domain))

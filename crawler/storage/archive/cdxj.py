@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -98,8 +99,9 @@ class Draft:
         return write_index(self._archive, lines)
 
     def close(self) -> None:
-        """Give the lines up."""
-        self._file.close()
+        """Give the lines up. A full disk is no reason to keep them: what went wrong before is what people are told."""
+        with suppress(OSError):
+            self._file.close()
         remove_draft(self._path)
 
 

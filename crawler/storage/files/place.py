@@ -69,6 +69,10 @@ class Place:
         except (ValueError, OSError) as error:
             raise StorageError(f"CORPUS_DIR={corpus_dir!r}: {error}; expected a path or an fsspec URL") from error
 
+    def is_in(self, other: Place) -> bool:
+        """True where this place lies in a folder of the other one, or is the same, by their URLs."""
+        return type(self._fs) is type(other._fs) and f"{self._base}/".startswith(f"{other._base.rstrip('/')}/")
+
     # --- becoming ours -----------------------------------------------------------------------------------------------
     def claim(self) -> None:
         """Create the folders and the marker (`manifest.json`).

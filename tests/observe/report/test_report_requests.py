@@ -77,6 +77,18 @@ def test_a_domain_has_the_sums_of_its_shapes_in_all_three_forms(folder):
     assert (row["requests"], row["fruitless"], row["tokens"], row["excludes"]) == (13, 9, 600, ["/*?*page="])
 
 
+def test_a_visit_that_found_a_page_as_it_was_is_no_fruitless_request(folder):
+    before = requests.by_domain(requests.read(folder))[0]
+    corpus = Corpus(from_mapping({"CORPUS_DIR": folder, "WORKER_ID": "w2"}), clock=lambda: 1_777_225_600.0)
+    corpus.open()
+    page = Document(url="https://a.test/post/1", domain="a.test")
+    corpus.reject(rejection_of(page, Drop("fetch", DropReason.UNCHANGED)))
+    corpus.close()
+    after = requests.by_domain(requests.read(folder))[0]
+    assert (after.requests, after.unchanged, after.fruitless) == (before.requests + 1, 1, before.fruitless)
+    assert after.as_dict()["unchanged"] == 1
+
+
 def test_the_pattern_in_the_allowlist_leaves_the_barren_shape_out_and_nothing_that_was_kept(folder):
     (pattern,) = requests.by_domain(requests.read(folder))[0].excludes
     rule = AllowlistEntry("a.test", "A", "CC0-1.0", exclude=(pattern,))

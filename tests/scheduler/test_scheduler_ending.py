@@ -1,0 +1,49 @@
+"""A crawl that is to end and whose server is away: who stopped it is told what it waits for; one that failed ends."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.scheduler import ending
+from crawler.scheduler.ending import Ending
+from crawler.statkeys import FATAL
+
+
+class Watched:
+    """An `Ending` with what it looks at: for how long the server has been away, and whether the crawl was cut off."""
+
+    def __init__(self) -> None:
+        self.stats = MemoryStatsCollector(SimpleNamespace(settings=Settings()))
+        self.away_seconds, self.cuts = 0.0, 0
+        self.ending = Ending(self, self.stats, self, [1, 2, 3])
+
+    def cut_off(self) -> None:
+        self.cuts += 1
+
+    def look(self, away: float) -> None:
+        self.away_seconds = away
+        self.ending.look()
+
+
+def test_a_crawl_that_somebody_stopped_says_once_what_it_waits_for_and_goes_on_waiting(caplog):
+    caplog.set_level(logging.WARNING)
+    watched = Watched()
+    watched.look(0.0)
+    assert not caplog.messages
+    for away in (1.0, ending.PATIENCE_SECONDS + 1, 10_000.0):
+        watched.look(away)
+    (said,) = caplog.messages
+    assert "3 pages in hand" in said and "a second signal" in said
+    assert watched.cuts == 0
+
+
+def test_a_crawl_that_failed_is_cut_off_once_and_only_when_its_server_stays_away(caplog):
+    watched = Watched()
+    watched.stats.set_value(FATAL, "no space left")
+    for away, cuts in ((0.0, 0), (ending.PATIENCE_SECONDS - 1, 0), (ending.PATIENCE_SECONDS + 1, 1), (20.0, 1)):
+        watched.look(away)
+        assert watched.cuts == cuts
