@@ -25,7 +25,14 @@ class Worker:
     def __init__(self, frontier):
         self.frontier, self.in_flight, self.counted = frontier, InFlight(), Counter()
         self.stats = SimpleNamespace(inc_value=lambda key, count=1: self.counted.update({key: count}))
-        self.heartbeat = Heartbeat(SimpleNamespace(), self.stats, frontier, self.in_flight, lambda flight: None)
+        self.heartbeat = Heartbeat(
+            SimpleNamespace(),
+            self.stats,
+            frontier,
+            self.in_flight,
+            ending=SimpleNamespace(),
+            recover=lambda flight: None,
+        )
 
     async def take(self, *paths):
         await self.frontier.put([Candidate(f"{HOST}{path}") for path in paths])
