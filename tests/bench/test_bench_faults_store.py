@@ -13,7 +13,7 @@ from bench.faults.blows import Plan
 from bench.faults.campaign import _Run
 from bench.faults.fleet import Worker
 
-SENTENCE = "error: interrupted by SIGTERM: the crawl was cut off"
+SENTENCE = "error: interrupted by SIGTERM: the crawl had not begun"
 
 
 @pytest.mark.parametrize(

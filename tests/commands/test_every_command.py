@@ -334,4 +334,4 @@ def test_a_signal_ends_a_crawl_whose_scheduler_waits_for_the_server(begun, serve
     assert again.wait(LIMIT)
     code, err = interrupted(process, number)
     assert code == 128 + number, err
-    assert f"error: interrupted by {number.name}: the crawl was cut off" in err
+    assert f"error: interrupted by {number.name}: the crawl had not begun" in err

@@ -53,7 +53,7 @@ def test_a_worker_stopped_between_its_checks_and_its_reactor_ends_with_the_code_
     worker.send_signal(number)
     said = let_on(worker, tmp_path)
     assert worker.returncode == 128 + number, said
-    assert f"error: interrupted by {number.name}: the crawl was cut off" in said
+    assert f"error: interrupted by {number.name}: the crawl had not begun" in said
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
     assert len(Place(str(crawl.folder)).manifest()["runs"]) == 1, "the first had not begun"
