@@ -8,6 +8,7 @@ them stands a warcinfo record with the index they were found in: what is made of
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 import uuid
@@ -45,6 +46,7 @@ PAUSES = (5.0, 15.0, 45.0)
 """Seconds before an index that is busy (429, 503) is asked again, where its Retry-After says nothing."""
 LONGEST_PAUSE = 300.0
 """A Retry-After that is longer ends the operation."""
+log = logging.getLogger(__name__)
 SOFTWARE = f"corpus-crawler/{__version__} (scrapy dataset captures)"
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _GZIP = b"\x1f\x8b"
@@ -230,7 +232,8 @@ def _patiently(place: str) -> IO[bytes]:
             asked = retry_after_seconds(lines, time.time()) or pause  # "at once" is no time to come back
             if asked > LONGEST_PAUSE:
                 raise
-            time.sleep(asked)
+            log.warning("%s: the index is busy (%d), and is asked again in %.0f s", place, error.code, asked)
+            time.sleep(asked)  # of a command, which has nothing else to do
     return _opened(place)
 
 

@@ -16,6 +16,7 @@ from crawler.frontier.overview import Overview, overview
 from crawler.frontier.parameter_view import ParameterView, as_text, learned_parameters, parameters_of
 from crawler.frontier.rules import adopt_rules
 from crawler.frontier.status_table import ROWS, render
+from crawler.number import number_of
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
@@ -85,7 +86,7 @@ async def act(frontier: Frontier, order: Order) -> str:
         moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)
         if moved and order.what == "dead":
             await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
-        return "1 URL went back into its queue" if moved == 1 else f"{moved:,} URLs went back into their queues"
+        return f"{number_of(moved, 'URL')} went back into {'its queue' if moved == 1 else 'their queues'}"
     if order.action == "purge":
         return await _purge(frontier, scope, order.yes)
     if scope:
@@ -116,14 +117,11 @@ async def _purge(frontier: Frontier, scope: str, yes: bool) -> str:
         except LookupError as error:
             raise ActionError(f"{error}; with --yes it is refused from now on") from None
         raise ActionError(
-            f"purge forgets {_urls(view.queued + view.held)} of {scope} for good and takes nothing new of it: add --yes"
+            f"purge forgets {number_of(view.queued + view.held, 'URL')} of {scope} for good and takes nothing new of "
+            "it: add --yes"
         )
     gone = await frontier.purge(scope)
-    return f"{_urls(gone)} of {scope} {'is' if gone == 1 else 'are'} gone; new ones are refused"
-
-
-def _urls(count: int) -> str:
-    return "1 URL" if count == 1 else f"{count:,} URLs"
+    return f"{number_of(gone, 'URL')} of {scope} {'is' if gone == 1 else 'are'} gone; new ones are refused"
 
 
 async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawler.frontier.overview import Overview, ScopeView
+from crawler.number import number_of
 
 ROWS = 20
 _KINDS = 10  # of parked links that are shown
@@ -41,7 +42,7 @@ def _totals(view: Overview) -> list[str]:
     oldest = "" if view.oldest_ready is None else f", the oldest of them ready for {humane(view.oldest_ready)}"
     lines = [
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
-        f"  {view.rate:.1f} done a second over the last minute   {_domains(view.hosts)}   seen {c.seen:,}"
+        f"  {view.rate:.1f} done a second over the last minute   {number_of(view.hosts, 'domain')}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
@@ -63,10 +64,6 @@ def _what_stays(view: Overview) -> list[str]:
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])
         )
     return lines
-
-
-def _domains(count: int) -> str:
-    return "1 domain" if count == 1 else f"{count:,} domains"
 
 
 def _first_visit(seconds: float | None) -> str:

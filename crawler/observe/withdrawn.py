@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
-from crawler.observe.number import number_of
+from crawler.number import number_of
 
 _MOST = 20
 

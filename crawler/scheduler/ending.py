@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.statkeys import FATAL
 
 if TYPE_CHECKING:
@@ -38,12 +39,15 @@ class Ending:
         if self._stats.get_value(FATAL):
             if self._server.away_seconds > PATIENCE_SECONDS:
                 self._over = True
-                log.warning("the server is away, too: the same command fetches %d pages again", len(self._in_flight))
+                log.warning("the server is away, too: the same command fetches %s again", self._pages())
                 self._engine.cut_off()
         elif not self._said:
             self._said = True
             log.warning(
-                "the crawl is to end, and waits for its server with %d pages in hand; a second signal (Ctrl-C or "
-                "SIGTERM) ends it at once, and the same command fetches them again",
-                len(self._in_flight),
+                "the crawl is to end, and waits for its server with %s in hand; a second signal (Ctrl-C or "
+                "SIGTERM) ends it at once, and the same command fetches what is in hand again",
+                self._pages(),
             )
+
+    def _pages(self) -> str:
+        return number_of(len(self._in_flight), "page")

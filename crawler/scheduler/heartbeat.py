@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.statkeys import LOST, ORPHANED
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ class Heartbeat:
             self._in_flight.drop(token)
         if lost:
             self._stats.inc_value(LOST, len(lost))
-            leases = "a lease" if len(lost) == 1 else f"{len(lost):,} leases"
-            log.warning("%s had expired: the frontier gives these URLs to whoever asks next", leases)
+            log.warning("%s had expired: the frontier hands out anew what had one", number_of(len(lost), "lease"))
 
     async def inspect(self) -> None:
         """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending.

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from crawler.commands.operation import Load, Operation
+from crawler.number import number_of
 
 MOST_TOLD = 20
 COMMON_CRAWL = "https://data.commoncrawl.org/"
@@ -33,7 +34,7 @@ def fetch_captures(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: 
     problems = _most_of(done.problems)
     if not done.records:
         return problems or [f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"]
-    captured = "1 capture" if done.records == 1 else f"{done.records:,} captures"
+    captured = number_of(done.records, "capture")
     sys.stdout.write(f"{captured}, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}\n")
     return problems
 

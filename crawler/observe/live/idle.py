@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.statkeys import PUT, RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, SITEMAPS, STANDSTILL, WAITING, judged
 
 _STOPS = frozenset({"shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")})

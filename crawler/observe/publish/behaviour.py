@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.observe.publish.provenance import NO_TIER, Provenance
 from crawler.observe.publish.sources import Dataset
 from crawler.policy.facts import PolicyFacts, exceptions_under, obeyed_in, stands_in_page

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.document import RECORD_FIELDS, Document
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.place import SHARDS

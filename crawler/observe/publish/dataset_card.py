@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import NO_TIER, Provenance

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.observe.publish.behaviour import (
     NOT_RECORDED,
     behaviour,

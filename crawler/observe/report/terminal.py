@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.observe.number import number_of
+from crawler.number import number_of
 from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.browser import MISSED
 from crawler.observe.report.recrawl import Recrawl

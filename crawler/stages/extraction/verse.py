@@ -16,6 +16,11 @@ SHORTEST, LONGEST = 12, 70
 """Characters of a stanza's lines, in the mean: shorter ones are labels and addresses, longer ones are paragraphs."""
 LEAST_WORDS = 3.0
 """Words of a stanza's lines, in the mean."""
+MOST_NODES, LONGEST_PIECE = 50, 1_000
+"""Elements within a part of a line, and characters of a piece of source: what has more is no stanza, and is not read.
+
+So nested elements are not read once for each of the elements around them."""
+_OTHERS = frozenset({"a", "input", "pre", "td"})
 
 
 def verse_chars(tree: Any) -> int:
@@ -26,7 +31,7 @@ def verse_chars(tree: Any) -> int:
 
 def _chars(place: Any) -> int:
     lines = _lines(place)
-    if len(lines) < LEAST_LINES or next(place.iter("a", "input", "pre", "td"), None) is not None:
+    if len(lines) < LEAST_LINES:
         return 0
     chars, words = sum(map(len, lines)), sum(len(line.split()) for line in lines)
     is_short = SHORTEST <= chars / len(lines) <= LONGEST
@@ -34,9 +39,21 @@ def _chars(place: Any) -> int:
 
 
 def _lines(place: Any) -> list[str]:
-    """What stands between the line breaks of an element, without empty lines."""
+    """What stands between the line breaks of an element, without empty lines; nothing of what can be no stanza."""
+    if place.tag in _OTHERS or len(place.text or "") > LONGEST_PIECE:
+        return []
     pieces = [" ".join((place.text or "").split()) + " "]
     for child in place:
+        if not _is_part_of_a_line(child):
+            return []
         pieces.append("\n" if child.tag == "br" else " ".join(child.text_content().split()))
         pieces.append(" ".join((child.tail or "").split()) + " ")
     return [line for one in "".join(pieces).split("\n") if (line := one.strip())]
+
+
+def _is_part_of_a_line(child: Any) -> bool:
+    nodes = list(islice(child.iter(), MOST_NODES + 1))
+    return len(nodes) <= MOST_NODES and not any(
+        node.tag in _OTHERS or len(node.text or "") > LONGEST_PIECE or len(node.tail or "") > LONGEST_PIECE
+        for node in nodes
+    )
