@@ -6,7 +6,7 @@ children, which stand where its slots are (HTML standard, sections 4.12.3 and 4.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 MOST_ROOTS = 5_000
@@ -40,13 +40,29 @@ def _show(host: Any, template: Any) -> None:
             name = "" if isinstance(piece, str) else piece.get("slot") or ""
             given.setdefault(name, []).append(piece)
     _fill(host, [template])
-    for slot in list(template.iter("slot")):
+    slots = list(template.iter("slot"))
+    for slot in slots:
         pieces = given.pop(slot.get("name") or "", [])
         if any(not isinstance(piece, str) or piece.strip() for piece in pieces):
             _emptied(slot)
             _fill(slot, pieces)
-        slot.drop_tag()
-    template.drop_tag()
+    gone = frozenset(slots)
+    for around in reversed(dict.fromkeys(slot.getparent() for slot in slots)):  # those within other slots first
+        _without(around, gone)
+    _without(host, frozenset({template}))
+
+
+def _without(around: Any, gone: frozenset[Any]) -> None:
+    """Put what some children hold in their place: all in one pass, for a parent may have thousands of them."""
+    if around is None:
+        return  # a slot whose own content was replaced
+    pieces: list[_Piece] = []
+    for piece in _emptied(around):
+        if isinstance(piece, str) or piece not in gone:
+            pieces.append(piece)
+        else:
+            pieces.extend(_emptied(piece))
+    _fill(around, pieces)
 
 
 def _emptied(element: Any) -> list[_Piece]:
@@ -62,11 +78,11 @@ def _emptied(element: Any) -> list[_Piece]:
 
 def _fill(element: Any, pieces: list[_Piece]) -> None:
     last = None
-    for piece in pieces:
-        if not isinstance(piece, str):
-            element.append(piece)
-            last = piece
+    for is_text, run in groupby(pieces, key=lambda piece: isinstance(piece, str)):
+        if not is_text:
+            for last in run:
+                element.append(last)
         elif last is None:
-            element.text = (element.text or "") + piece
+            element.text = (element.text or "") + "".join(run)
         else:
-            last.tail = (last.tail or "") + piece
+            last.tail = (last.tail or "") + "".join(run)

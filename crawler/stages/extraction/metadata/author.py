@@ -46,8 +46,10 @@ _WRITTEN_BY = frozenset(
 _CUES = (b"uthor", b"yline", b"username")
 """One of them is in every attribute value that is looked for."""
 _PLACES = XPath(
-    '//body//@*[contains(., "uthor") or contains(., "yline") or contains(., "username")][name() != "src"]/..'
+    '//body/descendant-or-self::*[@*[contains(., "uthor") or contains(., "yline") or contains(., "username")]'
+    '[name() != "src"]]'
 )
+"""Elements with such attributes; of attributes and then `/..`, libxml2 compares each parent with all others."""
 _PAGE_OF_AUTHOR = re.compile(r"/(?:authors?|people|team|contributors?|profile|users?)/")
 _SPEAKS = re.compile(r"author|byline|username", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"review|comment|related|recommend|teaser|carousel|sidebar", re.IGNORECASE)
