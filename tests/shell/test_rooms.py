@@ -98,7 +98,7 @@ def test_every_room_answers_a_question() -> None:
 
 def test_the_pure_rooms_that_the_page_names_are_those_of_the_contract() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    (sentence,) = re.findall(r"\n\n(`[^|]+?) import no\s+Scrapy,\s+Twisted,\s+Redis\s+or\s+Spark", page)
+    (sentence,) = re.findall(r"\n\n(`[^|]+?)\s+import\s+no\s+Scrapy,\s+Twisted,\s+Redis\s+or\s+Spark", page)
     (pure,) = [c for c in contracts() if str(c["name"]).startswith("Pure rooms")]
     named = {f"crawler.{room}" for room in re.findall(r"`(\w+)`", sentence)}
     assert named == set(pure["source_modules"])  # type: ignore[call-overload]
