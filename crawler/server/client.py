@@ -20,7 +20,7 @@ from redis import exceptions as redis_errors
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from crawler.server.epochs import Epochs
+from crawler.server.epochs import Epochs, ServerRestarted
 from crawler.server.errors import FrontierMisconfigured
 from crawler.server.lean import ShortWay, lean
 
@@ -201,6 +201,9 @@ class ServerClient:
                 else:
                     self._answered_at, is_back = time.monotonic(), True
                     return answer
+        except ServerRestarted:
+            is_back = True  # another process has answered: the outage is over, and the caller's to deal with
+            raise
         finally:
             if waits:
                 self._end_to_wait(is_back=is_back)

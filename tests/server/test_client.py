@@ -15,6 +15,7 @@ from redis import exceptions as errors
 from crawler.frontier.client import Frontier
 from crawler.server.client import Script, ServerClient, is_outage, shown
 from crawler.server.embedded import EmbeddedServer
+from crawler.server.epochs import ServerRestarted
 from crawler.server.errors import FrontierMisconfigured
 
 COUNT = Script.of("return redis.call('INCRBY', KEYS[1], ARGV[1])")
@@ -76,6 +77,34 @@ def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_pa
     finally:
         server.stop()
     assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]
+    said = [record.getMessage() for record in caplog.records]
+    assert [" is away " in line for line in said] == [True, False]
+    assert said[1].startswith("the test's server is back after")
+
+
+def test_an_outage_that_ends_with_another_process_is_over_for_a_call_that_was_meant_for_the_one_before(
+    tmp_path: Path, caplog
+) -> None:
+    server = EmbeddedServer(tmp_path)
+
+    async def start_anew(_seconds: float) -> None:
+        await asyncio.to_thread(server.start)
+
+    async def scenario() -> None:
+        client = ServerClient(server.start(), "the test's server", sleep=start_anew)
+        assert await client.script(COUNT, "n", [1]) == 1
+        answered_at = client.answered_at
+        server.stop()
+        with pytest.raises(ServerRestarted), client.only_in(client.epoch):
+            await client.script(COUNT, "n", [1])
+        assert (client.epoch, client.away_seconds) == (1, 0.0)
+        assert client.answered_at == answered_at, "it told who it is, and nothing else"
+        await client.close()
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        server.stop()
     said = [record.getMessage() for record in caplog.records]
     assert [" is away " in line for line in said] == [True, False]
     assert said[1].startswith("the test's server is back after")
