@@ -17,23 +17,22 @@ HTML = "text/html; charset=utf-8"
 
 
 class Gate:
-    """Lets so many requests through. `reached` is set when the next one stands before it, until `open()`.
+    """Lets so many requests through; the others stand before it until `open()`.
 
     What a test does in the middle of a crawl it does while a gate is shut: the crawl cannot end meanwhile.
     """
 
     def __init__(self, requests: int) -> None:
-        self.reached = threading.Event()
         self._left = requests
         self._open = threading.Event()
-        self._counting = threading.Lock()
+        self._counting = threading.Condition()
 
     def pass_through(self) -> None:
         with self._counting:
             self._left -= 1
             if self._left >= 0:
                 return
-        self.reached.set()
+            self._counting.notify_all()
         assert self._open.wait(DEADLINE), "nobody opened the gate"
 
     @property
@@ -41,9 +40,10 @@ class Gate:
         """How many requests have come to the shut gate."""
         return max(0, -self._left)
 
-    def wait(self) -> None:
-        """Until a request stands before it."""
-        assert self.reached.wait(DEADLINE), "the crawl did not come so far"
+    def wait(self, requests: int = 1) -> None:
+        """Until so many requests stand before it."""
+        with self._counting:
+            assert self._counting.wait_for(lambda: self.standing >= requests, DEADLINE), "the crawl did not come so far"
 
     def open(self) -> None:
         self._open.set()
