@@ -32,8 +32,9 @@ RUN if [ -n "$COMMIT" ]; then printf '%s\n' "$COMMIT" > crawler/COMMIT; fi
 RUN python3 -m compileall -q crawler
 
 FROM runtime AS browser
+# libatomic1 is for Playwright's driver: its Node.js needs the library, and the slim image has none.
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends chromium-headless-shell \
+    && apt-get install -y -qq --no-install-recommends chromium-headless-shell libatomic1 \
     && rm -rf /var/lib/apt/lists/*
 USER 10001
 ENTRYPOINT ["scrapy"]

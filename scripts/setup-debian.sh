@@ -28,6 +28,13 @@ if ! command -v chromium >/dev/null 2>&1; then
         echo "setup-debian: no chromium; the tests of pages that need a browser will be skipped" >&2
     fi
 fi
+if [ "$(uname -s)" = Linux ] && [ -z "$(ls /usr/lib/*/libatomic.so.1 /usr/lib64/libatomic.so.1 2>/dev/null)" ]; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing libatomic1"
+    else
+        echo "setup-debian: no libatomic.so.1; Playwright's driver may not run, and its tests fail" >&2
+    fi
+fi
 if ! command -v promtool >/dev/null 2>&1; then
     if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
         missing="$missing prometheus"

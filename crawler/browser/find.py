@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from crawler.browser import driver
 from crawler.config.browser import BrowserConfig
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -46,9 +47,12 @@ def problems(config: BrowserConfig, always: Iterable[str] = (), environ: Mapping
     wanted = [*(["JS_MODE=always"] if config.mode == "always" else []), *(f"{who}: js: always" for who in always)]
     if config.path and not _is_program(Path(config.path)) and (wanted or config.mode != "never"):
         return [f"BROWSER_PATH={config.path!r}: expected a program that can be started; is the path right?"]
-    if not wanted or browser_path(config, environ) is not None:
+    if not wanted:
         return []
-    return [f"{who} needs a browser, and there is none: {HOW_TO}" for who in wanted]
+    if browser_path(config, environ) is None:
+        return [f"{who} needs a browser, and there is none: {HOW_TO}" for who in wanted]
+    fault = driver.driver_fault()
+    return [f"{who} needs a browser, and {fault}: {driver.HOW_TO}" for who in wanted if fault]
 
 
 def _is_program(path: Path) -> bool:

@@ -19,7 +19,9 @@ from scrapy import Request, signals
 from scrapy_playwright.page import PageMethod
 
 from crawler import __version__
+from crawler.browser import driver
 from crawler.browser.fetch import PageFetcher, download_of
+from crawler.browser.find import HOW_TO
 from crawler.browser.page import DrawnError, PageLimits, PageRun, TooLargeError, Visit
 from crawler.browser.place import Place
 from crawler.browser.private import Browser
@@ -51,7 +53,11 @@ _ARGUMENTS = (
 
 
 class BrowserMissingError(Exception):
-    """The browser does not start."""
+    """The browser does not start. `how_to`: what can be done about it."""
+
+    def __init__(self, what: str, how_to: str = HOW_TO) -> None:
+        super().__init__(what)
+        self.how_to = how_to
 
 
 class Renderer:
@@ -172,6 +178,8 @@ class Renderer:
             return self._browser
 
     async def _start(self) -> Browser:
+        if fault := await asyncio.to_thread(driver.driver_fault):
+            raise BrowserMissingError(fault, driver.HOW_TO)
         self._nowhere = _closed_port()
         browser = Browser(self._crawler, self._launch_options(self._nowhere.getsockname()[1]), 1)
         try:

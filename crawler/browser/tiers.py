@@ -48,6 +48,7 @@ class Tiers:
         self._crawler, self._pool, self._hop, self._memory = crawler, pool, hop, memory
         self._config = config_of(crawler).browser
         self._path = browser_path(self._config)  # an entry of the allowlist may ask for it, whatever JS_MODE says
+        self._how_to = HOW_TO  # what to do where there is none
         self._renderer: Renderer | None = None
 
     async def judged(self, doc: Document, response: Response, entry: AllowlistEntry | None) -> Document:
@@ -83,7 +84,7 @@ class Tiers:
             return read
         if (rendering := await self._rendering(spare, response, entry)) is None:
             done = await self._pool.run(spare, self._hop)
-            return _without_browser(done) if always else done
+            return _without_browser(done, self._how_to) if always else done
         return await self._chosen(spare, rendering)
 
     async def _drawn(
@@ -121,8 +122,8 @@ class Tiers:
             return await self._renderer.render(self._visit(doc, response, entry))
         except BrowserMissingError as error:
             if self._path is not None:  # else another page has said it
-                logger.error("%s; pages are read without a browser: %s", error, HOW_TO)  # noqa: TRY400  # no trace
-            self._path = None
+                logger.error("%s; pages are read without a browser: %s", error, error.how_to)  # noqa: TRY400  # no trace
+            self._path, self._how_to = None, error.how_to
             self._count(BROWSER_MISSED)
             return None
 
@@ -156,7 +157,7 @@ def _under_licence(capture: Capture, page: Exchange) -> Capture:
     return replace(capture, exchange=own)
 
 
-def _without_browser(doc: Document) -> Document:
+def _without_browser(doc: Document, how_to: str) -> Document:
     if has_too_little(doc):
-        doc.verdict = Drop("fetch", DropReason.NEEDS_BROWSER, f"js: always, and there is no browser: {HOW_TO}"[:512])
+        doc.verdict = Drop("fetch", DropReason.NEEDS_BROWSER, f"js: always, and there is no browser: {how_to}"[:512])
     return doc

@@ -13,7 +13,7 @@ import pytest
 
 from crawler.config.browser import BrowserConfig
 from crawler.document import RECORD_FIELDS
-from crawler.observe.report.browser import MISSED
+from crawler.observe.report.browser import missed_sentence
 from demo import scripted, verdicts
 from demo.expectations import Fate, expected_outcomes
 from demo.outputs import read_corpus
@@ -197,6 +197,6 @@ def test_the_demo_without_a_browser_says_so_in_one_line_and_goes_well(tmp_path, 
     port = urlsplit(bases.pop()).port
     sites = load_web()
     web = Web(sites, {name: f"http://127.0.0.{site.number}:{port}" for name, site in sites.items()}, draws=False)
-    for line in (without_browser(web), tally(web, records), f"4 pages {MISSED[:40]}"):
+    for line in (without_browser(web), tally(web, records), missed_sentence(4)[:46]):
         assert done.output.count(line) == 1, done.output
     assert resume_command(tmp_path / "corpus") in done.output

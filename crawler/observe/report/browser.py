@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from crawler.number import number_of
 from crawler.statkeys import BROWSER_MISSED, BROWSER_USED
 from crawler.storage.types import Run
-
-MISSED = "looked as if a script draws their text, and there was no browser: docs/browser.md says how to get one"
-"""What is said of pages that nobody could draw, behind their number."""
 
 
 def drawn_shares(runs: list[Run], judged: Mapping[str, int]) -> dict[str, float]:
@@ -24,6 +22,13 @@ def drawn_shares(runs: list[Run], judged: Mapping[str, int]) -> dict[str, float]
                 drawn[name.removeprefix(f"{BROWSER_USED}/")] += count
     shares = {domain: min(1.0, round(count / max(judged.get(domain, 0), count), 4)) for domain, count in drawn.items()}
     return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def missed_sentence(pages: int) -> str:
+    """What is said of pages that nobody could draw."""
+    whose = "its" if pages == 1 else "their"
+    looked = f"{number_of(pages, 'page')} looked as if a script draws {whose} text"
+    return f"{looked}, and there was no browser that runs: docs/browser.md says how to get one"
 
 
 def missed(runs: list[Run]) -> int:

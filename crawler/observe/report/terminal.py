@@ -13,9 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.number import number_of
 from crawler.observe.report import parameters, quarantine
-from crawler.observe.report.browser import MISSED
+from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary, Verdicts
@@ -32,7 +31,7 @@ def show(summary: Summary, console: Console, more: Iterable[tuple[str, Renderabl
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
     if summary.not_drawn:
-        console.print(Text(f"{number_of(summary.not_drawn, 'page')} {MISSED}", "yellow"))
+        console.print(Text(missed_sentence(summary.not_drawn), "yellow"))
     if summary.recrawl is not None:
         console.print(_recrawl(summary.recrawl))
     for title, body in [*_sections(summary, bar_width(console.width)), *more]:
