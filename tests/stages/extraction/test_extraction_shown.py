@@ -27,6 +27,8 @@ def text_of(body: str) -> str:
         ("<span><b>In stock!</b></span><span><i>Order</i></span>", "In stock! Order"),
         ("<label>Show<input>Ankle</label>", "Show Ankle"),
         ("Windproof<svg><text>x</text></svg>6/6", "Windproof 6/6"),
+        ("<span>On-Ear\u200b</span><span>Connection</span>", "On-Ear\u200b Connection"),
+        ("<span>40mm</span><span>\ufeffWeight</span>", "40mm \ufeffWeight"),
     ],
 )
 def test_elements_that_touch_are_not_one_word(body, text):

@@ -17,6 +17,7 @@ from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
 from crawler.stages.extraction.learned.shown import are_apart, are_words, as_shown, words_of
+from crawler.stages.extraction.learned.unseen import Unseen, Veiled, is_closed, unseen_in, without_unseen
 from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
@@ -79,7 +80,7 @@ _INLINE = _set(
     "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
     "small span strike strong sub sup time tt u var wbr data output meta link rb rtc"
 )
-_IN_LINE, _LINK, _CODE, _BREAK, _SKIP, _JOINT, _LINES = range(7)
+_IN_LINE, _LINK, _CODE, _BREAK, _SKIP, _JOINT, _LINES, _VEIL = range(8)
 _ROLE_OF: dict[str, int] = {
     **dict.fromkeys(_INLINE, _IN_LINE),
     "a": _LINK,
@@ -90,7 +91,7 @@ _ROLE_OF: dict[str, int] = {
 }
 """By tag: what stands in a line (links and code among it), what ends one, what holds no text, and what stands within
 a word; every other element has lines of its own. What only stands in a line is 0: nothing is to be done where it begins
-or ends."""
+or ends, unless nobody sees it."""
 _KINDS = {
     "p": Kind.PARAGRAPH,
     "li": Kind.ITEM,
@@ -213,6 +214,12 @@ class _Walk:
         """Pieces that begin an element behind another one, small letters touching: words, or parts of one."""
         self.doubtful: dict[int, tuple[list[str], list[int], list[int]]] = {}
         """By block: its pieces, its seams and such neighbours in it."""
+        self.veiled: list[Veiled] = []
+        """Of the block that is being written."""
+        self.unseen: dict[Any, Unseen] = {}
+        """Elements in a line that nobody sees."""
+        self.veils: list[int] = []
+        """Of those that are open: the piece at which each began."""
         self.unknown: list[Any] = []
         """Elements that HTML does not know, within a sentence, that are open."""
 
@@ -221,10 +228,12 @@ class _Walk:
         _open(self.page, body, -1)
         self._write(body.text)
         role_of, write, is_skipped = _ROLE_OF.get, self._write, False
+        self.unseen = unseen_in(body)
+        veil_of = dict.fromkeys(self.unseen, _VEIL).get
         walker = iterwalk(body, events=("start", "end"))
         next(walker)
         for event, element in walker:
-            role = role_of(element.tag, _LINES)
+            role = role_of(element.tag, _LINES) or veil_of(element, _IN_LINE)
             if event == "start":
                 is_skipped = role == _SKIP or (role == _LINK and leads_to_itself(element))
                 if is_skipped:
@@ -262,12 +271,17 @@ class _Walk:
 
     def _note_seam(self, text: str) -> None:
         """Elements touch here, or one that shows no text stands between two texts."""
-        if self.pieces and not self.codes and not self.inner and are_apart(self.pieces[-1][-1], text[0]):
+        if self.pieces and not self.codes and not self.inner and are_apart(self.pieces[-1], text):
             self.seams.append(len(self.pieces))
 
     def _note_neighbours(self, text: str) -> None:
         if text[0].islower() and self.pieces[-1][-1].islower() and not self.codes and not self.inner:
             self.neighbours.append(len(self.pieces))
+
+    def _end_veil(self, element: Any) -> None:
+        start = self.veils.pop()
+        if start < len(self.pieces):
+            self.veiled.append(Veiled(start, len(self.pieces), self.unseen[element]))
 
     def _part_words(self) -> None:
         """Neighbours are apart where both are words of the page: in no other way does the source say so."""
@@ -277,6 +291,8 @@ class _Walk:
                 self.page.shown[block] = as_shown(pieces, [*seams, *found])
 
     def _start(self, element: Any, role: int) -> None:
+        if element in self.unseen:
+            self.veils.append(len(self.pieces))
         if role == _LINES:
             if self._is_in_a_sentence(element.tag):
                 self.unknown.append(element)
@@ -301,6 +317,8 @@ class _Walk:
         return ("-" in tag or ":" in tag) and self.page.tags[self.open[-1]] == "p"
 
     def _end(self, element: Any, role: int) -> None:
+        if element in self.unseen:
+            self._end_veil(element)
         if role == _LINES:
             if self.unknown and self.unknown[-1] is element:
                 self.unknown.pop()
@@ -340,7 +358,9 @@ class _Walk:
             page.holders.append(holder)
             page.linked.append(min(self.linked, len(text)))
             page.links.append(self.links)
-            if not in_code and (self.seams or ("\n" in written and not text.isascii())):
+            if not in_code and (self.seams or self.veiled or ("\n" in written and not text.isascii())):
+                if self.veiled:
+                    self.pieces = without_unseen(self.pieces, self.veiled)
                 shown = as_shown(self.pieces, self.seams)
                 if shown != text:
                     page.shown[len(page.texts) - 1] = shown
@@ -349,6 +369,8 @@ class _Walk:
         self.pieces.clear()
         self.seams.clear()
         self.neighbours.clear()
+        self.veiled.clear()
+        self.veils = [0] * len(self.veils)
         self.linked = self.links = 0
 
 
@@ -362,7 +384,7 @@ def _open(page: Walked, element: Any, parent: int) -> int:
             marks |= _ROLES.get(attributes.get("role", ""), 0)
             if names:
                 marks |= _said_by(names)
-            if _is_hidden(attributes):
+            if "hidden" in attributes or attributes.get("aria-hidden") == "true" or is_closed(attributes):
                 marks |= Mark.HIDDEN
         if tag == "li" and (number := number_in(attributes.get(NUMBER))):
             page.numbers[index] = number
@@ -393,16 +415,6 @@ def _said_by(names: str) -> int:
     if names.isascii():  # lower case is found in a fifth of the time
         comment, others, names = _COMMENT, _OTHERS, names.lower()
     return (Mark.COMMENT if comment.search(names) else 0) | (Mark.OTHERS if others.search(names) else 0)
-
-
-def _is_hidden(attributes: Any) -> bool:
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-        return True
-    style = attributes.get("style")
-    if not style:
-        return False
-    plain = style.replace(" ", "").lower()
-    return "display:none" in plain or "visibility:hidden" in plain
 
 
 def _is_data(text: str) -> bool:
