@@ -40,6 +40,12 @@ _CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\f")
 _FORM_FEED_IS_SPACE = bytes.maketrans(b"\f", b" ")
 _DOCTYPE = re.compile(rb"<\s?!\s?doctype[^>]*+>", re.IGNORECASE)
 _SELF_CLOSED_ROOT = re.compile(rb"(<html\b[^<>/]*+(?:/(?!>)[^<>/]*+)*+)/>", re.IGNORECASE)
+_END = re.compile(rb"</(?:body|html)(?=[\s/>])[^<>]*+>", re.IGNORECASE)
+_NOTHING_MORE = re.compile(
+    rb"(?:\s++|</(?:body|html)(?=[\s/>])[^<>]*+>|(?><!--.*?-->)|(?><script\b.*?</script[^<>]*+>))*+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What stands behind the end of a page that shows nothing."""
 _LIMITS = frozenset({etree.ErrorTypes.ERR_RESOURCE_LIMIT, etree.ErrorTypes.ERR_INTERNAL_ERROR})
 """How libxml2 names a limit of its own that it met; before 2.13 an internal error."""
 _MAX_DEPTH = 255
@@ -146,7 +152,15 @@ def _repaired(data: bytes) -> bytes:
     """What libxml2 stumbles over: control characters, a slashed doctype or root (lxml bug 1955915)."""
     data = data.translate(_FORM_FEED_IS_SPACE, _CONTROL)
     head = _DOCTYPE.sub(b"", data[:4096], count=1)
-    return _SELF_CLOSED_ROOT.sub(rb"\1>", head, count=1) + data[4096:]
+    return _without_early_ends(_SELF_CLOSED_ROOT.sub(rb"\1>", head, count=1) + data[4096:])
+
+
+def _without_early_ends(data: bytes) -> bytes:
+    """Browsers read on behind </body> and </html> (a template that brings its own), libxml2 leaves out what follows."""
+    first = _END.search(data)
+    if first is None or _NOTHING_MORE.fullmatch(data, first.start()):
+        return data
+    return _END.sub(b"", data)
 
 
 def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:

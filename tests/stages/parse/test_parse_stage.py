@@ -15,7 +15,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse import prescan
 from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
-from crawler.stages.parse.stage import MAX_STATEMENTS, ParseStage, parse_html
+from crawler.stages.parse.stage import MAX_STATEMENTS, ParseStage, _without_early_ends, parse_html
 from crawler.stages.text.charset import decode
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
@@ -244,6 +244,39 @@ def test_the_tree_is_the_one_trafilatura_would_build():
     )
     ours, theirs = page(html).tree, load_html(html)
     assert [(e.tag, e.text, e.tail) for e in ours.iter()] == [(e.tag, e.text, e.tail) for e in theirs.iter()]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<html><body><p>first</p></body></html>\n<div><a href='b'>second</a></div></body></html>",
+        b"<html><body><p>first </p></BODY ><div><a href='b'>second</a></div></html>",
+        b"<html><body><p>first </p></body></html><!DOCTYPE html><html><head></head><body><a href='b'>second</a></body>",
+        b"<html><head><title>x</title></head></html><body>first <a href='b'>second</a></body>",
+    ],
+)
+def test_what_stands_behind_the_end_of_the_body_belongs_to_it_as_in_browsers(html):
+    doc = page(html)
+    assert doc.tree.find("body").text_content().split() == ["first", "second"]
+    assert doc.links == ["https://example.org/a/b"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [b"", b"\n", b"<!-- </div> -->\n</html>", b"<script>var a = '<p>no';</script></html>\n<script src='a'></script >"],
+)
+def test_the_end_of_a_body_stays_where_nothing_is_shown_behind_it(tail):
+    data = b"<html><body><p>first</p></body>" + tail
+    assert _without_early_ends(data) is data
+
+
+@pytest.mark.parametrize(
+    "piece", [b"</body>", b"</body ", b"<script>", b"<!--", b"</body><script></script", b"</html>a"]
+)
+def test_ends_of_bodies_are_found_in_linear_time(piece):
+    began = time.process_time()
+    _without_early_ends(b"<html><body>a</body>" + piece * 100_000)
+    assert time.process_time() - began < 2
 
 
 def test_the_number_of_links_read_from_a_page_is_bounded():
