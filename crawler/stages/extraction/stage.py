@@ -32,7 +32,7 @@ from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.extraction.code import code_chars, languages_in, named_code
+from crawler.stages.extraction.code import code_chars, code_lines, languages_in, named_code
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
@@ -118,6 +118,7 @@ class ExtractionStage:
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
             marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
+            doc.code_lines = code_lines(tree)
             text, doc.extractor = self._main_text(doc, tree)
             text = self._or_captured(doc, self._or_embedded(doc, text))
             doc.code_languages = doc.code_languages or languages_in(text, named)
