@@ -66,7 +66,7 @@ def test_a_page_that_speaks_of_markup_keeps_it(more, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "The sign <b>bold</b> makes bold and <i>slanted</i> makes slanted.",
+        "The sign <b>bold</b> makes bold, <i>slanted</i> slanted.",
         "Say <br> for a break, <b>bold</b> for a word.",
     ],
 )
