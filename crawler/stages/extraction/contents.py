@@ -160,7 +160,7 @@ def _lead(element: Any) -> str:
 
 def _places_of(url: str) -> Callable[[str], bool]:
     """Whether a link leads to a place of the page at `url`."""
-    page = url.partition("#")[0]
+    page = (url or "").partition("#")[0]  # a bench has pages without one
 
     @cache
     def is_page(address: str) -> bool:

@@ -90,6 +90,10 @@ def test_headings_of_markdown_are_headings():
     assert without_contents(told, contents_of(tree_of(LIST), URL)) == told
 
 
+def test_a_page_without_an_address_has_its_places():
+    assert [len(one.texts) for one in contents_of(tree_of(LIST), None)] == [4]  # type: ignore[arg-type]  # as a bench
+
+
 def test_the_limits_are_those_of_the_page():
     assert (LEAST, LEAST_SAID) == (3, 0.5)
 
