@@ -458,6 +458,7 @@ class Document(Columns):
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     captured: str = ""  # running text of the JSON that the page fetched in the browser
+    code_lines: frozenset[str] = frozenset()  # of the page's <pre>, white space collapsed, until its quality is judged
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body

@@ -181,6 +181,8 @@ def _without_baggage(doc: Document) -> Document:
     doc.rel_links = []
     doc.embedded = doc.rendering = None
     doc.captured = ""
+    if doc.verdict is not None:
+        doc.code_lines = frozenset()
     if not doc.text_allowed:
         doc.text = ""
         doc.title = doc.description = doc.author = None

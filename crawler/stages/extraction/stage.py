@@ -15,7 +15,8 @@ what looks like an article and is doubtful the chain above gives a second opinio
 
 A page that shows next to nothing and carries its text as data (`doc.embedded`) is read from there: `embedded-json-ld`,
 `embedded-state`; what it fetched in the browser and `js_capture` names is `captured-json`. Whichever step wins, lines
-that only point elsewhere ("Read more: …") go (`signposts.py`). Plain text keeps its lines and is named `plain`.
+that only point elsewhere ("Read more: …") go (`signposts.py`), as do tables of contents (`contents.py`). Plain text
+keeps its lines and is named `plain`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.extraction.code import code_chars, languages_in, named_code
+from crawler.stages.extraction.code import code_chars, code_lines, languages_in, named_code
+from crawler.stages.extraction.contents import Contents, contents_of, without_contents
+from crawler.stages.extraction.escaped import escaped_tags, without_tags
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.learned.extract import extract
@@ -108,6 +111,8 @@ class ExtractionStage:
         Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words).
         """
         tree, doc.tree = doc.tree, None
+        contents: list[Contents] = []
+        tags = frozenset[str]()
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if isinstance(tree, str):
             text, doc.extractor = _plain(tree), doc.extractor or "plain"  # an archive's reader may have named it
@@ -118,6 +123,8 @@ class ExtractionStage:
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
             marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
+            doc.code_lines, contents = code_lines(tree), contents_of(tree, doc.url)
+            tags = escaped_tags(tree, doc.html)
             text, doc.extractor = self._main_text(doc, tree)
             text = self._or_captured(doc, self._or_embedded(doc, text))
             doc.code_languages = doc.code_languages or languages_in(text, named)
@@ -125,6 +132,7 @@ class ExtractionStage:
             doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(text), 1)), 4)
         doc.text = normalise(text).strip()
         if not isinstance(tree, str):
+            doc.text = without_contents(without_tags(doc.text, tags), contents)
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
         recount(doc)
         doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None

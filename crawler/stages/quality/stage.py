@@ -55,7 +55,8 @@ class QualityStage:
         Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
         language = doc.language or "en"
-        page = Page(doc.text, language, self._tokenizers(language))
+        page = Page(doc.text, language, self._tokenizers(language), doc.code_lines)
+        doc.code_lines = frozenset()
         signals = doc.quality_signals | measure(page)
         profile, chosen_by = self._profile_for(doc, signals)
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
@@ -93,7 +94,7 @@ class QualityStage:
             skipped |= found.skipped
             failure = failure or found.failure
             if failure is None and found.text is not None and found.text != page.text:
-                page = Page(found.text, page.language, page.tokenizer)
+                page = Page(found.text, page.language, page.tokenizer, page.code)
         if skipped:
             doc.quality_signals["skipped_rules"] = skipped
         if failure is None and page.text != doc.text:

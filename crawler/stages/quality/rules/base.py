@@ -18,6 +18,9 @@ from crawler.stages.text.words import UNSPACED
 TABLE_BAR = " | "
 """What the extraction writes between two cells of a row."""
 
+FENCE = "```"
+"""What Markdown writes before and behind code."""
+
 SENTENCE_WORDS = 8
 """Words from which a line with terminal punctuation is one of sentences, and up to which an item of a list is short."""
 LONG_WORDS = 25
@@ -47,6 +50,8 @@ class Page:
     language: str = "en"
     tokenizer: Tokenizer | None = None
     """None = the fast one of the language."""
+    code: frozenset[str] = frozenset()
+    """Lines of the page's code, white space collapsed."""
 
     @cached_property
     def counter(self) -> Tokenizer:
@@ -102,6 +107,23 @@ class Page:
         """The page without rows and without short items of lists: what is written in lines of their own."""
         lines = self.text.split("\n")
         return self._only(line for line in lines if TABLE_BAR not in line and not is_short_item(line))
+
+    @cached_property
+    def prose(self) -> Page:
+        """The page without its lines of code, and without the fences that Markdown has around them."""
+        lines = self.text.split("\n") if self.code else []
+        kept = [line for line in lines if not self._is_of_code(line)]
+        return self if len(kept) == len(lines) else self._only(kept)
+
+    @property
+    def has_prose_beside_code(self) -> bool:
+        """True where code stands beside so much prose that the page can be judged by that alone."""
+        least = max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
+        return self.prose is not self and self.prose.number_of_words >= least
+
+    def _is_of_code(self, line: str) -> bool:
+        flat = " ".join(line.split()).removeprefix("> ")
+        return flat in self.code or flat.startswith(FENCE)
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)
@@ -264,9 +286,26 @@ class RuleSet(Protocol):
 
 
 LEAST_WORDS = 50
-"""Words that are left of a page, from which it is judged without its rows or items."""
+"""Words that are left of a page, from which it is judged without its rows, items or code."""
+LEAST_PROSE = 0.2
+"""Share of the words that are left, from which a page is judged without its code: a remark on a long log is none."""
 LEAST_SENTENCE_WORDS = 150
 """Words in lines of sentences, from which what stands beside them does not condemn a page."""
+
+
+def judge_prose(page: Page, judge: Callable[[Page], Findings]) -> Findings:
+    """What a rule set finds on a page, or where that fails, on the page without its lines of code.
+
+    Rules about prose say nothing about code. The record says what was forgiven.
+    """
+    found = judge(page)
+    if found.failure is None or not page.has_prose_beside_code:
+        return found
+    again = judge(page.prose)
+    if again.failure is not None:
+        return found
+    again.skipped.setdefault(found.failure.reason.value, f"{found.failure.detail}, but only with its code")
+    return again
 
 
 def mostly_sentences(page: Page, share: float | None) -> str:

@@ -13,6 +13,7 @@ from crawler.stages.quality.rules.base import (
     Page,
     duplicates,
     is_short_item,
+    judge_prose,
     limit,
     mostly_sentences,
 )
@@ -21,6 +22,7 @@ DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
 
 _OF_LINES = frozenset({"fineweb_punctuated_lines", "fineweb_short_lines"})
+_OF_REPEATS = frozenset({"fineweb_duplicate_line_chars"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,20 @@ class FineWeb:
     enough_sentences: float | None = None
     """From this share of its words in sentences on, a page may have as many labels and lists beside them as it likes.
     The oracle counts lines, of which an article with a checklist has many short ones."""
+    forgive_repeats: bool = False
+    """Such a page may repeat lines as well: a reference says again of each call what several of them share."""
     max_newlines_a_token: float | None = limit(
         0.3, ("fineweb_newlines_a_token", R.FINEWEB_LIST_RATIO), above=True, unit="line breaks a token"
     )
 
+    count_code: bool = True
+    """The oracle judges code as prose; else a page that fails is asked again without its lines of code."""
+
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
+        return self._judge(page) if self.count_code else judge_prose(page, self._judge)
+
+    def _judge(self, page: Page) -> Findings:
         found = Findings()
         if not page.lines:
             found.fail(R.FINEWEB_EMPTY, "no line has text")
@@ -73,7 +83,8 @@ class FineWeb:
         repeated = duplicates(line for line in prose if len(line) > self.label_chars)[1]
         found.measure("fineweb_duplicate_line_chars", repeated / max(len(page.text) - page.text.count("\n"), 1))
         found.measure("fineweb_newlines_a_token", page.text.count("\n") / max(page.number_of_tokens, 1))
-        found.excuse(self, _OF_LINES, lambda: mostly_sentences(page, self.enough_sentences))
+        forgiven = _OF_LINES | _OF_REPEATS if self.forgive_repeats else _OF_LINES
+        found.excuse(self, forgiven, lambda: mostly_sentences(page, self.enough_sentences))
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:

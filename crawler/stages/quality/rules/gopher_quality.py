@@ -9,7 +9,7 @@ import numpy as np
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import ENDS
-from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, limit
+from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, judge_prose, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset({"the", "be", "to", "of", "and", "that", "have", "with"}),
@@ -78,8 +78,14 @@ class GopherQuality:
     )
     """Case-sensitive."""
 
+    count_code: bool = True
+    """The oracle judges code as prose; else a page that fails is asked again without its lines of code."""
+
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
+        return self._judge(page) if self.count_code else judge_prose(page, self._judge)
+
+    def _judge(self, page: Page) -> Findings:
         found = Findings()
         _lengths(page, found)
         _symbols(page, found)

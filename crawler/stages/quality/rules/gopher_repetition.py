@@ -16,6 +16,7 @@ from crawler.stages.quality.rules.base import (
     Findings,
     Page,
     duplicates,
+    judge_prose,
     limit,
     mostly_sentences,
 )
@@ -57,8 +58,14 @@ class GopherRepetition:
     enough_sentences: float | None = None
     """From this share of its words in sentences on, a page may repeat as many short lines as it likes."""
 
+    count_code: bool = True
+    """The oracle judges code as prose; else a page that fails is asked again without its lines of code."""
+
     def judge(self, page: Page) -> Findings:
         """Measure everything, then name the first failing rule in datatrove's order."""
+        return self._judge(page) if self.count_code else judge_prose(page, self._judge)
+
+    def _judge(self, page: Page) -> Findings:
         found = Findings()
         size = max(len(page.text), 1)
         _segments(page.text, size, found)

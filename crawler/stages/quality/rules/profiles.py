@@ -41,7 +41,7 @@ _DATATROVE: dict[str, RuleSet] = {name: kind() for name, kind in RULE_SETS.items
 
 # The paper wants letters in 80 % of the words; the oracle counts punctuation marks as words, about one token in eight
 # of ordinary prose, and so drops one good news page in nine. 0.70 is the paper's rule on the oracle's tokens.
-_PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words=8, count_items=False)
+_PROSE_QUALITY = GopherQuality(min_alphabetic_tokens=0.70, sentence_bullet_words=8, count_items=False, count_code=False)
 
 # Articles repeat labels ("Pros", "Best for:") and put figures into tables: lines up to 40 characters are no repetition,
 # and rows neither that nor short. Of what is left 0.03 may repeat: beyond it come shops rather than articles.
@@ -53,9 +53,10 @@ _PROSE_LINES = FineWeb(
     count_items=False,
     quoted_ends=True,
     enough_sentences=0.50,
+    count_code=False,
 )
 
-_PROSE_REPETITION = GopherRepetition(count_rows=False, enough_sentences=0.50)
+_PROSE_REPETITION = GopherRepetition(count_rows=False, enough_sentences=0.50, count_code=False)
 
 # Reference pages repeat their own vocabulary (signatures, "Changed in version"), end fewer lines in a full stop, and
 # show code. FineWeb's paper gives 0.1 for repeated lines where its code has 0.01; Apache's module pages reach 0.14.
@@ -72,7 +73,13 @@ _TECHNICAL: dict[str, RuleSet] = {
     "gopher_quality": replace(
         _PROSE_QUALITY, min_alphabetic_tokens=0.50, min_mean_word_length=2.5, max_symbols_a_token=0.2
     ),
-    "fineweb": replace(_PROSE_LINES, min_punctuated_lines=0.06, max_duplicate_line_chars=0.15, max_short_lines=0.80),
+    "fineweb": replace(
+        _PROSE_LINES,
+        min_punctuated_lines=0.06,
+        max_duplicate_line_chars=0.15,
+        max_short_lines=0.80,
+        forgive_repeats=True,
+    ),
     "c4": C4(curly_bracket=False, javascript=False, min_words_a_line=None),
     "refinedweb_lines": RefinedWebLines(min_words=None),
 }
