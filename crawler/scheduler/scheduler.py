@@ -71,6 +71,7 @@ class Scheduler(BaseScheduler):
     """Scrapy's SCHEDULER. The async methods are for spiders, pipelines and middlewares; times are epoch seconds."""
 
     frontier: Frontier
+    ending: Ending
     _spider: LeasedSpider
     _prefetch: Prefetch
     _turns: Turns
@@ -277,9 +278,9 @@ class Scheduler(BaseScheduler):
             stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
-        ending = Ending(self._engine, self._stats, self.frontier.connection, self._in_flight)
+        self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
         heartbeat = Heartbeat(
-            self._engine, self._stats, self.frontier, self._in_flight, ending=ending, recover=self._recover
+            self._engine, self._stats, self.frontier, self._in_flight, ending=self.ending, recover=self._recover
         )
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
