@@ -23,7 +23,7 @@ from scrapy.utils.misc import load_object
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
-from crawler.frontier.model import Counts, Fault, Lease, PutStatus
+from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
 from crawler.runtime import config_of
 from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
@@ -200,6 +200,12 @@ class Scheduler(BaseScheduler):
                 counts = await self.frontier.counts()
                 return counts.queued + counts.leased
         return 0
+
+    async def has_ended(self) -> bool:
+        """True where nothing is left for a later run to go on with: one that drains finishes and leaves what waits."""
+        if self.has_pending_requests():
+            return False
+        return self.counts.mode is not Mode.DRAIN or not await self.unfinished()
 
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""
