@@ -25,7 +25,7 @@ from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, rec
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
 from crawler.storage.files import record_index
-from crawler.storage.files.errors import StorageError, unwritten
+from crawler.storage.files.errors import RemovedError, StorageError, unwritten
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
@@ -331,22 +331,24 @@ class Corpus:
             raise StorageError(str(self._failed))
 
     def _failing(self) -> _Failing:
-        return _Failing(self.give_up)
+        return _Failing(self.give_up, acknowledges_uploads=self.acknowledges_uploads)
 
 
 class _Failing:
     """Remembers the first StorageError of a block, and turns a stray OSError into one."""
 
-    def __init__(self, remember: Callable[[StorageError], None]) -> None:
-        self._remember = remember
+    def __init__(self, remember: Callable[[StorageError], None], *, acknowledges_uploads: bool) -> None:
+        self._remember, self._acknowledges_uploads = remember, acknowledges_uploads
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, StorageError):
-            self._remember(error)
-        elif isinstance(error, OSError):
-            failure = unwritten(error.filename or "the corpus", error)
-            self._remember(failure)
+        if not isinstance(error, (StorageError, OSError)):
+            return
+        failure = unwritten(error.filename or "the corpus", error) if isinstance(error, OSError) else error
+        if isinstance(failure, RemovedError) and self._acknowledges_uploads:
+            failure = failure.but_not_acknowledged()
+        self._remember(failure)
+        if failure is not error:
             raise failure from error
