@@ -25,6 +25,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
+from crawler.policy.facts import Pace
 from crawler.runtime import config_of
 from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
 from crawler.scheduler.ending import Ending
@@ -397,5 +398,18 @@ def clock_of(crawler: Crawler) -> Clock:
     def now() -> float:
         scheduler = frontier_of(crawler)
         return time.time() if scheduler is None or not scheduler.is_open else scheduler.frontier.now()
+
+    return now
+
+
+def pace_of(crawler: Crawler) -> Callable[[], Pace | None]:
+    """The pace in force, which all workers of a live crawl share; None without a frontier and before it is open."""
+
+    def now() -> Pace | None:
+        scheduler = frontier_of(crawler)
+        if scheduler is None or not scheduler.is_open:
+            return None
+        limits = scheduler.frontier.limits
+        return Pace(limits.delay, limits.scope_by, limits.concurrency)
 
     return now

@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
-from crawler.policy.facts import PolicyFacts, facts_of, judging_facts_of
+from crawler.policy.facts import Pace, PolicyFacts, facts_of, judging_facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.origin import policy_fields
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
@@ -56,12 +56,19 @@ class Corpus:
     """One worker's writer on a corpus folder that any number of workers share.
 
     `open()` first, `close()` last. After any StorageError nothing more is written: what was committed stays readable,
-    and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records.
+    and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records, `pace`
+    the one in force; None where it is that of the configuration.
     """
 
     def __init__(
-        self, config: Config, *, clock: Callable[[], float] = time.time, new_id: Callable[[], str] = random_id
+        self,
+        config: Config,
+        *,
+        clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] = random_id,
+        pace: Callable[[], Pace | None] = lambda: None,
     ) -> None:
+        self._pace = pace
         self._config, self._clock, self._new_id = config, clock, new_id
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
@@ -256,9 +263,17 @@ class Corpus:
             self._run["archives"] = read
 
     def _policy(self) -> PolicyFacts:
-        return facts_of(self._config) if self.kind == "crawl" else judging_facts_of(self._config)
+        return facts_of(self._config, self._pace()) if self.kind == "crawl" else judging_facts_of(self._config)
+
+    def _note_pace(self) -> None:
+        """Workers that come later may change it: what the run says is the fastest that was in force."""
+        if self.kind == "crawl" and (pace := self._pace()) is not None:
+            facts = self._run["policy"]
+            facts["delay_seconds"] = min(facts["delay_seconds"], pace.delay_seconds)
+            facts["requests_at_a_time"] = max(facts["requests_at_a_time"], pace.requests_at_a_time)
 
     def _save(self) -> None:
+        self._note_pace()
         self._run["counters"] = dict(sorted(self._counters.items()))
         self._ledger.save()
         self._checkpoint = self._clock()
@@ -317,7 +332,9 @@ class Corpus:
             max_bytes=self._config.storage.archive_max_bytes,
             first_number=self._next_number(ARCHIVE),
             on_seal=self._sealed,
-            info=info | ({"operator": crawl.contact} if crawl.contact else {}) | policy_fields(facts_of(self._config)),
+            info=info
+            | ({"operator": crawl.contact} if crawl.contact else {})
+            | policy_fields(facts_of(self._config, self._pace())),
             clock=self._clock,
             new_id=self._new_id,
             compression=self._config.storage.archive_compression,
