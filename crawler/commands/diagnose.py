@@ -88,8 +88,7 @@ class Command(ProjectCommand, ScrapyCommand):
             return found
 
     def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
-        from rich.console import Console
-
+        from crawler.observe.console import answers_on
         from crawler.observe.diagnose import view, webpage
 
         if opts.html:
@@ -101,7 +100,7 @@ class Command(ProjectCommand, ScrapyCommand):
         if opts.json:
             sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
             return
-        console = Console(highlight=False)
+        console = answers_on(highlight=False)
         view.show(found, console)
         if opts.html:
             console.print(f"written: {opts.html}", soft_wrap=True)

@@ -9,7 +9,7 @@ import secrets
 import sys
 import threading
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from crawler.commands.command import ProjectCommand
+from crawler.commands.interrupt import Interrupted
 from crawler.commands.numbers import whole
 from crawler.server.location import frontier_folder
 
@@ -32,7 +33,7 @@ _END_SECONDS, _MORE_SECONDS = 30.0, 10.0
 
 
 class Command(ProjectCommand, ScrapyCommand):
-    """Serves until it is stopped; the corpora are only read."""
+    """Serves until it is stopped, which is no error; the corpora are only read."""
 
     example = "explore corpus"
 
@@ -103,8 +104,9 @@ class Command(ProjectCommand, ScrapyCommand):
         sys.stdout.flush()
         if not opts.no_open:
             webbrowser.open(address)
-        while True:
-            threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
+        with suppress(Interrupted):  # the end that was announced
+            while True:
+                threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
 
 
 def _bound_the_end(seconds: float) -> None:

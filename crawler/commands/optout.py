@@ -67,9 +67,8 @@ class Command(ProjectCommand, ScrapyCommand):
         self._report(inquiry, config, as_json=opts.json)
 
     def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:
-        from rich.console import Console
-
         from crawler.observe import answers
+        from crawler.observe.console import answers_on
 
         given = [item.answer for item in inquiry.surveys] + [item.answer for item in inquiry.explanations]
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
@@ -82,7 +81,7 @@ class Command(ProjectCommand, ScrapyCommand):
             lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}
             sys.stdout.write(json.dumps(facts | lists, indent=2, ensure_ascii=False) + "\n")
             return
-        console = Console(highlight=False)
+        console = answers_on(highlight=False)
         for survey in inquiry.surveys:
             answers.show_survey(survey, console)
         for explanation in inquiry.explanations:

@@ -84,15 +84,14 @@ class Command(ProjectCommand, ScrapyCommand):
     def _show_summary(self, corpus_dir: str, opts: argparse.Namespace) -> None:
         from itertools import chain
 
-        from rich.console import Console
-
+        from crawler.observe.console import answers_on
         from crawler.observe.report import balance, duplicates, report, requests, terminal
 
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
         found = report.read(corpus_dir, samples=samples, bands=self._bands(), config=self.load().report)
         written = report.write(found) if opts.html else []
         written += report.write_provenance(corpus_dir) if opts.eu else []
-        console = Console(soft_wrap=False)
+        console = answers_on()
         parts = chain(
             balance.sections(found.balance), duplicates.sections(found.duplicates), requests.sections(found.requests)
         )
@@ -103,8 +102,7 @@ class Command(ProjectCommand, ScrapyCommand):
             console.print(f"written: {path}", soft_wrap=True, highlight=False)
 
     def _show_accounts(self, corpus_dir: str, opts: argparse.Namespace) -> None:
-        from rich.console import Console
-
+        from crawler.observe.console import answers_on
         from crawler.observe.report import table
 
         books = self._books(corpus_dir)
@@ -113,7 +111,7 @@ class Command(ProjectCommand, ScrapyCommand):
             text = (table.as_json if opts.format == "json" else table.as_csv)(books, opts.by, top)
             sys.stdout.write(text if text.endswith("\n") else text + "\n")
             return
-        console = Console(soft_wrap=False)
+        console = answers_on()
         shown, left_out = table.as_table(books, opts.by, top, console.width)
         console.print(shown)
         for note in table.notes(books, opts.by, top, left_out):

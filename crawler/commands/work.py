@@ -118,13 +118,12 @@ class Command(ProjectCommand, ScrapyCommand):
         return command
 
     def _tell(self, config: Config, failed: list[str]) -> None:
-        from rich.console import Console
-
+        from crawler.observe.console import answers_on
         from crawler.observe.report import terminal
         from crawler.observe.report.summary import summarise
 
         if config.crawl.progress != "off":
-            terminal.show(summarise(config.crawl.corpus_dir), Console())
+            terminal.show(summarise(config.crawl.corpus_dir), answers_on())
         if failed:
             self.complain([f"{', '.join(failed)} did not do what was asked; what is above says why"])
 

@@ -80,10 +80,10 @@ class _Found(NamedTuple):
     line: tuple[int, int]  # number of the file, number of the line
 
 
-def side_of(text: str, spool_dir: str | None = None) -> Side:
+def side_of(text: str) -> Side:
     """`DIR` or `DIR@N`, version N of the corpus in DIR. Raises: StorageError where there is none."""
     found = _VERSION.fullmatch(text)
-    place = Place(found[1] if found else text, spool_dir)
+    place = Place(found[1] if found else text)
     manifest = place.manifest()
     current = manifest.get("version", 1)
     version = int(found[2]) if found else current

@@ -22,7 +22,7 @@ from crawler.statkeys import REPLACING
 from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
-from crawler.storage.types import Entry, Manifest
+from crawler.storage.types import Entry, Manifest, Run
 from crawler.times import rfc3339
 
 BY = "recrawl"
@@ -61,12 +61,22 @@ class _Best:
 
 
 def is_pending(manifest: Manifest) -> bool:
-    """True where a recrawl, or its replay, found something since superseded records were last taken out."""
-    last = max((step["time"] for step in manifest.get("lineage", []) if step["operation"] == BY), default="")
-    return any(
-        (run["ended"] is None or run["ended"] > last) and any(run["counters"].get(name) for name in REPLACING)
-        for run in manifest["runs"]
-    )
+    """True where a recrawl, or its replay, found something since superseded records were last taken out.
+
+    Runs are counted: the server of the frontier dates them, this machine dates versions, and their clocks may differ.
+    Versions of older releases do not say how many they read.
+    """
+    runs = _replacing(manifest)
+    last = next((step for step in reversed(manifest.get("lineage", [])) if step["operation"] == BY), None)
+    if last is None or any(run["ended"] is None for run in runs):
+        return bool(runs)
+    if "replacing_runs" in last:
+        return len(runs) > last["replacing_runs"]
+    return any((run["ended"] or "") > last["time"] for run in runs)
+
+
+def _replacing(manifest: Manifest) -> list[Run]:
+    return [run for run in manifest["runs"] if any(run["counters"].get(name) for name in REPLACING)]
 
 
 def pending(place: Place) -> str:
@@ -99,10 +109,11 @@ def supersede(place: Place, *, now: float) -> Superseded:
     _withdraw(place, found.opted_out, now)
     if not found.stale:
         return Superseded(None, len(found.opted_out))
+    runs = len(_replacing(place.manifest()))
     done = rewrite(
         place,
         lambda record: None if identity(record) in found.stale else record,
-        Cause(BY, "replaced, or found gone, by a later visit", now),
+        Cause(BY, "replaced, or found gone, by a later visit", now, replacing_runs=runs),
         folders=(SHARDS, REJECTED),
     )
     return Superseded(done, len(found.opted_out))

@@ -22,13 +22,15 @@ from crawler.times import rfc3339
 class Cause:
     """Why there is a new version. by: the operation; reason: for people; now: seconds since the epoch.
 
-    keeps_old: the replaced files stay in `replaced/`.
+    keeps_old: the replaced files stay in `replaced/`. replacing_runs: how many runs that may have replaced records were
+    read for it; None where it is not about that.
     """
 
     by: str
     reason: str
     now: float
     keeps_old: bool = True
+    replacing_runs: int | None = None
 
 
 def new_version(
@@ -46,7 +48,7 @@ def new_version(
     old = place.content(MANIFEST)
     name = f"manifest.{version - 1:04d}.json"
     place.put(name, old)
-    return {
+    step: Lineage = {
         "version": version,
         "operation": cause.by,
         "reason": cause.reason,
@@ -56,6 +58,9 @@ def new_version(
         "counts": counts,
         "files": steps,
     }
+    if cause.replacing_runs is not None:
+        step["replacing_runs"] = cause.replacing_runs
+    return step
 
 
 def set_old_aside(place: Place, lineage: Lineage) -> int:

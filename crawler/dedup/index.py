@@ -165,6 +165,11 @@ def candidate_probability(jaccard: float, bands: int, rows: int) -> float:
 class DedupIndex(Protocol):
     """What the pipelines ask."""
 
+    @property
+    def away_seconds(self) -> float:
+        """For how long some question has been waiting for a server that is away; 0 where none does."""
+        ...
+
     async def open(self) -> None:
         """Get ready; harmless when repeated. Raises: SchemeMismatchError, IndexUnavailableError."""
 

@@ -31,6 +31,11 @@ class MemoryIndex:
         self._signatures = bytearray()
         self._duplicates: Counter[int] = Counter()
 
+    @property
+    def away_seconds(self) -> float:
+        """Never away."""
+        return 0.0
+
     async def open(self) -> None:
         """Nothing to do."""
 

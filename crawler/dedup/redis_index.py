@@ -64,6 +64,11 @@ class RedisIndex:
         """redis-py's client, for commands."""
         return self._server.redis
 
+    @property
+    def away_seconds(self) -> float:
+        """For how long some question has been waiting for a server that is away; 0 where none does."""
+        return self._server.away_seconds
+
     async def open(self) -> None:
         """Claim the keys for our scheme. Raises: SchemeMismatchError, IndexUnavailableError."""
         try:

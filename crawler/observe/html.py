@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.number import written
 from crawler.observe.report.reasons import meaning
 from crawler.observe.report.terminal import size
 
@@ -32,6 +33,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"n": "{:,}".format, "g": "{:g}".format, "size": size}
+    environment.filters |= {"n": "{:,}".format, "written": written, "size": size}
     environment.globals["meaning"] = meaning
     return environment

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
+from crawler.dedup.ending import IndexWatch, watch_of
 from crawler.dedup.index import DedupError, DedupIndex
 from crawler.dedup.of_crawler import index_of
 from crawler.dedup.verdict import confirm, judge
@@ -31,8 +32,10 @@ class ExactDedupPipeline:
         index: DedupIndex,
         refuse: Callable[[DedupError], NoReturn],
         release: Callable[[Document], Awaitable[None]] | None = None,
+        watch: IndexWatch | None = None,
     ) -> None:
         self._index = index
+        self._watch = watch
         self._release = release
         self._refuse = refuse
 
@@ -41,7 +44,7 @@ class ExactDedupPipeline:
         """Ask the index of this crawl's configuration."""
         from crawler.dedup.release import release
 
-        return cls(index_of(crawler), partial(refuse_to_start, crawler), partial(release, crawler))
+        return cls(index_of(crawler), partial(refuse_to_start, crawler), partial(release, crawler), watch_of(crawler))
 
     async def open_spider(self) -> None:
         """Refuse an index of another scheme before the first page."""
@@ -49,9 +52,13 @@ class ExactDedupPipeline:
             await self._index.open()
         except DedupError as error:
             self._refuse(error)
+        if self._watch:
+            self._watch.begin()
 
     async def close_spider(self) -> None:
         """Let go of the index."""
+        if self._watch:
+            self._watch.end()
         await self._index.close()
 
     async def process_item(self, doc: Document) -> Document:

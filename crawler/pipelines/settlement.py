@@ -130,7 +130,7 @@ class Settlement:
             await self._sink.close()
             scheduler = self._frontier
             again = self._config.frontier.recrawl or scheduler is None
-            ended = scheduler is None or not scheduler.has_pending_requests()
+            ended = scheduler is None or await scheduler.has_ended()
             server = None if scheduler is None else scheduler.frontier
             corpus = self._sink.corpus
             await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
@@ -202,7 +202,7 @@ class Settlement:
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""
         frontier = self._frontier
-        if frontier is None or frontier.has_pending_requests():
+        if frontier is None or not await frontier.has_ended():
             return
         async with frontier.frontier.single_flight("held-report"):
             reported = await frontier.frontier.get_blob("held-report")
@@ -222,8 +222,8 @@ class Settlement:
             await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     async def _report_waiting(self) -> None:
-        """For the summary of a run that was stopped: how much is left to do."""
-        if self._frontier is None or not self._frontier.has_pending_requests():
+        """For the summary of a run that was stopped or drained: how much is left to do."""
+        if self._frontier is None or await self._frontier.has_ended():
             return
         assert self._crawler.stats is not None
         self._crawler.stats.set_value(WAITING, await self._frontier.unfinished())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.document import Exchange
 from crawler.runtime import config_of, per_crawler
-from crawler.scheduler.scheduler import clock_of
+from crawler.scheduler.scheduler import clock_of, pace_of
 from crawler.storage.archive.writer import Referred, WarcLocation
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.recovery import Recovered
@@ -309,6 +309,6 @@ def sink_of(crawler: Crawler) -> Sink:
     """The one sink of a crawler, made on first use from its configuration and not yet open."""
     config = config_of(crawler)
     storage = config.storage
-    corpus = Corpus(config, clock=clock_of(crawler))
+    corpus = Corpus(config, clock=clock_of(crawler), pace=pace_of(crawler))
     rest = REST_SECONDS if storage.shard_max_age_seconds or corpus.acknowledges_uploads else None
     return Sink(corpus, commit_seconds=storage.commit_seconds, rest_seconds=rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast, get_type_hints
+from typing import Any, NamedTuple, TypedDict, cast, get_type_hints
 
 from crawler import __version__
 from crawler.config import Config
@@ -43,9 +43,21 @@ class PolicyFacts(TypedDict, total=False):
     network_allow: list[str]
 
 
-def facts_of(config: Config) -> PolicyFacts:
-    """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages."""
+class Pace(NamedTuple):
+    """How fast hosts are asked: seconds between two requests, to what that counts for, and requests at a time."""
+
+    delay_seconds: float
+    politeness_scope: str
+    requests_at_a_time: int
+
+
+def facts_of(config: Config, pace: Pace | None = None) -> PolicyFacts:
+    """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages.
+
+    pace: the one in force, which is that of the crawl; None = the one that these settings ask for.
+    """
     crawl, frontier, policy = config.crawl, config.frontier, config.policy
+    pace = pace or Pace(frontier.delay_seconds, frontier.scope_by, frontier.concurrency)
     return {
         "optout_profile": policy.optout_profile,
         "detectors": versions(),
@@ -55,9 +67,9 @@ def facts_of(config: Config) -> PolicyFacts:
         "product_token": crawl.product_token,
         "contact": crawl.contact or None,
         "noted_files": list(policy.noted_files),
-        "delay_seconds": frontier.delay_seconds,
-        "politeness_scope": frontier.scope_by,
-        "requests_at_a_time": frontier.concurrency,
+        "delay_seconds": pace.delay_seconds,
+        "politeness_scope": pace.politeness_scope,
+        "requests_at_a_time": pace.requests_at_a_time,
         "robots_max_age_seconds": policy.robots_max_age_seconds,
         "robots_error_age_seconds": policy.robots_error_age_seconds,
         "robots_max_delay_seconds": policy.robots_max_delay_seconds,

@@ -66,6 +66,11 @@ class EngineView:
         engine = self._crawler.engine
         return engine is not None and engine.scraper.slot is not None and not engine.scraper.slot.is_idle()
 
+    @property
+    def in_pipelines(self) -> int:
+        """How many documents are on their way through the pipelines."""
+        return int(self._scraper_slot.itemproc_size)
+
     async def scrape(self, item: Any) -> None:
         """Send an item through the pipelines without a response.
 

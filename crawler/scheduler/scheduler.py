@@ -23,8 +23,9 @@ from scrapy.utils.misc import load_object
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
-from crawler.frontier.model import Counts, Fault, Lease, PutStatus
+from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
+from crawler.policy.facts import Pace
 from crawler.runtime import config_of
 from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
 from crawler.scheduler.ending import Ending
@@ -71,6 +72,7 @@ class Scheduler(BaseScheduler):
     """Scrapy's SCHEDULER. The async methods are for spiders, pipelines and middlewares; times are epoch seconds."""
 
     frontier: Frontier
+    ending: Ending
     _spider: LeasedSpider
     _prefetch: Prefetch
     _turns: Turns
@@ -200,6 +202,12 @@ class Scheduler(BaseScheduler):
                 return counts.queued + counts.leased
         return 0
 
+    async def has_ended(self) -> bool:
+        """True where nothing is left for a later run to go on with: one that drains finishes and leaves what waits."""
+        if self.has_pending_requests():
+            return False
+        return self.counts.mode is not Mode.DRAIN or not await self.unfinished()
+
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""
         await self.frontier.block(self.frontier.scope_of(url), until, reason)
@@ -277,9 +285,9 @@ class Scheduler(BaseScheduler):
             stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
-        ending = Ending(self._engine, self._stats, self.frontier.connection, self._in_flight)
+        self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
         heartbeat = Heartbeat(
-            self._engine, self._stats, self.frontier, self._in_flight, ending=ending, recover=self._recover
+            self._engine, self._stats, self.frontier, self._in_flight, ending=self.ending, recover=self._recover
         )
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
@@ -390,5 +398,18 @@ def clock_of(crawler: Crawler) -> Clock:
     def now() -> float:
         scheduler = frontier_of(crawler)
         return time.time() if scheduler is None or not scheduler.is_open else scheduler.frontier.now()
+
+    return now
+
+
+def pace_of(crawler: Crawler) -> Callable[[], Pace | None]:
+    """The pace in force, which all workers of a live crawl share; None without a frontier and before it is open."""
+
+    def now() -> Pace | None:
+        scheduler = frontier_of(crawler)
+        if scheduler is None or not scheduler.is_open:
+            return None
+        limits = scheduler.frontier.limits
+        return Pace(limits.delay, limits.scope_by, limits.concurrency)
 
     return now

@@ -68,8 +68,9 @@ def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_sam
     assert set(crawl.accounted()) == site.urls()
 
 
+@pytest.mark.parametrize("its_server", ["of the frontier", "of the duplicate index"])
 def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_same_command_does_the_rest(
-    crawl, make_site, monkeypatch, tmp_path
+    crawl, make_site, monkeypatch, tmp_path, redis_url, its_server
 ):
     site = make_site(pages=12)
     gate, page = Gate(1), site.answer
@@ -78,11 +79,14 @@ def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_sa
     monkeypatch.setenv("FULL_DISK", str(full))
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.crawl.full_disk")
     crawl.settings["YIELD_MIN_SHARE"] = 0  # or page 1 may wait until page 0 is counted on the server
+    frontier = EmbeddedServer(crawl.folder / "frontier").url
+    if its_server == "of the duplicate index":
+        crawl.settings["DEDUP_REDIS_URL"] = redis_url
     worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port)
     gate.wait(2)  # both have asked the server for their turn, and can be answered without it
     full.touch()
-    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
-        client.config_set("maxmemory", 1)  # page 2 waits for it with its links, the record of page 1 cannot be written
+    with contextlib.closing(redis.Redis.from_url(crawl.settings.get("DEDUP_REDIS_URL", frontier))) as client:
+        client.config_set("maxmemory", 1)  # page 2 waits for it, the record of page 1 cannot be written
     gate.open()
     _, err = worker.communicate(timeout=DEADLINE)
     assert worker.returncode == 1
@@ -90,6 +94,9 @@ def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_sa
     assert "Traceback" not in err
     assert "counts as a failed try" not in err  # full disks are nobody's fault but ours
     full.unlink()
+    if its_server == "of the duplicate index":
+        with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
+            client.config_set("maxmemory", 0)
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
     assert {str(r["url"]) for kind in ("shards", "rejected") for r in crawl.records(kind)} >= {

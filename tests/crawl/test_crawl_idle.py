@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.statkeys import WAITING
 from tests.support.loopback_web import Answer, PolicyWeb
 from tests.support.places import PROJECT
 from tests.support.serving import article
@@ -61,10 +63,24 @@ def test_a_crawl_that_drains_says_so_and_goes_on_once_it_is_resumed(tmp_path: Pa
     assert "the crawl is draining" in drained.stdout
     assert "the crawl is draining" in drained.stderr
     assert "/b" not in web.asked["127.0.0.2"]
+    waits = "1 URL waits in the frontier: after `scrapy frontier resume` the same crawl command goes on"
+    assert waits in drained.stdout
     assert scrapy(corpus, web, "frontier", "resume").returncode == 0
     resumed = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")
     assert "/b" in web.asked["127.0.0.2"]
     assert "Nothing was judged" not in resumed.stdout
+    assert "in the frontier" not in resumed.stdout
+
+
+def test_a_crawl_that_drains_with_nothing_left_to_do_has_come_to_its_end(tmp_path: Path, web: PolicyWeb) -> None:
+    corpus, page = tmp_path / "c", f"url={web.base('127.0.0.2')}"
+    assert scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/").returncode == 0
+    assert scrapy(corpus, web, "frontier", "drain").returncode == 0
+    drained = scrapy(corpus, web, "crawl", "corpus")
+    assert drained.returncode == 0, drained.stderr[-2000:]
+    assert "in the frontier" not in drained.stdout
+    runs = json.loads((corpus / "manifest.json").read_text())["runs"]
+    assert len(runs) == 2 and not any(WAITING in run["counters"] for run in runs)
 
 
 def test_a_seed_of_a_withdrawn_domain_is_refused_with_a_sentence(tmp_path: Path, web: PolicyWeb) -> None:

@@ -6,6 +6,8 @@ import shutil
 import signal
 import time
 
+import pytest
+
 from crawler.dataset.verify import verify
 from crawler.frontier.client import Frontier
 from crawler.storage.files.place import Place
@@ -148,3 +150,32 @@ def test_pages_that_wait_for_their_upload_leave_the_host_free(crawl, store, redi
     files = [entry for entry in place.manifest()["files"] if entry["kind"] == "rejected"]
     assert sum(entry["documents"] for entry in files) >= PAGES // 2
     assert len(files) == 1, "one upload at the end of the crawl, when nothing else is left to do"
+
+
+@pytest.mark.parametrize("removed", [".", "shards"])
+def test_a_spool_that_is_removed_before_its_upload_loses_no_page_and_the_error_says_so(
+    crawl, make_site, redis_url, store, tmp_path, removed
+):
+    gate, spool, url = Gate(BEFORE), tmp_path / "spool", f"{store}/{tmp_path.name}-{removed}"
+    site = make_site(pages=PAGES)
+    site.gate = gate
+    common = {
+        "NETWORK_PORTS": site.port,
+        "REDIS_URL": redis_url,
+        "CORPUS_DIR": url,
+        "CORPUS_SPOOL_DIR": spool,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+    }
+    first = crawl.start({"url": ",".join(site.urls())}, **common)
+    gate.wait()
+    wait_until(lambda: spooled(spool) >= BEFORE - 1, first)
+    shutil.rmtree(spool / removed)
+    gate.open()
+    _, err = first.communicate(timeout=DEADLINE)
+    assert first.returncode == 1
+    (error,) = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert "no page is lost: the same command makes the folder again and fetches what was not in the store" in error
+    assert "another CRAWL_ID" not in err and "put it back" not in err
+    again = crawl.run({"url": ",".join(site.urls())}, **common)
+    assert again.returncode == 0, again.stderr
+    assert urls_in(Place(url)) == sorted(site.urls())

@@ -8,6 +8,7 @@ import redis
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
+from crawler.storage.files.place import Place
 from crawler.urls.candidate import Candidate
 from tests.support.serving import DEADLINE, Gate
 
@@ -121,3 +122,13 @@ def test_a_worker_that_would_judge_otherwise_is_refused_until_somebody_says_so_o
     )
     assert changed.returncode == 0, changed.stderr
     assert "the rules of this crawl are replaced: OPTOUT_PROFILE=minimal" in changed.stderr
+
+
+def test_the_pace_that_a_run_records_is_the_one_in_force_and_not_the_one_of_the_worker(crawl, make_site):
+    site = make_site(pages=3)
+    common = {"NETWORK_PORTS": site.port, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    for delay, rules in ((0.2, "keep"), (0.01, "keep"), (0.01, "replace")):
+        done = crawl.run({"url": site.url(0)}, DOWNLOAD_DELAY=delay, CRAWL_RULES=rules, **common)
+        assert done.returncode == 0, done.stderr
+    runs = Place(str(crawl.folder)).manifest()["runs"]
+    assert [run["policy"]["delay_seconds"] for run in runs] == [0.2, 0.2, 0.01]

@@ -201,6 +201,31 @@ def test_a_recrawl_that_found_something_is_pending_until_it_was_dealt_with(crawl
     assert not is_pending(crawled.manifest())
 
 
+@pytest.mark.parametrize("wrong", [-1e7, 0, 1e9], ids=["late", "right", "fast"])
+def test_what_is_pending_does_not_depend_on_the_clock_of_the_machine_that_supersedes(crawled, kept, wrong):
+    """Runs are dated by the clock of the frontier's server, versions by that of whoever calls the command."""
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    supersede(place_of(crawled), now=next(crawled.ticks) + wrong)
+    assert not is_pending(crawled.manifest())
+    second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)
+    assert is_pending(crawled.manifest())
+    assert [r["crawled_at"] for r in read_latest(place_of(crawled)) if r["title"] == "Page 2"] == [
+        "2026-03-01T00:00:00Z"
+    ]
+    supersede(place_of(crawled), now=next(crawled.ticks) + wrong)
+    assert not is_pending(crawled.manifest())
+
+
+def test_a_version_of_an_older_release_is_compared_by_its_time(crawled, kept):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    supersede(place_of(crawled), now=NOW)
+    manifest = crawled.manifest()
+    del manifest["lineage"][0]["replacing_runs"]
+    assert not is_pending(manifest)
+    manifest["lineage"][0]["time"] = "2020-01-01T00:00:00Z"
+    assert is_pending(manifest)
+
+
 def test_readers_take_the_latest_record_also_before_the_next_version(crawled, kept, tmp_path):
     second_run(crawled, kept=[again(kept, 1)], changed=1)
     assert len(crawled.records()) == 6

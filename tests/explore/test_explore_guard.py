@@ -155,8 +155,7 @@ def test_the_command_prints_its_address_and_a_signal_ends_it_without_a_trace(
     finally:
         process.kill()
         process.communicate()
-    assert process.returncode == 128 + number
-    assert err == f"error: interrupted by {number.name}\n"
+    assert (process.returncode, err) == (0, "")  # "Ctrl-C ends it", and so it did
     assert TOKEN not in out
     assert list(scratch.iterdir()) == []
     assert _contents(tmp_path / "corpus") == before
@@ -211,7 +210,7 @@ def test_a_browser_is_opened_unless_it_is_not_wanted_and_the_folder_is_that_of_t
     finally:
         process.kill()
         process.communicate()
-    assert process.returncode == 130, (tmp_path / "stderr").read_text()
+    assert process.returncode == 0, (tmp_path / "stderr").read_text()
     assert (tmp_path / "opened").exists() == opens
     if opens:
         assert (tmp_path / "opened").read_text().strip() == address
@@ -235,8 +234,7 @@ def test_a_signal_ends_the_command_while_somebody_watches_the_live_page(tmp_path
     finally:
         process.kill()
         process.communicate()
-    assert process.returncode == 130
-    assert (tmp_path / "stderr").read_text() == "error: interrupted by SIGINT\n"
+    assert (process.returncode, (tmp_path / "stderr").read_text()) == (0, "")
 
 
 def test_what_holds_the_end_is_shown_and_the_process_ends_all_the_same(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.scheduler import ending
 from crawler.scheduler.ending import Ending
 from crawler.statkeys import FATAL
+from tests.support.places import PROJECT
 
 
 class Watched:
@@ -19,7 +20,7 @@ class Watched:
     def __init__(self) -> None:
         self.stats = MemoryStatsCollector(SimpleNamespace(settings=Settings()))
         self.away_seconds, self.cuts = 0.0, 0
-        self.ending = Ending(self, self.stats, self, [1, 2, 3])
+        self.ending = Ending(self, self.stats, self, lambda: 3)
 
     def cut_off(self) -> None:
         self.cuts += 1
@@ -47,3 +48,25 @@ def test_a_crawl_that_failed_is_cut_off_once_and_only_when_its_server_stays_away
     for away, cuts in ((0.0, 0), (ending.PATIENCE_SECONDS - 1, 0), (ending.PATIENCE_SECONDS + 1, 1), (20.0, 1)):
         watched.look(away)
         assert watched.cuts == cuts
+
+
+def test_a_second_server_that_is_away_is_waited_for_no_longer(caplog):
+    caplog.set_level(logging.WARNING)
+    watched, index = Watched(), SimpleNamespace(away_seconds=0.0)
+    watched.ending.watch(index)
+    watched.look(0.0)
+    assert not caplog.messages
+    index.away_seconds = 2.0
+    watched.look(0.0)
+    assert "3 pages in hand" in caplog.messages[0]
+    watched.stats.set_value(FATAL, "no space left")
+    watched.look(0.0)
+    assert watched.cuts == 0
+    index.away_seconds = ending.PATIENCE_SECONDS + 1
+    watched.look(0.0)
+    assert watched.cuts == 1
+
+
+def test_the_documented_patience_is_the_one_that_a_failed_crawl_has():
+    assert ending.PATIENCE_SECONDS == 10
+    assert "it waits for it ten seconds" in (PROJECT / "docs" / "frontier.md").read_text("utf-8")

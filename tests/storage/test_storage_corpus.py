@@ -14,6 +14,7 @@ import pytest
 from crawler.config import from_mapping
 from crawler.dataset.verify import verify
 from crawler.document import DropReason
+from crawler.policy.facts import Pace
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.manifest import merged
@@ -338,3 +339,17 @@ def test_a_folder_whose_name_no_manifest_can_carry_is_refused_before_anything_is
     with pytest.raises(StorageError, match=r"caf\\xe9: a name that is not UTF-8, .*; give the folder another name"):
         Place(name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_says_the_fastest_pace_that_was_in_force_while_it_was_at_work(tmp_path):
+    paces = [Pace(2.0, "domain", 1)]
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path), "DOWNLOAD_DELAY": 9}), pace=lambda: paces[-1])
+    corpus.open()
+    assert corpus.place.load_json(f"manifest.d/{corpus.writer}.json")["runs"][0]["policy"]["delay_seconds"] == 2.0
+    paces.append(Pace(0.5, "domain", 4))
+    corpus.deliver()
+    corpus._save()
+    paces.append(Pace(5.0, "domain", 2))
+    corpus.close()
+    (run,) = corpus.place.manifest()["runs"]
+    assert (run["policy"]["delay_seconds"], run["policy"]["requests_at_a_time"]) == (0.5, 4)

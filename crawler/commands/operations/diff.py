@@ -23,12 +23,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", metavar="B", help="the other one")
 
 
-def show_difference(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Differences are an answer, no failure. Raises: ConfigError, StorageError."""
+def show_difference(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Differences are an answer, no failure. Raises: StorageError."""
     from crawler.dataset.diff import compare, side_of
 
-    spool = load(CORPUS_DIR=opts.before).storage.spool_dir
-    found = compare(side_of(opts.before, spool), side_of(opts.after, spool), samples=opts.show)
+    found = compare(side_of(opts.before), side_of(opts.after), samples=opts.show)
     if opts.json:
         sys.stdout.write(orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
     else:

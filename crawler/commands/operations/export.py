@@ -35,8 +35,7 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> list[str]:
 
     if "://" in opts.out:
         raise UsageError("--out: expected a folder on this machine; copy it from there")
-    config = load(CORPUS_DIR=opts.corpus)
-    place = Place(opts.corpus, config.storage.spool_dir)
+    config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the folder that is written is the new one
 
     def card(done: Exported, form: Format) -> str:
         return _card(opts.corpus, done, form)

@@ -22,15 +22,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("csv", "jsonl"), default="csv", help="of the answer (csv)")
 
 
-def ask(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Write the answer to standard output. Raises: ConfigError, StorageError."""
+def ask(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+    """Write the answer to standard output. Raises: StorageError."""
     from rich.console import Console
 
     from crawler.dataset.query import query
     from crawler.storage.files.place import Place
 
-    config = load(CORPUS_DIR=opts.corpus)
-    place = Place(opts.corpus, config.storage.spool_dir)
+    place = Place(opts.corpus)
     place.manifest()  # says what is wrong where there is none, before anything is made
     with Console(stderr=True).status("reading …") as status:
 

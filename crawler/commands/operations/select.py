@@ -36,8 +36,7 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
 
     if opts.sql and opts.all_versions:
         raise UsageError("--sql asks the index, which has no older versions: leave out --all-versions")
-    config = load(CORPUS_DIR=opts.corpus)
-    place = Place(opts.corpus, config.storage.spool_dir)
+    config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the corpus that is written is the subset
     try:
         conditions = tuple(condition_of(text) for text in opts.where)
         chosen = None

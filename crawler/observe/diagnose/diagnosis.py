@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config
+from crawler.number import written
+from crawler.observe.diagnose.moving import lets_pass, passing, tighter
 from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Limit, Miss, Thresholds
 from crawler.observe.report.reasons import ORDER, meaning
 from crawler.observe.report.samples import Sample, rank, sample_of
 from crawler.storage.files.tally import HISTOGRAMS, SCORE_BINS, bin_of
 
 NEAR_MISSES = 10
-STRICTER = 0.1
-"""The other direction is shown for a limit moved by so much of itself."""
-_WHOLE = frozenset({"word_count", "gopher_words", "gopher_stop_words", "c4_sentences"})
-"""Values that count something: a limit for them is a whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Lever:
     """What one limit does to the sample. `alone`: documents that miss this limit and nothing else.
 
     relaxed: limits that would let the nearest, half and all of these pass. stricter: kept documents that a limit
-    tighter by a tenth would cost; None for a limit of 0.
+    tighter by a tenth would cost; None where nothing is tighter.
     """
 
     limit: Limit
@@ -186,8 +183,8 @@ class _Ward:
             return
         values = {**record, **signals}
         for limit in self._thresholds.of_quality(signals["profile"]):
-            value = values.get(limit.value)
-            self._lost[limit] += value is not None and limit.is_missed_by(value, _tighter(limit))
+            value, bound = values.get(limit.value), tighter(limit)
+            self._lost[limit] += value is not None and bound is not None and limit.is_missed_by(value, bound)
 
     def _count_misses(self, record: Mapping[str, Any]) -> None:
         misses = self._thresholds.misses(record)
@@ -231,9 +228,10 @@ class _Ward:
     def _lever(self, limit: Limit) -> Lever:
         values = sorted(self._alone.get(limit, []), key=limit.distance)
         marks = sorted({1, -(-len(values) // 2), len(values)}) if values else []
-        relaxed = {_passing(limit, values[count - 1]): count for count in marks}
-        steps = tuple(Step(bound, sum(not limit.is_missed_by(v, bound) for v in values)) for bound in relaxed)
-        stricter = Step(_rounded(limit, _tighter(limit)), self._lost[limit]) if limit.limit and limit.final else None
+        relaxed = {passing(limit, values[count - 1]): count for count in marks}
+        steps = tuple(Step(bound, sum(lets_pass(limit, v, bound) for v in values)) for bound in relaxed)
+        bound = tighter(limit) if limit.final else None
+        stricter = None if bound is None else Step(bound, self._lost[limit])
         return Lever(limit, self._missed[limit], len(values), steps, stricter)
 
     def _notes(self) -> list[str]:
@@ -245,24 +243,6 @@ class _Ward:
         ]
 
 
-def _tighter(limit: Limit) -> float:
-    return limit.limit * (1 - STRICTER if limit.above else 1 + STRICTER)
-
-
-def _rounded(limit: Limit, value: float) -> float:
-    return round(value) if limit.value in _WHOLE else round(value, 4)
-
-
-def _passing(limit: Limit, value: float) -> float:
-    """The roundest limit that lets `value` pass: beyond it by less than a hundredth of what is between."""
-    if limit.value in _WHOLE:
-        return math.ceil(value) if limit.above else math.floor(value)
-    digits = 4 if abs(value) < 0.1 else 3
-    scale = 10**digits
-    exact = round(value * scale, 6)
-    return float((math.ceil(exact) if limit.above else math.floor(exact)) / scale)
-
-
 def _distribution(name: str, kept: Counter[int], rejected: Counter[int]) -> Distribution:
     keys = range(SCORE_BINS) if name != "word_count" else range(min(kept | rejected), max(kept | rejected) + 1)
     return Distribution(name, [kept[k] for k in keys], [rejected[k] for k in keys], keys[0])
@@ -272,9 +252,5 @@ def _sentence(lever: Lever, total: int) -> str:
     limit = lever.limit
     profile = f" ({limit.profile})" if limit.profile else ""
     verb = "keeps" if limit.final else "lets through to the stages behind it"
-    steps = ", ".join(f"→ {_n(step.limit)} {verb} {step.documents} more" for step in lever.relaxed)
-    return f"{limit.setting}{profile} {_n(limit.limit)} {steps} (of {total}). {meaning(limit.reason)}"
-
-
-def _n(value: float) -> str:
-    return f"{value:g}"
+    steps = ", ".join(f"→ {written(step.limit)} {verb} {step.documents} more" for step in lever.relaxed)
+    return f"{limit.setting}{profile} {written(limit.limit)} {steps} (of {total}). {meaning(limit.reason)}"

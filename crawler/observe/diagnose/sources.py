@@ -9,13 +9,14 @@ import asyncio
 import hashlib
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from crawler.config import Config
 from crawler.document import Document
 from crawler.documents.from_archive import document_from_archive
+from crawler.observe.report.holds import current
 from crawler.pool.pool import StagePool
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
 from crawler.storage.files.errors import StorageError
@@ -60,17 +61,21 @@ class Sampled:
 def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
     """Records of the sealed files of a corpus, kept and rejected, as they lie there; nothing runs.
 
+    Holds are those that stand now: what earlier runs left open is history (`crawler/observe/report/holds.py`).
+
     Raises: StorageError where there is no corpus or no sealed file; while reading, where a file is damaged.
     """
     place = Place(corpus_dir)
     manifest = place.manifest()
-    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
-    if not paths:
+    entries = [entry for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    if not entries:
         raise StorageError(
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         )
     judged_by = {run["config_digest"]: run["judging_digest"] for run in manifest["runs"] if "judging_digest" in run}
-    return Sampled(choice.of(_lines(place, paths), lambda record: str(record.get("canonical_url"))), judged_by)
+    standing = {entry["path"] for entry in current(entries, manifest["runs"])}
+    records = _lines(place, [entry["path"] for entry in entries], standing)
+    return Sampled(choice.of(records, lambda record: str(record.get("canonical_url"))), judged_by)
 
 
 def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
@@ -96,12 +101,18 @@ def record_for(doc: Document, config: Config) -> Record:
     return rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
 
 
-def _lines(place: Place, paths: list[str]) -> Iterator[Record]:
+def _lines(place: Place, paths: list[str], standing: Container[str]) -> Iterator[Record]:
+    """standing: the files whose holds are those of now."""
     for path in paths:
         try:
-            yield from read_records(place, path)
+            records = read_records(place, path)
+            yield from records if path in standing else (record for record in records if not _is_hold(record))
         except OSError as error:
             raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
+
+
+def _is_hold(record: Record) -> bool:
+    return str(record.get("reason") or "").startswith("hold_")
 
 
 async def _judge(pages: Iterable[ArchivedResponse], config: Config) -> list[Record]:

@@ -27,7 +27,8 @@ class Limit:
 
     value: the name of the measured value. above: True where values above the limit are dropped, else those below.
     profile: whose thresholds these are; empty for settings that hold for all. final: no later stage of the text has
-    its say once this one is passed; personal data and duplicates always have.
+    its say once this one is passed; personal data and duplicates always have. most: above it no value lies; None =
+    nobody knows.
     """
 
     setting: str
@@ -37,6 +38,7 @@ class Limit:
     reason: DropReason
     profile: str = ""
     final: bool = True
+    most: float | None = None
 
     def is_missed_by(self, value: float, limit: float | None = None) -> bool:
         """True where a value is on the wrong side of the limit (or of another one), as the stages compare."""
@@ -83,7 +85,8 @@ class Thresholds:
     def of_quality(self, profile: str) -> list[Limit]:
         """The limits of the quality stage for a profile, in the order they decide."""
         if profile not in self._rules:
-            score = Limit("QUALITY_MIN_SCORE", "quality_score", False, self._config.quality.min_score, R.LOW_QUALITY)
+            minimum = self._config.quality.min_score
+            score = Limit("QUALITY_MIN_SCORE", "quality_score", False, minimum, R.LOW_QUALITY, most=1.0)
             names = self._config.quality.rules
             own = self._own.get(profile)
             rules = {name: own.rules[name] for name in names} if own else rules_for(profile, names)
@@ -130,4 +133,6 @@ def _rule_limits(profile: str, rule_sets: Mapping[str, RuleSet]) -> Iterator[Lim
     for name, rules in rule_sets.items():
         for bound in limits_of(rules):
             if bound.value is not None:
-                yield Limit(f"{name}.{bound.field}", bound.signal, bound.above, bound.value, bound.reason, profile)
+                most = 1.0 if bound.unit.startswith("share of") else None
+                setting, value = f"{name}.{bound.field}", bound.value
+                yield Limit(setting, bound.signal, bound.above, value, bound.reason, profile, most=most)

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.number import written
 from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, Lever, NearMiss, Step, advice
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.terminal import bar
@@ -103,7 +104,7 @@ def _levers(levers: list[Lever]) -> Table | None:
     for lever in levers[:TOP_LEVERS]:
         limit = lever.limit
         table.add_row(
-            limit.setting, Text(limit.profile, "dim"), f"{limit.limit:g}", f"{lever.missed:,}", f"{lever.alone:,}",
+            limit.setting, Text(limit.profile, "dim"), written(limit.limit), f"{lever.missed:,}", f"{lever.alone:,}",
             ", ".join(_step(step, "+") for step in lever.relaxed),
             _step(lever.stricter, "-") if lever.stricter else "",
         )  # fmt: skip
@@ -116,7 +117,7 @@ def _lever_lines(found: Diagnosis) -> Text | None:
     for lever in found.levers[:TOP_LEVERS]:
         limit = lever.limit
         lines.append(Text.assemble(limit.setting, (f" {limit.profile}", "dim")))
-        lines.append(Text(f"  limit {limit.limit:g}, {lever.missed:,} miss it, {lever.alone:,} only it"))
+        lines.append(Text(f"  limit {written(limit.limit)}, {lever.missed:,} miss it, {lever.alone:,} only it"))
         moved = [_step(step, "+") for step in lever.relaxed] + ([_step(lever.stricter, "-")] if lever.stricter else [])
         if moved:
             lines.append(Text(f"  moved {', '.join(moved)}"))
@@ -124,7 +125,7 @@ def _lever_lines(found: Diagnosis) -> Text | None:
 
 
 def _step(step: Step, sign: str) -> str:
-    return f"{step.limit:g}: {sign}{step.documents}"
+    return f"{written(step.limit)}: {sign}{step.documents}"
 
 
 def _near(misses: list[NearMiss]) -> Table | None:
@@ -132,14 +133,14 @@ def _near(misses: list[NearMiss]) -> Table | None:
     table.columns[0].no_wrap = True
     _head(table, "", "value", "limit", "")
     for miss in misses:
-        table.add_row(miss.setting, f"{miss.value:g}", f"{miss.limit:g}", Text(miss.url, "dim"))
+        table.add_row(miss.setting, written(miss.value), written(miss.limit), Text(miss.url, "dim"))
     return table if misses else None
 
 
 def _near_lines(found: Diagnosis) -> Text | None:
     """Two lines a page: what it missed, and below which page it is."""
     lines = [
-        Text.assemble(f"{miss.setting}: {miss.value:g} for {miss.limit:g}\n  ", (miss.url, "dim"))
+        Text.assemble(f"{miss.setting}: {written(miss.value)} for {written(miss.limit)}\n  ", (miss.url, "dim"))
         for miss in found.near_misses
     ]
     return Text("\n").join(lines) if lines else None

@@ -76,8 +76,7 @@ class ProgressExtension:
 
     async def closed(self) -> None:
         """Every file is sealed: stop the live lines and print the summary."""
-        from rich.console import Console
-
+        from crawler.observe.console import answers_on
         from crawler.observe.live import idle
         from crawler.observe.report import balance, terminal
 
@@ -95,7 +94,7 @@ class ProgressExtension:
         stats = self._crawler.stats.get_stats() if self._crawler.stats else {}
         more = chain(idle.sections(stats), missed_sitemaps(self._crawler.stats), balance.sections(found))
         with suppress(SystemExit):  # rich's answer where `| head` has seen enough; the crawl has its own end to come to
-            terminal.show(summary, Console(), more)
+            terminal.show(summary, answers_on(), more)
 
     async def _run(self) -> None:
         try:

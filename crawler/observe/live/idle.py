@@ -24,9 +24,11 @@ def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     said = list(_sentences(stats))
     if said and not judged(stats):
         yield "Nothing was judged in this run", Text("\n".join(said), "yellow")
-    if stats.get("finish_reason") in _STOPS and (waiting := int(stats.get(WAITING, 0))):
+    stopped = stats.get("finish_reason") in _STOPS or stats.get(STANDSTILL)
+    if stopped and (waiting := int(stats.get(WAITING, 0))):
         wait = "URL waits" if waiting == 1 else "URLs wait"
-        body = f"{waiting:,} {wait} in the frontier: the same crawl command goes on"
+        first = "after `scrapy frontier resume` " if stats.get(STANDSTILL) else ""
+        body = f"{waiting:,} {wait} in the frontier: {first}the same crawl command goes on"
         yield "Stopped before its end", Text(body, "yellow")
 
 

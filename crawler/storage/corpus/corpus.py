@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
-from crawler.policy.facts import PolicyFacts, facts_of, judging_facts_of
+from crawler.policy.facts import Pace, PolicyFacts, facts_of, judging_facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.origin import policy_fields
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
@@ -25,7 +25,7 @@ from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, rec
 from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
 from crawler.storage.files import record_index
-from crawler.storage.files.errors import StorageError, unwritten
+from crawler.storage.files.errors import RemovedError, StorageError, unwritten
 from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
@@ -56,12 +56,19 @@ class Corpus:
     """One worker's writer on a corpus folder that any number of workers share.
 
     `open()` first, `close()` last. After any StorageError nothing more is written: what was committed stays readable,
-    and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records.
+    and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records, `pace`
+    the one in force; None where it is that of the configuration.
     """
 
     def __init__(
-        self, config: Config, *, clock: Callable[[], float] = time.time, new_id: Callable[[], str] = random_id
+        self,
+        config: Config,
+        *,
+        clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] = random_id,
+        pace: Callable[[], Pace | None] = lambda: None,
     ) -> None:
+        self._pace = pace
         self._config, self._clock, self._new_id = config, clock, new_id
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
@@ -256,9 +263,17 @@ class Corpus:
             self._run["archives"] = read
 
     def _policy(self) -> PolicyFacts:
-        return facts_of(self._config) if self.kind == "crawl" else judging_facts_of(self._config)
+        return facts_of(self._config, self._pace()) if self.kind == "crawl" else judging_facts_of(self._config)
+
+    def _note_pace(self) -> None:
+        """Workers that come later may change it: what the run says is the fastest that was in force."""
+        if self.kind == "crawl" and (pace := self._pace()) is not None:
+            facts = self._run["policy"]
+            facts["delay_seconds"] = min(facts["delay_seconds"], pace.delay_seconds)
+            facts["requests_at_a_time"] = max(facts["requests_at_a_time"], pace.requests_at_a_time)
 
     def _save(self) -> None:
+        self._note_pace()
         self._run["counters"] = dict(sorted(self._counters.items()))
         self._ledger.save()
         self._checkpoint = self._clock()
@@ -317,7 +332,9 @@ class Corpus:
             max_bytes=self._config.storage.archive_max_bytes,
             first_number=self._next_number(ARCHIVE),
             on_seal=self._sealed,
-            info=info | ({"operator": crawl.contact} if crawl.contact else {}) | policy_fields(facts_of(self._config)),
+            info=info
+            | ({"operator": crawl.contact} if crawl.contact else {})
+            | policy_fields(facts_of(self._config, self._pace())),
             clock=self._clock,
             new_id=self._new_id,
             compression=self._config.storage.archive_compression,
@@ -331,22 +348,24 @@ class Corpus:
             raise StorageError(str(self._failed))
 
     def _failing(self) -> _Failing:
-        return _Failing(self.give_up)
+        return _Failing(self.give_up, acknowledges_uploads=self.acknowledges_uploads)
 
 
 class _Failing:
     """Remembers the first StorageError of a block, and turns a stray OSError into one."""
 
-    def __init__(self, remember: Callable[[StorageError], None]) -> None:
-        self._remember = remember
+    def __init__(self, remember: Callable[[StorageError], None], *, acknowledges_uploads: bool) -> None:
+        self._remember, self._acknowledges_uploads = remember, acknowledges_uploads
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, StorageError):
-            self._remember(error)
-        elif isinstance(error, OSError):
-            failure = unwritten(error.filename or "the corpus", error)
-            self._remember(failure)
+        if not isinstance(error, (StorageError, OSError)):
+            return
+        failure = unwritten(error.filename or "the corpus", error) if isinstance(error, OSError) else error
+        if isinstance(failure, RemovedError) and self._acknowledges_uploads:
+            failure = failure.but_not_acknowledged()
+        self._remember(failure)
+        if failure is not error:
             raise failure from error

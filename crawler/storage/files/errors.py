@@ -11,13 +11,29 @@ class AtWorkError(StorageError):
     """Somebody else is at work on the corpus: what was asked has to wait for them."""
 
 
+class RemovedError(StorageError):
+    """A file that is being written is gone, by itself or with its folder. path: where it was."""
+
+    def __init__(self, path: object, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+
+    def but_not_acknowledged(self) -> StorageError:
+        """What people are told where no page counts as done before its record is elsewhere."""
+        return StorageError(
+            f"{self.path}: somebody removed it, or a folder above it, before it was in the store; no page is lost: the "
+            "same command makes the folder again and fetches what was not in the store"
+        )
+
+
 def unwritten(path: object, error: OSError) -> StorageError:
     """A file that could not be written: what people are told, with the way out."""
     if isinstance(error, FileNotFoundError):
         way = "Somebody removed it, or a folder above it, while it was in use: put it back from a copy"
     else:
         way = "What was committed stays readable; free space or fix permissions on that disk"
-    return StorageError(f"{path}: {error.strerror or error}. {way}, then run the same command again to resume")
+    said = f"{error.strerror or error}. {way}, then run the same command again to resume"
+    return RemovedError(path, said) if isinstance(error, FileNotFoundError) else StorageError(f"{path}: {said}")
 
 
 def denied(error: PermissionError) -> str:

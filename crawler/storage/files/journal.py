@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import zstandard
 
-from crawler.storage.files.errors import StorageError, unwritten
+from crawler.storage.files.errors import RemovedError, StorageError, unwritten
 
 PART = ".part"
 _CHUNK = 1 << 20
@@ -56,10 +56,11 @@ class Journal:
         with disk(self.part):
             os.fsync(self._file.fileno())
             if not os.fstat(self._file.fileno()).st_nlink:
-                raise StorageError(
-                    f"{self.part}: somebody removed it while it was being written, and its records are lost. Put its "
-                    "folder back if it is gone; the same command goes on with the pages that are left, and another "
-                    "CRAWL_ID fetches all of them again"
+                raise RemovedError(
+                    self.part,
+                    "somebody removed it while it was being written, and its records are lost. Put its folder back if "
+                    "it is gone; the same command goes on with the pages that are left, and another CRAWL_ID fetches "
+                    "all of them again",
                 )
             if not self._named:
                 sync_folder(self.part.parent)

@@ -19,6 +19,8 @@ from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.observe.diagnose import view, webpage
 from crawler.observe.diagnose.diagnosis import diagnose
 from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
+from crawler.observe.report.summary import summarise
+from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
@@ -118,6 +120,32 @@ def test_a_corpus_is_read_as_it_lies_there(corpus_dir):
     assert len(list(from_corpus(corpus_dir, Choice(7)).records)) == 7
 
 
+def a_run(folder, worker, ended, *, held=0, told=True):
+    """One run of a crawl: keeps a page, leaves so many on hold, ends then. told: it came to its end."""
+    corpus = Corpus(from_mapping({"CORPUS_DIR": folder, "WORKER_ID": worker}), clock=lambda: ended)
+    corpus.open()
+    corpus.keep(record_of(Document(url=f"https://a.test/{worker}", text="A text.", text_allowed=True, done=["pii"])))
+    for number in range(held):
+        doc = Document(url=f"https://a.test/held/{number}", canonical_url=f"https://a.test/held/{number}")
+        corpus.reject(rejection_of(doc, Drop("policy", DropReason.HOLD_CONTROL_FILE)))
+    corpus.note({LEFT_ON_HOLD: held} if told else {})
+    corpus.close()
+
+
+@pytest.mark.parametrize("sample", [0, 3])
+def test_only_holds_that_the_latest_run_left_open_are_on_hold_as_in_the_report(tmp_path, sample):
+    folder = str(tmp_path)
+    a_run(folder, "first", 100.0, held=4)
+    a_run(folder, "second", 200.0, held=1)
+    a_run(folder, "third", 300.0, told=False)
+    found = diagnose(from_corpus(folder, Choice(sample)).records, from_mapping(), source=folder)
+    assert (found.held, found.total) == (1, 4) if sample == 0 else found.held <= 1 and found.total == 3
+    assert summarise(folder).held == 1
+    a_run(folder, "fourth", 400.0)
+    found = diagnose(from_corpus(folder, Choice(sample)).records, from_mapping(), source=folder)
+    assert found.held == 0 and not [reason for reason in found.reasons if reason.reason.startswith("hold_")]
+
+
 def test_distributions_hold_kept_and_rejected_apart(corpus_dir):
     found = diagnose(from_corpus(corpus_dir, Choice(0)).records, from_mapping(), source=corpus_dir)
     scores = next(item for item in found.distributions if item.name == "quality_score")
@@ -181,13 +209,13 @@ def varied() -> list[dict]:
     for number in range(200):
         doc = Document(url=f"https://documentation.example.org/reference/manual/{number}", text="A text.")
         doc.canonical_url, doc.text_allowed, doc.done = doc.url, True, ["pii"]
-        doc.word_count, doc.quality_score = chance.randint(20, 3000), chance.random()
+        doc.word_count, doc.quality_score = chance.randint(20, 3000), round(chance.random(), 4)
         doc.quality_signals = {
             "profile": chance.choice(["prose", "technical"]),
-            "dup_line_char_frac": chance.random() * 0.4,
-            "fineweb_duplicate_line_chars": chance.random() * 0.05,
+            "dup_line_char_frac": round(chance.random() * 0.4, 4),
+            "fineweb_duplicate_line_chars": round(chance.random() * 0.05, 4),
             "gopher_stop_words": chance.randint(0, 9),
-            "top_2_gram": chance.random() * 0.4,
+            "top_2_gram": round(chance.random() * 0.4, 4),
         }
         if number % 3:
             records.append(rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY, "x")))

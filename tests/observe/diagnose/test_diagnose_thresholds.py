@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import re
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from bench.web.prose import prose
 from crawler.config import QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe.diagnose.diagnosis import advice, diagnose
+from crawler.observe.diagnose import view
+from crawler.observe.diagnose.diagnosis import Diagnosis, Lever, advice, diagnose
 from crawler.observe.diagnose.thresholds import Thresholds
+from crawler.observe.diagnose.webpage import page
+from crawler.stages.quality.rules.base import Findings
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.stage import QualityStage
 from crawler.storage.files.records import record_of, rejection_of
@@ -144,3 +151,79 @@ def test_the_threshold_that_bites_most_is_named_first():
     assert advice(found)[0].startswith("QUALITY_MIN_SCORE 0.97 → ")
     distances = [miss.distance for miss in found.near_misses]
     assert distances == sorted(distances) and distances
+
+
+def scored(number: int, score: float, **values: object) -> dict[str, object]:
+    """The record of a page with this score; with a reason it is rejected for it."""
+    doc = Document(url=f"https://a.test/{number}", quality_score=score, word_count=300)
+    doc.quality_signals = {"profile": "prose", **values}
+    minimum = from_mapping().quality.min_score
+    return rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY, "")) if score < minimum else record_of(doc)
+
+
+def shown(found: Diagnosis) -> list[str]:
+    """The lines of a terminal."""
+    console = Console(file=io.StringIO(), width=200)
+    view.show(found, console)
+    return console.file.getvalue().splitlines()
+
+
+def lever_of(records: list[dict[str, object]], setting: str, settings: dict[str, object] | None = None) -> Lever:
+    found = diagnose(records, from_mapping(settings or {}), source="a test")
+    return next(lever for lever in found.levers if lever.limit.setting == setting)
+
+
+@pytest.mark.parametrize("words", [99, 1_234_567])
+def test_the_number_of_words_that_the_sentence_names_is_one_that_can_be_set(words):
+    strict = {"EXTRACTION_MIN_WORDS": 2_345_678}
+    doc = Document(url="https://a.test/", word_count=words)
+    record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, ""))
+    found = diagnose([record], from_mapping(strict), source="a test")
+    before, advised = re.findall(r"[\d.e+]+", advice(found)[0])[:2]
+    assert from_mapping({"EXTRACTION_MIN_WORDS": before}).extraction.min_words == 2_345_678
+    assert from_mapping({"EXTRACTION_MIN_WORDS": advised}).extraction.min_words == words
+    assert any(re.search(rf" {words}: \+1", line) for line in shown(found)) and f"<td>{words}: +1" in page(found)
+
+
+@pytest.mark.parametrize("above_the_limit", [0.0001, 0.00004, 0.01004])
+def test_a_rule_moved_as_advised_lets_the_page_pass_whatever_the_record_rounds(above_the_limit):
+    """The stage compares what it measured; the record has it to four places."""
+    rules = rules_for("prose", ["gopher_quality"])["gopher_quality"]
+    value = rules.max_bullet_lines + above_the_limit
+    findings = Findings()
+    findings.measure("gopher_bullet_lines", value)
+    record = rejection_of(
+        Document(url="https://a.test/", quality_score=1.0, quality_signals={"profile": "prose", **findings.values}),
+        Drop("quality", DropReason.GOPHER_TOO_MANY_BULLETS, ""),
+    )
+    settings = {"QUALITY_RULES": "gopher_quality"}
+    found = diagnose([record], from_mapping(settings), source="a test")
+    for step in (step for lever in found.levers for step in lever.relaxed):
+        assert findings.decide(replace(rules, max_bullet_lines=step.limit)).failure is None
+        assert step.documents == 1
+    assert bool(found.levers) == (above_the_limit > 0.00005)
+
+
+def test_a_score_moved_as_advised_keeps_the_page_however_near_the_limit_it_is():
+    nearest = math.nextafter(from_mapping().quality.min_score, 0)
+    [step] = lever_of([scored(1, nearest)], "QUALITY_MIN_SCORE").relaxed
+    assert step.limit <= nearest and step.documents == 1
+
+
+def test_a_tighter_limit_costs_as_many_as_it_says_when_it_is_set():
+    """A tenth more than two stop words are no two stop words."""
+    counts = [1, 2, 2, 2, 3, 3, 4]
+    records = [scored(n, 1.0, gopher_stop_words=count) for n, count in enumerate(counts[1:])]
+    doc = Document(url="https://a.test/", quality_score=1.0, quality_signals=records[0]["quality_signals"])
+    doc.quality_signals = doc.quality_signals | {"gopher_stop_words": counts[0]}
+    records.append(rejection_of(doc, Drop("quality", DropReason.GOPHER_ENOUGH_STOP_WORDS, "")))
+    stricter = lever_of(records, "gopher_quality.min_stop_words", {"QUALITY_RULES": "gopher_quality"}).stricter
+    assert stricter is not None and stricter.limit > 2
+    assert stricter.documents == sum(2 <= count < stricter.limit for count in counts) == 3
+
+
+def test_no_score_is_shown_that_no_score_reaches():
+    strict = {"QUALITY_MIN_SCORE": 0.97}
+    records = [judged("\n".join(prose(n, words=40 + 15 * n)), strict, n) for n in range(30)]
+    stricter = lever_of(records, "QUALITY_MIN_SCORE", strict).stricter
+    assert stricter is not None and from_mapping({"QUALITY_MIN_SCORE": stricter.limit}).quality.min_score == 1.0
