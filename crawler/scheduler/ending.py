@@ -1,8 +1,8 @@
 """A crawl that is to end while a server is away says what it waits for, and where it has failed waits no longer.
 
 Pages in hand want to write to the frontier and to the duplicate index, which may have a server of its own, and the
-engine closes after the last of them. Who stopped the crawl can send
-a second signal; a crawl that stopped by itself has nobody who does: the disk that is full may be the server's, too.
+engine closes after the last of them. Who stopped the crawl can send a second signal; a crawl that stopped by itself has
+nobody who does: the disk that is full may be the server's, too.
 """
 
 from __future__ import annotations
