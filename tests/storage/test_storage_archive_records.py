@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import zstandard
 from fastwarc.warc import ArchiveIterator as FastIterator
-from warcbench import WARCCachingConfig, WARCParser, WARCParsingConfig
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.config import ConfigError, from_mapping
@@ -242,22 +241,29 @@ def test_three_readers_that_share_no_code_see_the_same_records(folder, exchange)
     assert fast == slow == plain and len(plain) == 8
 
 
+HARVARDS = """
+import io, json, sys
+from warcbench import WARCCachingConfig, WARCParser, WARCParsingConfig
+cache = WARCCachingConfig(header_bytes=True, content_block_bytes=True)
+options = WARCParsingConfig(style="content_length")
+content = io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
+parser = WARCParser(content, enable_lazy_loading_of_bytes=False, parsing_options=options, cache=cache)
+parser.parse()
+assert (parser.error, parser.warnings) == (None, [])
+for record in parser.records:
+    fields = record.header.get_parsed_fields(decode=True)
+    values = [fields.get(name, [None])[0] for name in ("WARC-Type", "WARC-Target-URI", "WARC-Date")]
+    print(json.dumps([*values, len(record.content_block.bytes)]))
+"""
+"""A process of its own: the library puts a reader of its own into the module gzip, which fails from Python 3.12 on."""
+
+
 def test_the_parser_of_harvards_innovation_lab_sees_the_same_records(folder, exchange):
     """WARCbench: a third library, in Python alone, with a parser of its own."""
     path = made(folder, exchange)
-    cache = WARCCachingConfig(header_bytes=True, content_block_bytes=True)
-    names = ("WARC-Type", "WARC-Target-URI", "WARC-Date")
-    with gzip.open(path) as file:
-        options = WARCParsingConfig(style="content_length")
-        parser = WARCParser(file, enable_lazy_loading_of_bytes=False, parsing_options=options, cache=cache)
-        parser.parse()
-    found = []
-    for record in parser.records:
-        fields = record.header.get_parsed_fields(decode=True)
-        values = [fields.get(name, [None])[0] for name in names]
-        found.append((*values, len(record.content_block.bytes)))
-    assert (parser.error, parser.warnings) == (None, [])
-    assert found == read_plainly(path)
+    plain = gzip.decompress(Path(path).read_bytes())
+    told = subprocess.run([sys.executable, "-c", HARVARDS], input=plain, capture_output=True, check=True).stdout
+    assert [tuple(json.loads(line)) for line in told.splitlines()] == read_plainly(path)
 
 
 JAVASCRIPT = """
