@@ -23,7 +23,7 @@ from crawler.dedup.claims import GRACE_SECONDS, Claims, Question
 from crawler.dedup.index import Cluster, IndexUnavailableError, Match, Questions, similarity
 from crawler.server.batching import Batcher
 from crawler.server.client import KEEPS_EVERYTHING, Script, ServerClient
-from crawler.server.errors import unwritable
+from crawler.server.errors import untrusted, unwritable
 
 _CHUNK = 64  # owners a list, signatures a string, counts a string
 _AT_ONCE = 64  # questions a call: the server answers nobody else meanwhile
@@ -77,7 +77,7 @@ class RedisIndex:
             self._questions.scheme.check(stored.decode())
             await self._let_others_repeat()
         except (errors.RedisError, OSError) as error:
-            if why := unwritable(error):
+            if why := unwritable(error) or untrusted(error):
                 raise IndexUnavailableError(f"the server of the duplicate index {why}") from error
             raise IndexUnavailableError(
                 f"the duplicate index does not answer ({error}): start the server, or correct DEDUP_REDIS_URL or "

@@ -8,7 +8,7 @@ from redis import exceptions as redis_errors
 
 from crawler.server.client import KEEPS_EVERYTHING, RIGHTS, Revive, ServerClient, is_outage, shown
 from crawler.server.epochs import ServerRestarted
-from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable, unwritable
+from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable, untrusted, unwritable
 from crawler.times import Clock
 
 __all__ = ["Connection", "ServerRestarted", "shown"]
@@ -54,7 +54,7 @@ class Connection(ServerClient):
                 raise FrontierMisconfigured(
                     f"the server at {shown(self.url)} answers, but refuses what a crawl needs: {said}; {RIGHTS}"
                 ) from error
-            if why := unwritable(error):
+            if why := unwritable(error) or untrusted(error):
                 raise FrontierUnavailable(f"the frontier's server at {shown(self.url)} {why}") from error
             raise FrontierUnavailable(
                 f"no Redis or Valkey answers at {shown(self.url)} ({error}); start it, correct REDIS_URL, "

@@ -33,3 +33,13 @@ def unwritable(error: Exception) -> str:
     if said.startswith("OOM"):
         return f"runs, but its memory is full ({said}): raise its maxmemory, then run the same command again"
     return ""
+
+
+def untrusted(error: Exception) -> str:
+    """What is wrong with the certificate of a server that answers, and the way out; empty for any other error."""
+    if "CERTIFICATE_VERIFY_FAILED" not in str(error):
+        return ""
+    return (
+        f"answers, but its certificate is not trusted ({error}): name the file of the authority that signed it in the "
+        "address, rediss://…?ssl_ca_certs=/path/to/ca.crt, and the host as the certificate names it"
+    )
