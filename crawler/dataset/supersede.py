@@ -105,11 +105,11 @@ def supersede(place: Place, *, now: float) -> Superseded:
     Raises: StorageError while a worker is at work, on a damaged file or a failing disk.
     """
     finish_dead_writers(place)
+    runs = len(_replacing(place.manifest()))  # before the records are read: a run that ends meanwhile is another one
     found = standing(place)
     _withdraw(place, found.opted_out, now)
     if not found.stale:
         return Superseded(None, len(found.opted_out))
-    runs = len(_replacing(place.manifest()))
     done = rewrite(
         place,
         lambda record: None if identity(record) in found.stale else record,

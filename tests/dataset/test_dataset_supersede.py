@@ -216,6 +216,22 @@ def test_what_is_pending_does_not_depend_on_the_clock_of_the_machine_that_supers
     assert not is_pending(crawled.manifest())
 
 
+def test_a_run_that_ends_while_the_records_are_read_stays_to_be_looked_at(crawled, kept, monkeypatch):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+
+    def read_and_overtaken(place):
+        found = standing(place)
+        second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)
+        return found
+
+    monkeypatch.setattr("crawler.dataset.supersede.standing", read_and_overtaken)
+    supersede(place_of(crawled), now=NOW)
+    assert is_pending(crawled.manifest())
+    monkeypatch.undo()
+    supersede(place_of(crawled), now=NOW)
+    assert not is_pending(crawled.manifest())
+
+
 def test_a_version_of_an_older_release_is_compared_by_its_time(crawled, kept):
     second_run(crawled, kept=[again(kept, 1)], changed=1)
     supersede(place_of(crawled), now=NOW)
