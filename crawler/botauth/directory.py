@@ -57,8 +57,9 @@ def headers(keys: Sequence[Key], agent: str, created: int, expires: int) -> dict
             "expires": expires,
             "tag": TAG,
         }
-        inputs.append(f"binding{number}={signature_input(covered, params)}")
-        signatures.append(member(f"binding{number}", key.sign(signature_base(covered, params))))
+        written = signature_input(covered, params)
+        inputs.append(f"binding{number}={written}")
+        signatures.append(member(f"binding{number}", key.sign(signature_base(covered, written))))
     return {
         "Content-Type": MEDIA_TYPE,
         "Cache-Control": f"max-age={CACHE_SECONDS}",

@@ -37,10 +37,13 @@ def signature_input(covered: Sequence[Component], params: Params) -> str:
     return http_sf.ser([inner])
 
 
-def signature_base(covered: Sequence[Component], params: Params) -> bytes:
-    """What is signed (section 2.5). Raises: UnicodeEncodeError where a value is not ASCII."""
+def signature_base(covered: Sequence[Component], written: str) -> bytes:
+    """What is signed (section 2.5); `written` is the `signature_input` of the same components.
+
+    Raises: UnicodeEncodeError where a value is not ASCII.
+    """
     lines = [f"{http_sf.ser(component.identifier)}: {component.value}" for component in covered]
-    return "\n".join([*lines, f'"@signature-params": {signature_input(covered, params)}']).encode("ascii")
+    return "\n".join([*lines, f'"@signature-params": {written}']).encode("ascii")
 
 
 def member(label: str, value: str | bytes) -> str:

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from crawler.botauth.directory import MEDIA_TYPE, TAG, covered_by_answer, digest_of, directory_url
 from crawler.botauth.key import Key, octets, thumbprint
-from crawler.botauth.message import signature_base
+from crawler.botauth.message import signature_base, signature_input
 from crawler.config.signature import WELL_KNOWN
 from crawler.times import rfc3339
 
@@ -150,6 +150,6 @@ def _proven(answer: Answer, url: str, key: Key) -> dict[str, int]:
     for label, (components, params) in inputs.items():
         if params.get("keyid") == key.keyid and params.get("tag") == TAG:
             covered = [values[name]._replace(params=flags) for name, flags in components]
-            public.verify(signatures[label][0], signature_base(covered, params))
+            public.verify(signatures[label][0], signature_base(covered, signature_input(covered, params)))
             return {name: _moment(params[name]) for name in ("created", "expires")}
     raise ValueError("no signature by the key in use")

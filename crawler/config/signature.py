@@ -42,7 +42,7 @@ def _as_ascii(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SignatureConfig:
-    """Requests that prove who sends them: off where no key is set. docs/bot-signature.md."""
+    """How does a site recognise the crawler?"""
 
     key_file: str | None = setting("BOT_SIGNATURE_KEY_FILE", None, "file with the private Ed25519 key (PEM or JWK) that "
                                    "signs every request (Web Bot Auth); unset = requests are not signed. `scrapy botkey` "
