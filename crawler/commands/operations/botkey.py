@@ -112,7 +112,8 @@ def _check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  
     try:
         answer = published.get(agent, _identity(config))
     except (OSError, http.client.HTTPException) as error:
-        return [f"{directory.directory_url(agent)} cannot be read: {error or type(error).__name__}"]
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return [f"{directory.directory_url(agent)} cannot be read: {why}"]
     found = published.findings(answer, agent, key, time.time())
     sys.stdout.writelines(f"{note}\n" for note in found.notes)
     return found.problems
