@@ -31,7 +31,8 @@ def web(key_file: Path) -> Iterator[VerifyingWeb]:
 def test_scripts_and_data_of_a_page_are_signed_for_the_host_that_is_asked_for_them(
     tmp_path: Path, key_file: Path, web: VerifyingWeb
 ) -> None:
-    app = """fetch('@there@/moved.json').then(async answer => [await answer.json(), [...answer.headers.keys()]]).then(([data, names]) => {
+    app = """fetch('@there@/moved.json').then(async answer => {
+        const data = await answer.json(), names = [...answer.headers.keys()];
         document.getElementById('root').innerHTML = '<main><p>' + data.text + '</p><p>' + names + '</p></main>'; });"""
     text = json.dumps({"text": prose("cooper")}).encode()
     free = (("Access-Control-Allow-Origin", "*"),)
@@ -59,8 +60,8 @@ def test_a_page_cannot_sign_in_the_name_of_the_crawler_or_of_anybody(
     tmp_path: Path, key_file: Path, web: VerifyingWeb
 ) -> None:
     """Headers that a page's script sets are not passed on, so no request carries a signature that is not ours."""
-    app = f"""fetch('/data.json', {{headers: {{'Signature-Agent': 'evil="https://evil.example"', Signature: 'evil=:AA==:'}}}})
-        .then(a => a.text())
+    headers = """{'Signature-Agent': 'evil="https://evil.example"', Signature: 'evil=:AA==:'}"""
+    app = f"""fetch('/data.json', {{headers: {headers}}}).then(a => a.text())
         .then(() => {{ document.getElementById('root').innerHTML = '<p>{prose("glover")}</p>'; }});"""
     here = web.site("127.0.0.2", {
         "/": page(f"<div id=root></div><script>{app}</script>"),
