@@ -197,7 +197,9 @@ def test_nothing_of_the_private_key_is_in_anything_that_a_crawl_writes(tmp_path,
         BOT_SIGNATURE_KEY_FILE=key_file, SHARD_FORMAT="jsonl.gz", LOG_JSON=1,
     )  # fmt: skip
     assert done.returncode == 0
-    report = scrapy("report", tmp_path / "corpus", "--json")
+    report = scrapy("report", "--html", "--eu", tmp_path / "corpus")
+    assert report.returncode == 0, report.stderr
+    assert f"in the name of {AGENT}" in (tmp_path / "corpus" / "eu_summary.md").read_text()
     shown = [(log, log.read_bytes()), (Path("output"), (done.log + report.stdout + report.stderr).encode())]
     searched = [*everything(tmp_path / "corpus"), *shown]
     assert log.stat().st_size > 1000
