@@ -10,7 +10,7 @@ from crawler.config.declare import setting
 
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"
 """Path at which the directory of an origin is looked for (draft-ietf-webbotauth-httpsig-protocol)."""
-_PLAIN = re.compile(r"[A-Za-z0-9._~:/\[\]%-]+", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9._~:/\[\]-]+", re.ASCII)
 """What needs no quotes in a header, a shell or a server's configuration."""
 
 
@@ -29,7 +29,7 @@ def check_agent(value: str | None) -> str | None:
     if not host.isascii():
         return f"{expected}, with the name of the host in ASCII{_as_ascii(host)}"
     if not _PLAIN.fullmatch(value):
-        return f"{expected}, of letters, digits and ._~%-, without a query or a fragment"
+        return f"{expected}, of letters, digits and ._~-, without a query or a fragment"
     return None
 
 

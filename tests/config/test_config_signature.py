@@ -14,7 +14,7 @@ from crawler.config import ConfigError, from_mapping
         "https://bot.example.org/",
         "https://bot.example.org:8443/.well-known/http-message-signatures-directory",
         "https://xn--bcher-kva.example/keys.json",
-        "https://[2001:db8::1]/a%20b~c",
+        "https://[2001:db8::1]/a_b~c",
     ],
 )
 def test_an_https_url_is_an_agent_as_it_stands(agent):
@@ -37,6 +37,7 @@ def test_an_https_url_is_an_agent_as_it_stands(agent):
         ("https://bot.example.org/ä", "of letters, digits"),
         ('https://bot.example.org/"', "of letters, digits"),
         ("https://bot.example.org/a b", "of letters, digits"),
+        ("https://bot.example.org/a%20b", "of letters, digits"),
         ("https://bot.example.org/$(id)", "of letters, digits"),
         ("https://bot.example.org/\n", "of letters, digits"),
     ],

@@ -16,7 +16,9 @@ from http_message_signatures import InvalidSignature
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.botauth.key import make_key, read_key
+from tests.crawl.test_crawl_other_clock import SHIFTED
 from tests.support.corpus_crawl import SETTINGS, CorpusCrawl
+from tests.support.places import PROJECT
 from tests.support.process import scrapy
 from tests.support.serving import article
 from tests.support.verifier import Answer, Message, VerifyingWeb, nonce_of, verify
@@ -231,6 +233,22 @@ def test_a_key_that_is_replaced_while_workers_run_is_used_from_the_next_start(tm
     assert failures(web) == []
     runs = json.loads((tmp_path / "corpus" / "manifest.json").read_text())["runs"]
     assert [run["policy"]["signature_keyid"] for run in runs] == [first.keyid, second.keyid]
+
+
+@pytest.mark.parametrize("shift", [-3600, 3600])
+def test_a_worker_whose_own_clock_is_wrong_signs_with_the_time_of_the_frontier(
+    tmp_path, key_file, web, monkeypatch, shift
+):
+    (tmp_path / "sitecustomize.py").write_text(SHIFTED.format(shift=shift))
+    here = web.site("127.0.0.2", {"/": Answer(body=article("a"))})
+    settings = SETTINGS | {"CORPUS_DIR": tmp_path / "corpus", "NETWORK_PORTS": web.port, "BOT_SIGNATURE_AGENT": AGENT}
+    done = scrapy(
+        "crawl", "corpus", "-a", f"url={here}/", settings=settings | {"BOT_SIGNATURE_KEY_FILE": key_file},
+        PYTHONPATH=f"{tmp_path}:{PROJECT}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "/" in web.log.paths("127.0.0.2")
+    assert failures(web) == []
 
 
 def test_two_workers_sign_with_one_key(tmp_path, key_file, web):
