@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
+from crawler.botauth import configured as botauth
 from crawler.browser import find
 from crawler.config import Config, ConfigError, LaunchError, declared
 from crawler.config.text import PROFILE_NAMES
@@ -65,6 +66,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         problems += [p for p in unknown_profiles(config, plan) if p not in problems]
         problems += _withdrawal_problems(config)
         problems += _metrics_problems(config)
+        problems += [] if isinstance(plan, ReplayPlan) else botauth.problems(config.signature)  # a replay asks nobody
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
@@ -123,6 +125,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     config = _config_of(settings, problems)
     if config is not None:
         problems += _withdrawal_problems(config)
+        problems += botauth.problems(config.signature)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
     if config is not None:
         problems += _contact_problems(config, SeedPlan(scope), problems)

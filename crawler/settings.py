@@ -40,7 +40,8 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.status.StatusMiddleware": 800,  # no page, no body
     "crawler.middlewares.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own
     "scrapy.downloadermiddlewares.stats.DownloaderStats": 900,  # counts
-    "crawler.scheduler.gate.PolitenessGate": 950,  # requests, last: nothing leaves without a turn at its host
+    "crawler.scheduler.gate.PolitenessGate": 950,  # requests, nearly last: nothing leaves without a turn at its host
+    "crawler.middlewares.signature.SignatureMiddleware": 960,  # requests, last: signed, where there is a key
 }
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # Scrapy's defaults: the wanted ones stand in the table above
 DOWNLOAD_HANDLERS = {  # http and https with checked addresses; nothing else is fetched

@@ -25,6 +25,7 @@ from crawler.config.language import LanguageConfig
 from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.report import ReportConfig
+from crawler.config.signature import SignatureConfig
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
@@ -43,6 +44,7 @@ class Config:
     crawl: CrawlConfig
     frontier: FrontierConfig
     policy: PolicyConfig
+    signature: SignatureConfig
     browser: BrowserConfig
     extraction: ExtractionConfig
     language: LanguageConfig
@@ -93,6 +95,7 @@ SECTIONS: dict[str, type[Any]] = {
     "crawl": CrawlConfig,
     "frontier": FrontierConfig,
     "policy": PolicyConfig,
+    "signature": SignatureConfig,
     "browser": BrowserConfig,
     "extraction": ExtractionConfig,
     "language": LanguageConfig,

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.document import Exchange
+from crawler.middlewares.signature import request_signer_of
+from crawler.policy.facts import Signed
 from crawler.runtime import config_of, per_crawler
 from crawler.scheduler.scheduler import clock_of, pace_of
 from crawler.storage.archive.writer import Referred, WarcLocation
@@ -309,6 +311,12 @@ def sink_of(crawler: Crawler) -> Sink:
     """The one sink of a crawler, made on first use from its configuration and not yet open."""
     config = config_of(crawler)
     storage = config.storage
-    corpus = Corpus(config, clock=clock_of(crawler), pace=pace_of(crawler))
+    corpus = Corpus(config, clock=clock_of(crawler), pace=pace_of(crawler), signed=lambda: _signed(crawler))
     rest = REST_SECONDS if storage.shard_max_age_seconds or corpus.acknowledges_uploads else None
     return Sink(corpus, commit_seconds=storage.commit_seconds, rest_seconds=rest)
+
+
+def _signed(crawler: Crawler) -> Signed | None:
+    """Raises: ConfigError where the key is unusable."""
+    signer = request_signer_of(crawler)
+    return None if signer is None else Signed(signer.agent, signer.keyid)

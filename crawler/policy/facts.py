@@ -22,7 +22,8 @@ class PolicyFacts(TypedDict, total=False):
     """What the manifest says of the rules of a run; runs of older versions lack some of it, replays what is fetching's.
 
     obeyed: protocols of which a refusal counts under the profile, with the version of their detector. noted_files:
-    files that were asked for and only recorded.
+    files that were asked for and only recorded. signature_agent, signature_keyid: where every request was signed, the
+    directory that was named, and the thumbprint of the key.
     """
 
     optout_profile: str
@@ -32,6 +33,8 @@ class PolicyFacts(TypedDict, total=False):
     user_agent: str
     product_token: str
     contact: str | None
+    signature_agent: str
+    signature_keyid: str
     noted_files: list[str]
     delay_seconds: float
     politeness_scope: str
@@ -51,14 +54,22 @@ class Pace(NamedTuple):
     requests_at_a_time: int
 
 
-def facts_of(config: Config, pace: Pace | None = None) -> PolicyFacts:
+class Signed(NamedTuple):
+    """By whom requests are signed: the directory they name, and the thumbprint of the key (RFC 7638)."""
+
+    agent: str
+    keyid: str
+
+
+def facts_of(config: Config, pace: Pace | None = None, signed: Signed | None = None) -> PolicyFacts:
     """What a lawyer asks first: identity, opt-out profile, the detectors with their versions, pace and ages.
 
-    pace: the one in force, which is that of the crawl; None = the one that these settings ask for.
+    pace: the one in force, which is that of the crawl; None = the one that these settings ask for. signed: None where
+    requests are not signed.
     """
     crawl, frontier, policy = config.crawl, config.frontier, config.policy
     pace = pace or Pace(frontier.delay_seconds, frontier.scope_by, frontier.concurrency)
-    return {
+    facts: PolicyFacts = {
         "optout_profile": policy.optout_profile,
         "detectors": versions(),
         "obeyed": obeyed_under(policy.optout_profile),
@@ -76,6 +87,9 @@ def facts_of(config: Config, pace: Pace | None = None) -> PolicyFacts:
         "robots_long_delay": policy.robots_long_delay,
         "network_allow": list(policy.network_allow),
     }
+    if signed is not None:
+        facts["signature_agent"], facts["signature_keyid"] = signed
+    return facts
 
 
 def judging_facts_of(config: Config) -> PolicyFacts:

@@ -1,4 +1,4 @@
-"""Last station before the wire: no request leaves without a turn at its host, whoever sends it and for what.
+"""No request leaves without a turn at its host, whoever sends it and for what: behind this gate it is signed and sent.
 
 Pages come with a politeness slot (their lease). robots.txt, sitemaps of other hosts and anything a component downloads
 on its own have none and wait here for one; so does a page whose slot was used up by the robots.txt in front of it.
@@ -23,7 +23,7 @@ class GivesTurns(Protocol):
 
 
 class PolitenessGate:
-    """Downloader middleware; stands closest to the downloader. The scheduler refuses to start without it."""
+    """Downloader middleware; behind it stands only what signs. The scheduler refuses to start without it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.commands import dataset, frontier
+from crawler.commands import botkey, dataset, frontier
 from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
 
@@ -31,6 +31,9 @@ PAGE = ["dataset", "page", "corpus", "https://example.org/1"]
 # What is typed in an empty folder, and the exit code.
 ALONE: dict[str, tuple[list[str], int]] = {
     "bench": ([], 2),
+    "botkey check": ([], 1),
+    "botkey directory": (["none.pem", "--to", "public"], 1),
+    "botkey new": (["none/bot-key.pem"], 1),
     "check": ([], 0),
     "crawl": (["corpus"], 1),
     "dataset across": (["corpus", "other"], 1),
@@ -84,7 +87,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
 }
 OPERATIONS = {
     f"{name} {operation}"
-    for name, c in (("dataset", dataset), ("frontier", frontier))
+    for name, c in (("botkey", botkey), ("dataset", dataset), ("frontier", frontier))
     for operation in c.Command.operations
 }
 REFUSED = {"bench", "genspider", "parse", "runspider", "startproject"}  # whatever is given

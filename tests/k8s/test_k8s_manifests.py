@@ -16,6 +16,7 @@ import redis
 import yaml
 
 from crawler import config
+from crawler.botauth.key import make_key, read_key
 from crawler.config.environment import problems_of_environment
 from crawler.observe.metrics.frontier import GAUGES
 from crawler.seeds.allowlist import read_allowlist
@@ -25,6 +26,7 @@ from tests.support.kustomize import K8S, Objects, built, objects, pods
 from tests.support.places import PROJECT
 
 SCRAPY_SETTINGS: set[str] = set()  # settings of Scrapy's own that the manifests use, next to config.declared()
+SIGNATURE = K8S / "components/signature/kustomization.yaml"
 OVERLAYS = [K8S / "overlays" / name for name in ("dev", "prod", "keda")]
 
 
@@ -380,6 +382,52 @@ def test_a_worker_with_a_browser_has_memory_for_its_pages() -> None:
     room = browser.concurrency * browser.memory_mb * 2**20
     assert size(container["resources"]["limits"]["memory"]) >= size(plain["limits"]["memory"]) + room
     assert size(container["resources"]["requests"]["memory"]) >= size(plain["requests"]["memory"]) + room // 2
+
+
+@pytest.fixture
+def signing(tmp_path: Path) -> Objects:
+    """The overlay for production with the component that signs."""
+    base = Path("../" * len(tmp_path.parts[1:])) / K8S.relative_to("/")
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [str(base / "overlays/prod")],
+        "components": [str(base / "components/signature")],
+    }
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    return objects(tmp_path)
+
+
+def test_workers_that_sign_find_the_key_where_the_secret_is_mounted(signing, tmp_path: Path) -> None:
+    spec = pods(signing)["StatefulSet/worker"]
+    found = settings_in(environment(spec, signing), tmp_path)
+    made = config.from_mapping(
+        {name: found[name] for name in ("BOT_SIGNATURE_KEY_FILE", "BOT_SIGNATURE_AGENT")}
+    ).signature
+    (volume,) = [volume for volume in spec["volumes"] if "secret" in volume]
+    (mount,) = [mount for mount in spec["containers"][0]["volumeMounts"] if mount["name"] == volume["name"]]
+    (item,) = volume["secret"]["items"]
+    assert made.key_file == f"{mount['mountPath']}/{item['path']}"
+    assert made.agent is not None
+    assert mount["readOnly"] is True
+    assert spec["securityContext"]["fsGroup"]  # whose group may read it
+
+
+def test_the_mode_in_which_kubernetes_mounts_the_key_is_one_that_the_crawler_accepts(signing, tmp_path: Path) -> None:
+    (volume,) = [v for v in pods(signing)["StatefulSet/worker"]["volumes"] if "secret" in v]
+    make_key(str(tmp_path / "key"))
+    (tmp_path / "key").chmod(volume["secret"]["defaultMode"])
+    (tmp_path / "..data").symlink_to(tmp_path)  # as the kubelet lays it out
+    assert read_key(str(tmp_path / "..data" / "key"))
+
+
+def test_nobody_but_workers_sees_the_key_and_without_the_component_nobody(everything, signing) -> None:
+    assert [name for name, spec in pods(signing).items() if "bot-key" in yaml.safe_dump(spec)] == ["StatefulSet/worker"]
+    assert [name for name, spec in pods(everything).items() if "bot-key" in yaml.safe_dump(spec)] == []
+    assert not [key for key in signing if key[0] == "Secret"]
+    (secret,) = re.findall(r"create secret generic (\S+) --from-file=(\S+)", SIGNATURE.read_text())
+    (volume,) = [v["secret"] for v in pods(signing)["StatefulSet/worker"]["volumes"] if "secret" in v]
+    assert (volume["secretName"], volume["items"][0]["key"]) == secret
 
 
 def size(text: str) -> int:

@@ -20,6 +20,7 @@ CUSTOM = {"PodMonitor", "PrometheusRule", "ScaledObject"}
 BY_OPERATORS = {"monitoring.coreos.com/v1", "keda.sh/v1alpha1"}
 USERS = {"crawler": 10001, "crawler-browser": 10001, "valkey": 999}
 """Whom the images have: ours by their Dockerfile, Valkey's by its own."""
+OTHERS = ("managed-redis", "browser", "hpa", "gates", "signature")
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # RFC 1123
 
 
@@ -32,7 +33,7 @@ def everything_else(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [str(base / "base")],
-        "components": [str(base / "components" / name) for name in ("managed-redis", "browser", "hpa", "gates")],
+        "components": [str(base / "components" / name) for name in OTHERS],
     }
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     return folder

@@ -39,6 +39,7 @@ def behaviour(found: Provenance) -> str:
     one_at_a_time = found.facts("requests_at_a_time") in ([], [1])
     parts = [
         _identity(found),
+        *_signed(found),
         "robots.txt by RFC 9309, and no request while it cannot be read",
         _pace(found) + ("" if one_at_a_time else f", up to {_numbers(found.facts('requests_at_a_time'))} at a time"),
         f"HTTP {denials()} are final",
@@ -90,6 +91,15 @@ def _identity(found: Provenance) -> str:
     if len(tokens) == len(agents) == 1:
         return "one product token and one User-Agent"
     return f"one product token and one User-Agent in a run, in all {len(tokens):,} and {len(agents):,}"
+
+
+def _signed(found: Provenance) -> Iterator[str]:
+    """By whom requests were signed; nothing where they were not."""
+    if agents := found.facts("signature_agent"):
+        every = all("signature_agent" in rules for rules in found.sources.rules)
+        keys = ", ".join(sorted(found.facts("signature_keyid")))
+        whose = "every request" if every else "the requests of some runs, not of all,"
+        yield f"{whose} signed (Web Bot Auth, RFC 9421) in the name of {', '.join(sorted(agents))} with the key {keys}"
 
 
 def _pace(found: Provenance) -> str:

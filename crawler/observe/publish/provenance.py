@@ -27,6 +27,8 @@ _Fact = Literal[
     "user_agent",
     "product_token",
     "contact",
+    "signature_agent",
+    "signature_keyid",
     "optout_profile",
     "delay_seconds",
     "politeness_scope",

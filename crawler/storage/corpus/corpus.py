@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
-from crawler.policy.facts import Pace, PolicyFacts, facts_of, judging_facts_of
+from crawler.policy.facts import Pace, PolicyFacts, Signed, facts_of, judging_facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.origin import policy_fields
 from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
@@ -57,7 +57,8 @@ class Corpus:
 
     `open()` first, `close()` last. After any StorageError nothing more is written: what was committed stays readable,
     and the next start recovers it. `clock` returns seconds since the epoch, `new_id` a UUID for WARC records, `pace`
-    the one in force; None where it is that of the configuration.
+    the one in force; None where it is that of the configuration. `signed` says by whom requests are signed; None where
+    they are not; a replay does not ask.
     """
 
     def __init__(
@@ -67,8 +68,9 @@ class Corpus:
         clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] = random_id,
         pace: Callable[[], Pace | None] = lambda: None,
+        signed: Callable[[], Signed | None] = lambda: None,
     ) -> None:
-        self._pace = pace
+        self._pace, self._signed = pace, signed
         self._config, self._clock, self._new_id = config, clock, new_id
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
@@ -263,7 +265,10 @@ class Corpus:
             self._run["archives"] = read
 
     def _policy(self) -> PolicyFacts:
-        return facts_of(self._config, self._pace()) if self.kind == "crawl" else judging_facts_of(self._config)
+        return self._fetching_facts() if self.kind == "crawl" else judging_facts_of(self._config)
+
+    def _fetching_facts(self) -> PolicyFacts:
+        return facts_of(self._config, self._pace(), self._signed() if self.kind == "crawl" else None)
 
     def _note_pace(self) -> None:
         """Workers that come later may change it: what the run says is the fastest that was in force."""
@@ -332,9 +337,7 @@ class Corpus:
             max_bytes=self._config.storage.archive_max_bytes,
             first_number=self._next_number(ARCHIVE),
             on_seal=self._sealed,
-            info=info
-            | ({"operator": crawl.contact} if crawl.contact else {})
-            | policy_fields(facts_of(self._config, self._pace())),
+            info=info | ({"operator": crawl.contact} if crawl.contact else {}) | policy_fields(self._fetching_facts()),
             clock=self._clock,
             new_id=self._new_id,
             compression=self._config.storage.archive_compression,

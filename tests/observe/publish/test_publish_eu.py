@@ -23,7 +23,7 @@ from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report.report import write_provenance
-from crawler.policy.facts import RECORDED_ONLY
+from crawler.policy.facts import RECORDED_ONLY, Signed, checked_facts
 from crawler.policy.signals.registry import versions
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
@@ -55,12 +55,20 @@ SECTIONS = [
 WRITTEN = ("eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
 
 
-def fill(path: Path, **settings: object) -> None:
+AGENT = "https://bot.example.org/.well-known/http-message-signatures-directory"
+
+
+def fill(path: Path, signed: Signed | None = None, **settings: object) -> None:
     """25 domains; domain number n has n pages; the first five pages of each are English."""
     ticks, ids = itertools.count(1_767_225_600), itertools.count(1)
     values = {"CORPUS_DIR": str(path), "WORKER_ID": "w1", "CRAWLER_CONTACT": "https://example.org/bot"}
     config = from_mapping(values | settings)
-    corpus = Corpus(config, clock=lambda: float(next(ticks)), new_id=lambda: str(uuid.UUID(int=next(ids))))
+    corpus = Corpus(
+        config,
+        clock=lambda: float(next(ticks)),
+        new_id=lambda: str(uuid.UUID(int=next(ids))),
+        signed=lambda: signed,
+    )
     corpus.open()
     for domain in range(1, 26):
         for number in range(domain):
@@ -185,6 +193,21 @@ def test_a_narrower_profile_is_said(tmp_path):
     fill(tmp_path / "corpus", OPTOUT_PROFILE="minimal")
     assert "profile minimal" in eu_summary.as_markdown(gather(str(tmp_path / "corpus")))
     assert "Opt-out profile: minimal" in dataset_card.card(gather(str(tmp_path / "corpus")))
+
+
+def test_by_whom_requests_were_signed_is_said_and_nothing_where_they_were_not(tmp_path, found):
+    fill(tmp_path / "corpus", Signed(AGENT, "thumbprint"))
+    said = f"every request signed (Web Bot Auth, RFC 9421) in the name of {AGENT} with the key thumbprint; "
+    assert said in eu_summary.as_markdown(gather(str(tmp_path / "corpus")))
+    fill(tmp_path / "corpus", WORKER_ID="w2")  # a second run, without a key
+    told = eu_summary.as_markdown(gather(str(tmp_path / "corpus")))
+    assert f"the requests of some runs, not of all, signed (Web Bot Auth, RFC 9421) in the name of {AGENT}" in told
+    assert "signed" not in eu_summary.as_markdown(found)
+
+
+def test_who_signed_is_read_back_from_an_archive_as_a_claim_of_text():
+    facts = {"signature_agent": "a" * 400, "signature_keyid": ["no text"]}
+    assert checked_facts(facts) == {"signature_agent": "a" * 300}
 
 
 def test_equal_corpora_give_equal_bytes(folder, tmp_path):

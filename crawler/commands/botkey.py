@@ -1,0 +1,19 @@
+"""`scrapy botkey new | directory | check`: the key by which sites recognise the crawler, and its published half."""
+
+from __future__ import annotations
+
+from scrapy.commands import ScrapyCommand
+
+from crawler.commands.operation import OperationsCommand
+from crawler.commands.operations.botkey import OPERATIONS
+
+
+class Command(OperationsCommand, ScrapyCommand):
+    """Web Bot Auth, for a person: docs/bot-signature.md."""
+
+    example = "botkey new bot-key.pem"
+    operations = OPERATIONS
+
+    def short_desc(self) -> str:
+        """One line for `scrapy -h`."""
+        return "Make the key that signs requests; write and check its directory: new, directory, check"

@@ -1,0 +1,143 @@
+"""`scrapy botkey`: make a key, write the directory that publishes it, see whether the published one holds it."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.commands.numbers import whole
+from crawler.commands.operation import Load, Operation
+from crawler.config.signature import WELL_KNOWN
+from crawler.times import rfc3339
+
+if TYPE_CHECKING:
+    from crawler.botauth.key import Key
+    from crawler.config import Config
+
+EXAMPLE = f"https://bot.example.org{WELL_KNOWN}"
+NAME = WELL_KNOWN.rpartition("/")[2]
+
+
+def _declare_new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="where the private key goes; a file that is there is left alone")
+
+
+def _declare_directory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("keys", nargs="+", metavar="KEY", help="files of private keys: all that are to be published")
+    parser.add_argument("--to", metavar="FOLDER", required=True, help="where the directory and its headers go")
+    parser.add_argument("--days", type=whole(1), default=90, help="for how long the headers are signed (90)")
+
+
+def _declare_check(parser: argparse.ArgumentParser) -> None:  # settings say it all
+    """Nothing but settings."""
+
+
+def _new(opts: argparse.Namespace, load: Load) -> list[str]:
+    from crawler.botauth.key import KeyFileError, make_key
+
+    agent = load().signature.agent or EXAMPLE
+    try:
+        key = make_key(opts.file)
+    except KeyFileError as error:
+        return [f"{opts.file} {error}"]
+    sys.stdout.write(
+        f"{opts.file}: a new private key, which you alone can read. Whoever has it can speak in your name.\n"
+        f"keyid {key.keyid}\n"
+        f"Next: scrapy botkey directory {opts.file} --to public -s BOT_SIGNATURE_AGENT={agent}\n"
+    )
+    return []
+
+
+def _directory(opts: argparse.Namespace, load: Load) -> list[str]:
+    from crawler.botauth import directory
+    from crawler.botauth.configured import agent_of
+
+    agent = agent_of(load().signature)
+    keys, problems = _read(opts.keys)
+    if problems:
+        return problems
+    created = int(time.time())
+    expires = created + opts.days * 86_400
+    file = Path(opts.to) / NAME
+    try:
+        _write(file, list(keys.values()), agent, created, expires)
+    except OSError as error:
+        return [f"{error.filename or file} cannot be written: {error.strerror}"]
+    sys.stdout.write(
+        f"{file}: the directory, with the public half of {' and '.join(keys)}\n"
+        f"{file}.headers: the headers of its answer, signed until {rfc3339(expires)}\n"
+        f"{file}.nginx: both as a location for nginx\n"
+        f"Publish them at {directory.directory_url(agent)}, then: scrapy botkey check "
+        f"-s BOT_SIGNATURE_KEY_FILE={opts.keys[0]} -s BOT_SIGNATURE_AGENT={agent}\n"
+    )
+    return []
+
+
+def _read(names: list[str]) -> tuple[dict[str, Key], list[str]]:
+    """Keys by keyid in the order in which they are named, and a sentence for each file that holds none."""
+    from crawler.botauth.key import KeyFileError, read_key
+
+    keys: dict[str, Key] = {}
+    problems = []
+    for name in names:
+        try:
+            key = read_key(name)
+            keys[key.keyid] = key
+        except KeyFileError as error:
+            problems.append(f"{name} {error}")
+    return keys, problems
+
+
+def _write(file: Path, keys: list[Key], agent: str, created: int, expires: int) -> None:
+    """Raises: OSError."""
+    from crawler.botauth import directory
+
+    headers = directory.headers(keys, agent, created, expires)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(directory.directory(keys))
+    Path(f"{file}.headers").write_text("".join(f"{name}: {value}\n" for name, value in headers.items()), "ascii")
+    Path(f"{file}.nginx").write_text(directory.nginx(keys, agent, created, expires), "ascii")
+
+
+def _check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # settings say it all
+    from crawler.botauth import directory, published
+    from crawler.botauth.configured import agent_of, signing_key
+
+    config = load()
+    agent, key = agent_of(config.signature), signing_key(config.signature)
+    try:
+        answer = published.get(agent, _identity(config))
+    except (OSError, http.client.HTTPException) as error:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return [f"{directory.directory_url(agent)} cannot be read: {why}"]
+    found = published.findings(answer, agent, key, time.time())
+    sys.stdout.writelines(f"{note}\n" for note in found.notes)
+    return found.problems
+
+
+def _identity(config: Config) -> str:
+    from crawler import __version__
+    from crawler.policy.facts import user_agent
+
+    return user_agent(config.crawl.product_token, __version__, config.crawl.contact)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "new": Operation("make a private key", "new bot-key.pem", _declare_new, _new),
+    "directory": Operation(
+        "write the directory of public keys, and the signed headers of its answer",
+        f"directory bot-key.pem --to public -s BOT_SIGNATURE_AGENT={EXAMPLE}",
+        _declare_directory,
+        _directory,
+    ),
+    "check": Operation(
+        "see whether the published directory holds the key in use",
+        f"check -s BOT_SIGNATURE_KEY_FILE=bot-key.pem -s BOT_SIGNATURE_AGENT={EXAMPLE}",
+        _declare_check,
+        _check,
+    ),
+}
