@@ -15,6 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.observe.metrics.endpoint import EndpointError, check_address
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 
@@ -79,7 +80,7 @@ def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
     assert half_way
     folder = ["-s", f"CORPUS_DIR={crawl.folder}"]
     call = [sys.executable, "-m", "scrapy", "frontier"]
-    exporter = subprocess.Popen(
+    exporter = warm.Popen(
         [*call, "export", "--port", "0", *folder],
         cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -93,7 +94,7 @@ def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
         _, err = exporter.communicate(timeout=DEADLINE)
     assert exporter.returncode == 143
     assert "Traceback" not in err
-    done = subprocess.run([*call, "status", "--json", *folder], cwd=PROJECT, capture_output=True, text=True, check=True)
+    done = warm.run([*call, "status", "--json", *folder], cwd=PROJECT, capture_output=True, text=True)
     status = json.loads(done.stdout)
     assert seen["corpus_frontier_up"] == 1
     assert seen["corpus_frontier_queued"] == status["counts"]["queued"] > 0
