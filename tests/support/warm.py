@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from typing import Any
 from tests.support.places import PROJECT
 from tests.support.warm_server import NUMBER, send
 
+PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+"""Before a command: without these two capabilities the modes of files hold for root, too. Warm as well."""
 _AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_")
 """Beginnings of the names of what an interpreter or a library reads once."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -44,7 +47,8 @@ class Popen(subprocess.Popen[Any]):
             super()._execute_child(*given)  # type: ignore[misc]
             return
         order = {
-            "command": [os.fspath(word) for word in asked["args"][2:]],
+            "command": [os.fspath(word) for word in _without_prefix(asked["args"])[2:]],
+            "plain": list(asked["args"][: len(PLAIN)]) == PLAIN,
             "cwd": os.path.realpath(asked["cwd"] or "."),
             "environment": dict(os.environ if asked["env"] is None else asked["env"]),
             "session": asked["start_new_session"],
@@ -108,13 +112,18 @@ def run(
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+def _without_prefix(args: Sequence[str]) -> Sequence[str]:
+    """The command itself, behind `PLAIN`."""
+    return args[len(PLAIN) :] if list(args[: len(PLAIN)]) == PLAIN else args
+
+
 def _can_be_warm(asked: dict[str, Any]) -> bool:
     args, env = asked["args"], os.environ if asked["env"] is None else asked["env"]
     return (
         sys.platform == "linux"
         and os.environ.get("WARM") != "0"
         and not isinstance(args, (str, bytes))
-        and list(args[:3]) == [sys.executable, "-m", "scrapy"]
+        and list(_without_prefix(args)[:3]) == [sys.executable, "-m", "scrapy"]
         and _read_at_the_start(env) == _read_at_the_start(os.environ)
         and _is_this_project(asked["cwd"], env)
         and not (asked["pass_fds"] or asked["preexec_fn"] or asked["shell"])

