@@ -30,8 +30,10 @@ from tests.support.warm_server import NUMBER, send
 
 PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 """Before a command: without these two capabilities the modes of files hold for root, too. Warm as well."""
-_AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_")
+_AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "FSSPEC_", "HF_")
 """Beginnings of the names of what an interpreter or a library reads once."""
+_OURS = dict(os.environ)
+"""The environment of the server: what no test has changed."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _asking = threading.Lock()
 
@@ -124,7 +126,7 @@ def _can_be_warm(asked: dict[str, Any]) -> bool:
         and os.environ.get("WARM") != "0"
         and not isinstance(args, (str, bytes))
         and list(_without_prefix(args)[:3]) == [sys.executable, "-m", "scrapy"]
-        and _read_at_the_start(env) == _read_at_the_start(os.environ)
+        and _read_at_the_start(env) == _read_at_the_start(_OURS)
         and _is_this_project(asked["cwd"], env)
         and not (asked["pass_fds"] or asked["preexec_fn"] or asked["shell"])
     )
@@ -146,7 +148,7 @@ def _server() -> socket.socket:
     """The server of this test process; it ends with it."""
     ours, theirs = socket.socketpair()
     code = f"from tests.support.warm_server import main; main({theirs.fileno()})"
-    environment = os.environ | {"PYTHONPATH": str(PROJECT)} | _ONE_THREAD
+    environment = _OURS | {"PYTHONPATH": str(PROJECT)} | _ONE_THREAD
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-c", code],
