@@ -172,7 +172,7 @@ def test_a_command_that_waits_for_a_server_ends_at_the_first_signal(silence, tmp
     try:
         assert come.wait(60)
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,12 +11,8 @@ from pathlib import Path
 import redis
 
 from crawler.server.embedded import find_binary
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -17,12 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from crawler.observe.metrics.endpoint import EndpointError, check_address
 from tests.support import warm
 from tests.support.places import PROJECT
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
 
 
 def scraped(address: str) -> dict[str, float]:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.observe.metrics.prometheus_server import Prometheus, free_port, installed, job
+from tests.observe.metrics.prometheus_server import Prometheus, installed, job
 from tests.support import warm
 from tests.support.places import PROJECT
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
 
 FOLDER = PROJECT / "k8s/components"
