@@ -30,7 +30,7 @@ from tests.support.warm_server import NUMBER, send
 
 PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 """Before a command: without these two capabilities the modes of files hold for root, too. Warm as well."""
-_AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "FSSPEC_", "HF_")
+_AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "HF_")
 """Beginnings of the names of what an interpreter or a library reads once."""
 _OURS = dict(os.environ)
 """The environment of the server: what no test has changed."""

