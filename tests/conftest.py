@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.frontier.client import Frontier
@@ -30,6 +31,9 @@ from tests.support.server import durable_server
 from tests.support.site import Site
 
 _serial = itertools.count()
+
+settings.register_profile("suite", deadline=None, derandomize=True)  # neither the clock nor chance decides
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 from crawler.document import DropReason
 from crawler.storage.files.records import record_of
 from tests.commands.conftest import process_environment
+from tests.support import warm
 from tests.support.corpus_folder import document, exchange
 
 
@@ -37,7 +38,7 @@ def test_with_raw_the_very_bytes_that_were_fetched_come_out(corpus):
 
 def scrapy_bytes(folder, name: str) -> tuple[int, bytes, bytes]:
     command = [sys.executable, "-m", "scrapy", "dataset", "page", str(folder.path), name, "--raw"]
-    done = subprocess.run(command, env=process_environment(), capture_output=True, timeout=60, check=False)
+    done = warm.run(command, env=process_environment(), capture_output=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -23,6 +23,7 @@ import pytest
 from crawler.commands import botkey, dataset, frontier
 from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
+from tests.support import warm
 
 LIMIT = 60  # seconds: beyond it a command counts as hanging, on the slowest machine
 EXCLUDE = ["dataset", "exclude", "--domain", "example.org", "--reason", "x", "--yes", "corpus"]
@@ -217,7 +218,7 @@ def begun(tmp_path) -> Iterator[object]:
         command = [sys.executable, "-m", "scrapy", *words]
         environment = process_environment(**more)
         started.append(
-            subprocess.Popen(
+            warm.Popen(
                 command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
             )
         )

@@ -15,6 +15,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.urls.candidate import Candidate
+from tests.support import warm
 from tests.support.frontier_shorthand import ack, reserve
 from tests.support.linked_web import Web
 from tests.support.places import PROJECT
@@ -27,13 +28,12 @@ def scrapy_frontier(valkey_url, crawl_name):
     def run(*args: str, **settings: str) -> subprocess.CompletedProcess[str]:
         given = {"REDIS_URL": valkey_url, "CRAWL_ID": crawl_name, "DOWNLOAD_DELAY": "10", **settings}
         options = [part for name, value in given.items() if value for part in ("-s", f"{name}={value}")]
-        return subprocess.run(
+        return warm.run(
             [sys.executable, "-m", "scrapy", "frontier", *options, *args],
             cwd=PROJECT,
             capture_output=True,
             text=True,
             timeout=60,
-            check=False,
         )
 
     return run

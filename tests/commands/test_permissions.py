@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support import warm
 from tests.support.places import PROJECT
 
-PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-"""Without these two capabilities the modes of files hold for root, too."""
 CONTACT = ("-s", "CRAWLER_CONTACT=https://example.org/bot", "-s", "CORPUS_DIR=@out@", "-s", "PROGRESS=off")
 
 
 @pytest.fixture
 def hidden(tmp_path: Path) -> Iterator[Path]:
     """A folder that may not be entered, with a seed file, an archive and a corpus in it."""
-    if os.geteuid() == 0 and shutil.which(PLAIN[0]) is None:
+    if os.geteuid() == 0 and shutil.which(warm.PLAIN[0]) is None:
         pytest.skip("root may read everything, and there is no setpriv (Debian: util-linux)")
     folder = tmp_path / "hidden"
     (folder / "corpus" / "shards").mkdir(parents=True)
@@ -54,8 +52,8 @@ def test_what_may_not_be_read_is_a_sentence_and_no_traceback(
     hidden: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     told = [word.replace("@hidden@", str(hidden)).replace("@out@", str(tmp_path / "out")) for word in words]
-    command = [*(PLAIN if os.geteuid() == 0 else []), sys.executable, "-m", "scrapy", *told]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)
+    command = [*(warm.PLAIN if os.geteuid() == 0 else []), sys.executable, "-m", "scrapy", *told]
+    done = warm.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240)
     assert done.returncode == 1, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     (error,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import process_environment, scrapy_process
+from tests.support import warm
 from tests.support.site import Site
 
 
@@ -109,7 +110,7 @@ def test_the_shell_evaluates_code_on_a_page(site, tmp_path):
 
 def test_in_the_console_pages_are_fetched_one_after_the_other_and_a_refusal_is_told(site, tmp_path):
     typed = f"fetch('{site.url(0)}')\nprint(response.status)\nfetch('{site.base}/forbidden')\nprint(response)\n"
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "scrapy", "shell", *allowed(site)],
         cwd=tmp_path,
         env=process_environment(SCRAPY_PYTHON_SHELL="python"),
@@ -117,7 +118,6 @@ def test_in_the_console_pages_are_fetched_one_after_the_other_and_a_refusal_is_t
         capture_output=True,
         text=True,
         timeout=60,
-        check=False,
     )
     assert done.returncode == 0
     assert "200\n" in done.stdout and "None\n" in done.stdout
@@ -160,7 +160,7 @@ def silence() -> Iterator[tuple[int, threading.Event]]:
 def test_a_command_that_waits_for_a_server_ends_at_the_first_signal(silence, tmp_path: Path, command, number):
     port, come = silence
     network = ["-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", f"NETWORK_PORTS={port}"]
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "scrapy", command, f"http://127.0.0.1:{port}/", *network],
         cwd=tmp_path,
         env=process_environment(),
@@ -172,7 +172,7 @@ def test_a_command_that_waits_for_a_server_ends_at_the_first_signal(silence, tmp
     try:
         assert come.wait(60)
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()

@@ -12,6 +12,7 @@ import pytest
 
 from crawler.config import declared
 from crawler.config.environment import from_environment, problems_of_environment
+from tests.support import warm
 from tests.support.places import PROJECT
 
 KNOWN = {"DOWNLOAD_DELAY", "CRAWLER_CONTACT", "LANGUAGES", "CORPUS_DIR"}
@@ -85,9 +86,7 @@ def test_the_command_line_comes_before_the_environment_and_that_before_settings_
 def test_every_command_refuses_a_variable_that_is_misspelt(tmp_path: Path, command: list[str]) -> None:
     env = {**os.environ, "PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
     env["CRAWLER_DOWNLOAD_DELY"] = "5"
-    done = subprocess.run(
-        [sys.executable, *command], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
+    done = warm.run([sys.executable, *command], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 1
     assert "CRAWLER_DOWNLOAD_DELY, which is no setting; did you mean CRAWLER_DOWNLOAD_DELAY?" in done.stderr
     assert "Traceback" not in done.stderr

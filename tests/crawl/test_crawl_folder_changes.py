@@ -7,15 +7,14 @@ import time
 
 import pytest
 
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 
-PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-"""Without these two capabilities the modes of files hold for root, too."""
 PAGES = 60
 
 pytestmark = pytest.mark.skipif(
-    os.geteuid() == 0 and shutil.which(PLAIN[0]) is None,
+    os.geteuid() == 0 and shutil.which(warm.PLAIN[0]) is None,
     reason="root may write everything, and there is no setpriv (Debian: util-linux)",
 )
 
@@ -43,8 +42,8 @@ def changed_midway(crawl, make_site, redis_url):
         gate = site.gate = Gate(PAGES // 2)
         settings = {"REDIS_URL": redis_url, "NETWORK_PORTS": site.port}
         command = crawl.command({"url": site.url(0)}, settings)
-        prefix = PLAIN if os.geteuid() == 0 else []
-        process = subprocess.Popen([*prefix, *command], cwd=PROJECT, stderr=subprocess.PIPE, text=True)
+        prefix = warm.PLAIN if os.geteuid() == 0 else []
+        process = warm.Popen([*prefix, *command], cwd=PROJECT, stderr=subprocess.PIPE, text=True)
         crawl.processes.append(process)
         gate.wait()
         wait_for_records(crawl.folder / "shards")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawler.statkeys import WAITING
+from tests.support import warm
 from tests.support.loopback_web import Answer, PolicyWeb
 from tests.support.places import PROJECT
 from tests.support.serving import article
@@ -32,14 +33,13 @@ def scrapy(corpus: Path, web: PolicyWeb, *arguments: str, **settings: object) ->
         "EXTRACTION_MIN_WORDS": 5, "STAGE_WORKERS": 0,
     } | settings  # fmt: skip
     options = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "scrapy", *arguments, *options],
         cwd=PROJECT,
         env=os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "300"},
         capture_output=True,
         text=True,
         timeout=120,
-        check=False,
     )
 
 

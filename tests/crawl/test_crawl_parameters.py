@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from crawler.observe.report.summary import summarise
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import Handler, article
 from tests.support.site import Served
@@ -70,7 +70,7 @@ def crawl_forum(crawl, forum, **settings):
 
 def frontier(crawl, *words: str) -> str:
     command = [sys.executable, "-m", "scrapy", "frontier", "-s", f"CORPUS_DIR={crawl.folder}", *words]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

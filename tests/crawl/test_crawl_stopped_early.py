@@ -86,7 +86,10 @@ def test_a_worker_stopped_twice_while_its_corpus_is_opened_ends_at_once(waiting,
     assert not (tmp_path / "go").exists()
 
 
-def test_a_signal_while_the_interpreter_ends_does_not_change_what_the_crawl_has_done(waiting, make_site, tmp_path):
+def test_a_signal_while_the_interpreter_ends_does_not_change_what_the_crawl_has_done(
+    waiting, make_site, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("WARM", "0")  # a warm one does not take its interpreter apart
     site = make_site(pages=3)
     worker = waiting("the interpreter ends", {"url": site.url(0)}, NETWORK_PORTS=site.port)
     worker.send_signal(signal.SIGTERM)

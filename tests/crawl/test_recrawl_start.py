@@ -37,6 +37,7 @@ def site() -> Iterator[ChangingSite]:
 
 
 def test_a_run_without_changes_loads_no_stage_and_starts_no_process(crawl, site, tmp_path, monkeypatch):
+    monkeypatch.setenv("WARM", "0")  # a warm one has loaded everything
     monkeypatch.setenv("WHAT_WAS_LOADED", str(tmp_path / "loaded"))
     watched = {
         "NETWORK_PORTS": site.port,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from crawler.dataset.supersede import read_all_versions
 from crawler.storage.files.place import Place
+from tests.support import warm
 from tests.support.changing_site import ChangingSite, Page
 from tests.support.crawl import PROJECT, Crawl
 from tests.support.once import made_once
@@ -66,11 +66,10 @@ def run_once(site: ChangingSite, crawl: Crawl, arguments: dict[str, str], **sett
     rejected: dict[str, list[dict[str, object]]] = {}
     for record in crawl.records("rejected"):
         rejected.setdefault(short(site, record["url"]), []).append(record)
-    verified = subprocess.run(
+    verified = warm.run(
         [sys.executable, "-m", "scrapy", "dataset", "verify", str(crawl.folder)],
         cwd=PROJECT,
         capture_output=True,
-        check=False,
     )
     return Run(
         {short(site, record["url"]): record for record in crawl.records()},

@@ -1,19 +1,19 @@
 """The log of withdrawals says who asked."""
 
 import json
-import subprocess
 import sys
 
 import pytest
 
 from crawler.dataset.exclude import NOT_GIVEN, Wish, withdraw, withdrawals
 from crawler.storage.files.place import Place
+from tests.support import warm
 from tests.support.places import PROJECT
 
 
 def exclude(folder, *options):
     command = [sys.executable, "-m", "scrapy", "dataset", "exclude", "--reason", "a letter", "--yes", *options]
-    return subprocess.run([*command, folder], cwd=PROJECT, capture_output=True, text=True, check=False)
+    return warm.run([*command, folder], cwd=PROJECT, capture_output=True, text=True)
 
 
 def log(folder):

@@ -25,6 +25,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.parquet import read_rows
 from crawler.storage.files.shards import read_lines
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.three_domains import DOMAINS, Folder, fill
 
@@ -313,8 +314,6 @@ def test_a_corpus_that_changes_meanwhile_is_told(made, tmp_path):
 
 def test_the_command_says_what_it_wrote(made, tmp_path):
     words = ["dataset", "export", "--to", "parquet", "--out", tmp_path / "out", made.path]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *words], cwd=PROJECT, capture_output=True, text=True, check=False
-    )
+    done = warm.run([sys.executable, "-m", "scrapy", *words], cwd=PROJECT, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"12 documents in 1 file are in {tmp_path / 'out'}\n"), done.stderr
     assert (tmp_path / "out" / "README.md").read_text().startswith("---\n")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -16,13 +15,14 @@ from crawler.dataset.versions import Cause
 from crawler.storage.corpus.version import versions_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from tests.support import warm
 from tests.support.noted import manifest_hash
 from tests.support.places import PROJECT
 
 
 def scrapy(*arguments):
     command = [sys.executable, "-m", "scrapy", "dataset", *map(str, arguments)]
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    return warm.run(command, cwd=PROJECT, capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections import Counter
 
 from crawler.dedup.redis_index import RedisIndex
 from crawler.storage.files.shards import read_lines
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.site import Site
 
@@ -64,7 +65,7 @@ def test_a_crawl_killed_between_verdict_and_shard_keeps_every_page_once(tmp_path
 
     def crawl(module):
         environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": module, "PYTHONPATH": str(PROJECT)}
-        return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+        return warm.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True)
 
     try:
         killed = crawl("tests.dedup.dedup_killer_settings")

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from redis.retry import Retry
 from crawler.server.embedded import find_binary
 from crawler.storage.files.shards import read_lines
 from tests.docs.recipes import ROOT, SmallWeb, recipes
+from tests.support.ports import free_port
 
 
 @dataclass
@@ -79,12 +79,6 @@ def _programs(folder: Path) -> None:
     (folder / "valkey-server").symlink_to(find_binary())
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def small_web() -> Iterator[SmallWeb]:
     web = SmallWeb().start()
@@ -96,7 +90,7 @@ def small_web() -> Iterator[SmallWeb]:
 def desk(tmp_path: Path, small_web: SmallWeb) -> Iterator[Desk]:
     _programs(tmp_path / "bin")
     (tmp_path / "work").mkdir()
-    made = Desk(tmp_path / "work", small_web, _free_port())
+    made = Desk(tmp_path / "work", small_web, free_port())
     yield made
     once = Retry(NoBackoff(), 0)  # most recipes start no server: redis-py would look for it for four seconds
     with (
@@ -112,7 +106,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, small_web: SmallWeb) -> Pa
     folder = tmp_path_factory.mktemp("recipes")
     _programs(folder / "bin")
     (folder / "work").mkdir()
-    made = Desk(folder / "work", small_web, _free_port())
+    made = Desk(folder / "work", small_web, free_port())
     made.block(*recipes()["Crawl a list of URLs"][0])
     return folder / "work" / "corpus"
 

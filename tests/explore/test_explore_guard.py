@@ -21,7 +21,7 @@ from crawler.explore.guard import MAX_BODY, MAX_QUERY, Guard
 from crawler.frontier.client import Frontier
 from crawler.urls.candidate import Candidate
 from tests.explore.conftest import LIMIT, TOKEN, Desk
-from tests.support import three_domains
+from tests.support import three_domains, warm
 from tests.support.process import clean_environment
 
 EVERY_PAGE = [f"/0{path}".replace("{key:int}", "1") for path, _ in PAGES]
@@ -134,7 +134,7 @@ def test_the_command_prints_its_address_and_a_signal_ends_it_without_a_trace(
     before = _contents(tmp_path / "corpus")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "scrapy", "explore", "--no-open", "--token", TOKEN, "corpus"],
         cwd=tmp_path,
         env=clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings", TMPDIR=str(scratch)),
@@ -305,14 +305,13 @@ def scrapy_explore(tmp_path: Path):
     three_domains.fill(tmp_path / "corpus")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return warm.run(
             [sys.executable, "-m", "scrapy", "explore", "--no-open", *words],
             cwd=tmp_path,
             env=clean_environment(SCRAPY_SETTINGS_MODULE="crawler.settings"),
             capture_output=True,
             text=True,
             timeout=LIMIT,
-            check=False,
         )
 
     return run

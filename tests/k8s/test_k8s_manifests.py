@@ -22,6 +22,7 @@ from crawler.observe.metrics.frontier import GAUGES
 from crawler.seeds.allowlist import read_allowlist
 from crawler.server.client import LOADING_SECONDS
 from crawler.server.embedded import find_binary
+from tests.support import warm
 from tests.support.kustomize import K8S, Objects, built, objects, pods
 from tests.support.places import PROJECT
 
@@ -352,8 +353,8 @@ def test_every_task_is_a_call_that_its_command_understands(everything, name, tmp
     command = [re.sub("|".join(map(re.escape, paths)), lambda m: paths[m[0]], word) for word in container["args"]]
     own = {"CRAWLER_REDIS_URL": "redis://127.0.0.1:1/0", "CRAWLER_CORPUS_SPOOL_DIR": str(tmp_path / "spool")}
     env = os.environ | environment(spec, everything) | own
-    done = subprocess.run([sys.executable, "-m", "scrapy", *command], cwd=PROJECT, env=env,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = warm.run([sys.executable, "-m", "scrapy", *command], cwd=PROJECT, env=env,
+                          capture_output=True, text=True)  # fmt: skip
     assert done.returncode == 1
     assert "127.0.0.1:1" in done.stderr or str(tmp_path) in done.stderr, done.stderr
 

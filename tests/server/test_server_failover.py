@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,12 +11,8 @@ from pathlib import Path
 import redis
 
 from crawler.server.embedded import find_binary
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -54,6 +49,7 @@ def test_a_crawl_goes_on_with_the_replica_that_takes_the_place_of_its_server(cra
         url = f"redis://crawl:se%2Fcret%40@127.0.0.1:{address}/0"
         worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, REDIS_URL=url, LOG_LEVEL="INFO")
         gate.wait()
+        first.set("mark", 1)  # WAIT is about what this connection has written, and whatever came before it
         assert first.wait(1, int(DEADLINE * 1000)) == 1, "the replica has all that was answered"
         server.kill()
         server.wait()

@@ -25,9 +25,8 @@ def run(folder: Path, code: str, *words: str) -> subprocess.CompletedProcess[str
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_it.py").write_text(code)
     command = [sys.executable, str(PROJECT / "scripts" / "run_tests.py"), "-q", *words]
-    return subprocess.run(
-        command, cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=180, check=False
-    )
+    only = clean_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_ADDOPTS="-p xdist.plugin")
+    return subprocess.run(command, cwd=folder, env=only, capture_output=True, text=True, timeout=180, check=False)
 
 
 @pytest.mark.parametrize("words", [(), ("-n", "2")])

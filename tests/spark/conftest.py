@@ -40,7 +40,7 @@ def spark_installed() -> None:
         pytest.skip("no Java runtime (apt-get install openjdk-17-jre-headless)")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_job(spark_installed: None) -> Callable[..., Outcome]:
     def run(archive: str, folder: Path, *options: str, path: str = "", **settings: str) -> Outcome:
         command = [sys.executable, "-m", "crawler.spark.job", "--archive", archive, "--output", str(folder), *options]
@@ -71,7 +71,7 @@ def submit_job(spark_installed: None) -> Callable[..., Outcome]:
     return submit
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_replay() -> Callable[..., Outcome]:
     def run(archive: str, folder: Path, **settings: str) -> Outcome:
         fixed = {"CORPUS_DIR": str(folder), "STAGE_WORKERS": "0", "PROGRESS": "off"}

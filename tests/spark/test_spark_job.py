@@ -6,7 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+
+import pytest
 
 from tests.support.archives import exchange, html, two_archives, write
 from tests.support.places import PROJECT
@@ -30,11 +33,17 @@ def by_record(records):
     return sorted(records, key=lambda record: (record["warc_file"], record["warc_offset"]))
 
 
-def test_the_job_writes_the_records_that_replay_writes(run_job, run_replay, tmp_path):
-    two_archives(tmp_path)
-    pattern = f"{tmp_path}/*.warc.gz"
-    job = run_job(pattern, tmp_path / "job", *TWO)
-    replay = run_replay(pattern, tmp_path / "replay")
+@pytest.fixture(scope="module")
+def judged(run_job, run_replay, tmp_path_factory):
+    """A folder with two archives, and what job and replay made of them. To be read only."""
+    folder = tmp_path_factory.mktemp("judged")
+    two_archives(folder)
+    pattern = f"{folder}/*.warc.gz"
+    return folder, run_job(pattern, folder / "job", *TWO), run_replay(pattern, folder / "replay")
+
+
+def test_the_job_writes_the_records_that_replay_writes(judged):
+    _, job, replay = judged
     assert (job.done.returncode, replay.done.returncode) == (0, 0), job.done.stderr + replay.done.stderr
     assert {record["reason"] for record in job.rejected} == {
         "optout",
@@ -70,17 +79,17 @@ def test_a_page_that_a_later_version_refuses_is_withdrawn_as_by_a_replay(run_job
     assert manifest["counts"] == {"kept": 5, "rejected": 5, "unread": 0, "withdrawn": 2}
 
 
-def test_the_manifest_counts_the_records_and_names_the_configuration(run_job, tmp_path):
-    path = write(tmp_path / "a.warc.gz", [exchange(f"https://e.org/{n}", html(n % 2)) for n in range(3)])
-    job = run_job(str(path), tmp_path / "job", *TWO)
-    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
-    assert manifest["archives"] == [str(path)]
+def test_the_manifest_counts_the_records_and_names_the_configuration(judged):
+    folder, job, _ = judged
+    manifest = json.loads((folder / "job" / "manifest.json").read_bytes())
+    assert manifest["archives"] == sorted(map(str, folder.glob("*.warc.gz")))
     assert manifest["counts"] == {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0, "withdrawn": 0}
-    assert manifest["reasons"] == {"exact/exact_duplicate": 1}
+    assert manifest["reasons"] == Counter(f"{record['stage']}/{record['reason']}" for record in job.rejected)
+    assert manifest["reasons"]["exact/exact_duplicate"] == 1
     assert {record["config_digest"] for record in job.kept} == {manifest["config_digest"]}
     assert manifest["versions"]["spark"]
     for file in manifest["files"]:
-        assert (tmp_path / "job" / file["path"]).stat().st_size == file["bytes"]
+        assert (folder / "job" / file["path"]).stat().st_size == file["bytes"]
 
 
 def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_path):

@@ -17,6 +17,7 @@ import zstandard
 from pyarrow import parquet
 
 from crawler.storage.files.shards import read_lines
+from tests.support import warm
 from tests.support.places import PROJECT
 
 SETTINGS: dict[str, object] = {
@@ -94,7 +95,7 @@ def _start(spider: str, argument: str, settings: dict[str, object]) -> subproces
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
     environment = os.environ | {"PYTHONPATH": str(PROJECT), "COLUMNS": "200"}
-    return subprocess.Popen(
+    return warm.Popen(
         command, cwd=PROJECT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
 

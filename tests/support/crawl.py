@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.storage.files.shards import read_lines
+from tests.support import warm
 from tests.support.places import PROJECT
 
 
@@ -43,7 +44,7 @@ class Crawl:
         return command
 
     def start(self, arguments: dict[str, str], spider: str = "corpus", **settings: object) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
+        process = warm.Popen(
             self.command(arguments, settings, spider),
             cwd=PROJECT,
             stdout=subprocess.PIPE,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support import warm
 from tests.support.places import PROJECT
 
 OF_THE_PERSON = {"REDIS_URL", "CORPUS_DIR", "CRAWL_ID"}
@@ -33,7 +34,7 @@ def scrapy(
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run `scrapy ARGUMENTS -s …` to its end; one that hangs fails the test."""
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "scrapy", *map(str, arguments), *options(settings or {})],
         cwd=cwd,
         env=clean_environment(**environment),
@@ -41,5 +42,4 @@ def scrapy(
         capture_output=True,
         text=True,
         timeout=timeout,
-        check=False,
     )

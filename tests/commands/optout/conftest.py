@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import Handler, LoopbackServer
 
@@ -128,7 +129,7 @@ def scrapy(web: Web) -> Callable[..., Done]:
         clean = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "CORPUS_DIR"}}
         tmp = cwd if cwd != PROJECT else Path(tempfile.gettempdir())
         clean |= {"PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings", "TMPDIR": str(tmp)}
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "scrapy", command, *options, *arguments],
             cwd=cwd,
             env=clean,
@@ -136,7 +137,6 @@ def scrapy(web: Web) -> Callable[..., Done]:
             capture_output=True,
             text=True,
             timeout=120,
-            check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 

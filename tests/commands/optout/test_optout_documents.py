@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -20,6 +19,7 @@ from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import DETECTORS, files_of
 from demo.run import served
+from tests.support import warm
 from tests.support.places import PROJECT
 
 POLICY = (PROJECT / "docs" / "policy.md").read_text("utf-8")
@@ -137,13 +137,12 @@ def test_the_shown_output_is_what_the_command_prints(tmp_path):
         for command, _, expected in shown:
             arguments = command.removeprefix("$ scrapy optout ").replace("8790", str(port)).split()
             options = ["-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", f"NETWORK_PORTS={port}", "-s", "DOWNLOAD_DELAY=0"]
-            done = subprocess.run(
+            done = warm.run(
                 [sys.executable, "-m", "scrapy", "optout", *options, *arguments],
                 cwd=PROJECT,
                 env=os.environ | {"COLUMNS": "116"},
                 capture_output=True,
                 text=True,
-                check=False,
             )
             assert plain(done.stdout, port).startswith(plain(expected, port)), done.stdout + done.stderr
 

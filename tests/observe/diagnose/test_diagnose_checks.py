@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.support import warm
 from tests.support.places import PROJECT
 
 WRONG = {
@@ -33,9 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 def complaints(folder: Path, *command: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(PROJECT), "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = warm.run([sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode != 0, done.stdout
     return done.stderr
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -16,14 +15,10 @@ from typing import Any, TypeVar
 import pytest
 import yaml
 
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE
 
 T = TypeVar("T")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def installed() -> str:

@@ -27,10 +27,11 @@ import redis
 import yaml
 
 from crawler.server.embedded import EmbeddedServer
-from tests.observe.metrics.prometheus_server import Prometheus, free_port, installed, job, until
+from tests.observe.metrics.prometheus_server import Prometheus, installed, job, until
 from tests.observe.metrics.slow_link import SlowLink
 from tests.support.crawl import Crawl
 from tests.support.places import PROJECT
+from tests.support.ports import free_port
 from tests.support.server import kill
 from tests.support.serving import Gate, article
 from tests.support.site import Site

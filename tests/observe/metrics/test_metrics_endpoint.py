@@ -15,13 +15,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.observe.metrics.endpoint import EndpointError, check_address
+from tests.support import warm
 from tests.support.places import PROJECT
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
 
 
 def scraped(address: str) -> dict[str, float]:
@@ -79,7 +76,7 @@ def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
     assert half_way
     folder = ["-s", f"CORPUS_DIR={crawl.folder}"]
     call = [sys.executable, "-m", "scrapy", "frontier"]
-    exporter = subprocess.Popen(
+    exporter = warm.Popen(
         [*call, "export", "--port", "0", *folder],
         cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -87,14 +84,23 @@ def test_the_frontier_shows_the_figures_of_its_status(half_way, crawl):
         assert exporter.stdout is not None
         address = exporter.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", address), exporter.communicate()
-        seen = scraped(address)
+        seen, status = {}, {}
+
+        def agree() -> bool:
+            """Pages that were answered a moment ago may still be on their way through the stages."""
+            seen.update(scraped(address))
+            done = warm.run([*call, "status", "--json", *folder], cwd=PROJECT, capture_output=True, text=True)
+            status.update(json.loads(done.stdout))
+            counts = status["counts"] | {"fetchable": status["fetchable"]}
+            names = ("queued", "leased", "done", "fetchable")
+            return all(seen[f"corpus_frontier_{name}"] == counts[name] for name in names)
+
+        until(agree)
     finally:
         exporter.send_signal(signal.SIGTERM)
         _, err = exporter.communicate(timeout=DEADLINE)
     assert exporter.returncode == 143
     assert "Traceback" not in err
-    done = subprocess.run([*call, "status", "--json", *folder], cwd=PROJECT, capture_output=True, text=True, check=True)
-    status = json.loads(done.stdout)
     assert seen["corpus_frontier_up"] == 1
     assert seen["corpus_frontier_queued"] == status["counts"]["queued"] > 0
     assert seen["corpus_frontier_leased"] == status["counts"]["leased"] > 0

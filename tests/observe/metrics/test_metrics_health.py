@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from crawler.observe.metrics.endpoint import served
 from crawler.observe.metrics.health import LIVE_SECONDS, Pulse, silence
 from tests.support.clock import FakeClock
+from tests.support.ports import free_port
 from tests.support.server import kill
 from tests.support.serving import DEADLINE
 
@@ -76,17 +77,18 @@ def test_a_frontier_that_is_silent_for_half_a_lease_ends_readiness(answered_at, 
     assert silence(answered_at, 120.0, now=1000.0) == said
 
 
-def test_a_worker_is_not_ready_while_its_server_is_away_and_lives_all_the_same(crawl, make_site, server, free_port):
+def test_a_worker_is_not_ready_while_its_server_is_away_and_lives_all_the_same(crawl, make_site, server):
+    port = free_port()
     site = make_site(pages=1)
     process = crawl.start(
         {"url": site.url(0)},
         NETWORK_PORTS=site.port,
-        METRICS_PORT=free_port,
+        METRICS_PORT=port,
         REDIS_URL=server.url,
         FRONTIER_IDLE_SECONDS=0,
         FRONTIER_LEASE_SECONDS=4,
     )
-    root = f"http://127.0.0.1:{free_port}"
+    root = f"http://127.0.0.1:{port}"
     assert until(root + "/ready", 200) == "ok\n"
     kill(server)
     assert "a lease ends after 4 s" in until(root + "/ready", 503)
@@ -96,11 +98,3 @@ def test_a_worker_is_not_ready_while_its_server_is_away_and_lives_all_the_same(c
     process.terminate()
     _, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, err
-
-
-@pytest.fixture
-def free_port() -> int:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]

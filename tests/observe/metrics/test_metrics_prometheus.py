@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.observe.metrics.prometheus_server import Prometheus, free_port, installed, job
+from tests.observe.metrics.prometheus_server import Prometheus, installed, job
+from tests.support import warm
 from tests.support.places import PROJECT
+from tests.support.ports import free_port
 from tests.support.serving import DEADLINE, Gate
 
 FOLDER = PROJECT / "k8s/components"
@@ -38,7 +40,7 @@ def scraped(crawl, make_site, tmp_path: Path) -> Iterator[tuple[Prometheus, Gate
     site.gate = Gate(12)
     process = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, METRICS_PORT=worker, CRAWL_ID="main")
     site.gate.wait()
-    exporter = subprocess.Popen(
+    exporter = warm.Popen(
         [sys.executable, "-m", "scrapy", "frontier", "export", "--port", str(frontier),
          "-s", f"CORPUS_DIR={crawl.folder}", "-s", "CRAWL_ID=main"], cwd=PROJECT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
