@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config
+from crawler.document import DropReason
 from crawler.number import written
 from crawler.observe.diagnose.moving import lets_pass, passing, tighter
 from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Limit, Miss, Thresholds
@@ -162,7 +163,7 @@ class _Ward:
         if not reason:
             self._counts["kept"] += 1
             self._count_tight(record)
-        elif reason.startswith("hold_"):
+        elif DropReason.holds(reason):
             self._counts["held"] += 1
         elif reason not in DUPLICATE_REASONS:
             self._count_misses(record)
