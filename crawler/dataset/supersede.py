@@ -89,15 +89,15 @@ def pending(place: Place) -> str:
     )
 
 
-def way_out(place: Place, spool: str = "FOLDER") -> str:
-    """How they leave it, and who need not wait for that. spool: a local folder, for a corpus in a store."""
+def way_out(place: Place) -> str:
+    """How they leave it, and who need not wait for that."""
     others = "export, select and mix leave all of it out already"
-    return f"{command(place, spool)} takes them out, and what opted out since ({others})"
+    return f"{command(place)} takes them out, and what opted out since ({others})"
 
 
-def command(place: Place, spool: str = "FOLDER") -> str:
+def command(place: Place) -> str:
     """What a person types."""
-    return f"`scrapy dataset supersede {place.url}" + f" -s CORPUS_SPOOL_DIR={spool}" * place.remote + "`"
+    return f"`scrapy dataset supersede {place.url}`"
 
 
 def supersede(place: Place, *, now: float) -> Superseded:
