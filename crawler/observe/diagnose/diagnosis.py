@@ -124,15 +124,14 @@ def advice(found: Diagnosis) -> list[str]:
     said = [_sentence(lever, found.total) for lever in found.levers[:5] if lever.alone]
     rejected = found.total - found.kept - found.held
     if rejected and not said:
-        said.append(
-            "No single threshold keeps a document out: "
-            + (
-                "every rejected document misses several."
-                if found.by_numbers
-                else "policy, fetching or content decided."
-            )
-        )
+        said.append(f"No single threshold keeps a document out: {_why_none(found)}.")
     return said
+
+
+def _why_none(found: Diagnosis) -> str:
+    if found.by_numbers:
+        return "every rejected document misses several"
+    return f"policy, fetching{', other settings' if found.notes else ''} or content decided"
 
 
 class _Ward:
