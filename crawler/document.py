@@ -260,6 +260,11 @@ class DropReason(StrEnum):
         except ValueError:
             return None
 
+    @classmethod
+    def holds(cls, text: object) -> bool:
+        """True where a record's `reason` (None: kept) says that its URL waits; also for one of a later version."""
+        return isinstance(text, str) and text.startswith("hold_")
+
     @property
     def is_hold(self) -> bool:
         """True where the URL stays in the frontier and a later run tries again."""

@@ -4,6 +4,7 @@ Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …
 `config.py`; `docs/settings.md` lists them. Here stands only what Scrapy needs to find the rooms.
 """
 
+import crawler.loading  # isort: skip  # noqa: F401  # first of all: Ctrl-C while the rest is loaded is one line
 from importlib.util import find_spec
 from os import environ
 

@@ -4,11 +4,7 @@ Scrapy loads every module of this package before each command, so before each cr
 imported where it runs.
 """
 
-from crawler.commands.interrupt import without_traceback
-
-without_traceback()
-
 # Scrapy makes a deprecated class in each of these by `inspect.stack()`, which looks at every module for every frame of
 # an import: 0.05 s this early, 0.15 s where the download handler is loaded. `tls` first: it is imported by the other.
-import scrapy.core.downloader.tls  # isort: skip  # noqa: E402
-import scrapy.core.downloader.contextfactory  # noqa: F401, E402
+import scrapy.core.downloader.tls  # isort: skip
+import scrapy.core.downloader.contextfactory  # noqa: F401

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, NoReturn
 
 Handler = Callable[[int, Any], None]
@@ -51,19 +50,6 @@ def interruptible(then: Handler | None = None) -> Iterator[None]:
     finally:
         for number, handler in after.items():
             signal.signal(number, handler)
-
-
-def without_traceback() -> None:
-    """From now on Ctrl-C ends a process without Python's lines about what it was importing."""
-    told = sys.excepthook
-
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            sys.stderr.write("error: interrupted by SIGINT\n")
-        else:
-            told(kind, error, trace)
-
-    sys.excepthook = hook
 
 
 def leave(error: Interrupted) -> NoReturn:

@@ -7,6 +7,7 @@ import asyncio
 import sys
 import time
 from contextlib import ExitStack
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
@@ -22,6 +23,7 @@ from crawler.commands.spider_names import unknown_spider
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.supervise.plan import Plan
+    from crawler.supervise.worker import Worker
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -73,10 +75,13 @@ class Command(ProjectCommand, ScrapyCommand):
         with ExitStack() as stack:
             config = prepare(self.settings, opts.spargs, read_arguments, stack)
             configure_logging(self.settings)
-            failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
-        self._tell(config, failed)
+            workers, failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
+        self._tell(config, workers, failed)
 
-    async def _run(self, config: Config, spider: str, arguments: dict[str, str], share: Plan) -> list[str]:
+    async def _run(
+        self, config: Config, spider: str, arguments: dict[str, str], share: Plan
+    ) -> tuple[list[Worker], list[str]]:
+        """The workers, each at its end, and the names of those that failed."""
         from rich.console import Console
 
         from crawler.observe.live.progress import Progress
@@ -98,7 +103,7 @@ class Command(ProjectCommand, ScrapyCommand):
         if shown:
             progress.start()
         try:
-            return await supervise(workers, progress.tick if shown else lambda _: None)
+            return workers, await supervise(workers, progress.tick if shown else lambda _: None)
         finally:
             progress.stop()
 
@@ -117,13 +122,19 @@ class Command(ProjectCommand, ScrapyCommand):
             command += ["-s", f"{key}={value}"]
         return command
 
-    def _tell(self, config: Config, failed: list[str]) -> None:
+    def _tell(self, config: Config, workers: list[Worker], failed: list[str]) -> None:
+        """The summary that ends `scrapy crawl`, of all workers together."""
         from crawler.observe.console import answers_on
-        from crawler.observe.report import terminal
+        from crawler.observe.live import run_end
+        from crawler.observe.report import balance, terminal
         from crawler.observe.report.summary import summarise
+        from crawler.supervise.supervisor import ends, together
 
         if config.crawl.progress != "off":
-            terminal.show(summarise(config.crawl.corpus_dir), answers_on())
+            summary, counters = summarise(config.crawl.corpus_dir), together(workers)
+            stats = run_end.together(ends(workers), counters.kept, counters.rejected)
+            found = balance.read(summary, config.report)
+            terminal.show(summary, answers_on(), chain(run_end.sections(stats), balance.sections(found)))
         if failed:
             self.complain([f"{', '.join(failed)} did not do what was asked; what is above says why"])
 

@@ -176,10 +176,12 @@ def find(place: Place, wish: Wish) -> Concerned:
     return found
 
 
-def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude") -> Withdrawn:
+def withdraw(
+    place: Place, wish: Wish, *, now: float, operation: str = "dataset exclude", replacing_runs: int | None = None
+) -> Withdrawn:
     """Do what `find` announced, for what crashed workers left, too; safe to repeat after a crash at any moment.
 
-    `operation` names it in the lineage.
+    `operation` names it in the lineage, which also gets `replacing_runs` (see `Cause`).
 
     Raises: StorageError while a worker or another withdrawal is at work (then nothing is written down, either), on a
     damaged file or a failing disk.
@@ -191,14 +193,14 @@ def withdraw(place: Place, wish: Wish, *, now: float, operation: str = "dataset 
             raise StorageError(f"{place.url}: another withdrawal is at work; try again when it has ended")
         stack.callback(lock.release)
         check_alone(place)
-        return _withdraw(place, wish, now, operation)
+        cause = Cause(operation, wish.reason, now, keeps_old=False, replacing_runs=replacing_runs)
+        return _withdraw(place, wish, cause)
 
 
-def _withdraw(place: Place, wish: Wish, now: float, operation: str) -> Withdrawn:
+def _withdraw(place: Place, wish: Wish, cause: Cause) -> Withdrawn:
     found = find(place, wish)
-    refused, pages = _log(place, wish, found.pages, now)
+    refused, pages = _log(place, wish, found.pages, cause.now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    cause = Cause(operation, wish.reason, now, keeps_old=False)
     done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)

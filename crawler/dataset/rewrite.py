@@ -74,6 +74,8 @@ def corpus_place(corpus_dir: str, spool_dir: str | None = None) -> Iterator[Plac
             spool_dir = stack.enter_context(TemporaryDirectory(prefix="corpus-spool-"))
         place = Place(corpus_dir, spool_dir)
         place.manifest()
+        for folder in (*FOLDERS, LEDGERS) if place.remote else ():
+            (place.root / folder).mkdir(parents=True, exist_ok=True)
         yield place
 
 

@@ -67,7 +67,8 @@ def is_pending(manifest: Manifest) -> bool:
     Versions of older releases do not say how many they read.
     """
     runs = _replacing(manifest)
-    last = next((step for step in reversed(manifest.get("lineage", [])) if step["operation"] == BY), None)
+    read = [step for step in manifest.get("lineage", []) if step["operation"] == BY or "replacing_runs" in step]
+    last = read[-1] if read else None
     if last is None or any(run["ended"] is None for run in runs):
         return bool(runs)
     if "replacing_runs" in last:
@@ -88,15 +89,15 @@ def pending(place: Place) -> str:
     )
 
 
-def way_out(place: Place, spool: str = "FOLDER") -> str:
-    """How they leave it, and who need not wait for that. spool: a local folder, for a corpus in a store."""
+def way_out(place: Place) -> str:
+    """How they leave it, and who need not wait for that."""
     others = "export, select and mix leave all of it out already"
-    return f"{command(place, spool)} takes them out, and what opted out since ({others})"
+    return f"{command(place)} takes them out, and what opted out since ({others})"
 
 
-def command(place: Place, spool: str = "FOLDER") -> str:
+def command(place: Place) -> str:
     """What a person types."""
-    return f"`scrapy dataset supersede {place.url}" + f" -s CORPUS_SPOOL_DIR={spool}" * place.remote + "`"
+    return f"`scrapy dataset supersede {place.url}`"
 
 
 def supersede(place: Place, *, now: float) -> Superseded:
@@ -107,7 +108,7 @@ def supersede(place: Place, *, now: float) -> Superseded:
     finish_dead_writers(place)
     runs = len(_replacing(place.manifest()))  # before the records are read: a run that ends meanwhile is another one
     found = standing(place)
-    _withdraw(place, found.opted_out, now)
+    _withdraw(place, found.opted_out, now, None if _outlives_withdrawal(place, found) else runs)
     if not found.stale:
         return Superseded(None, len(found.opted_out))
     done = rewrite(
@@ -137,11 +138,19 @@ def opted_out_since(place: Place) -> set[str]:
     return standing(place, among=refused).opted_out if refused else set()
 
 
-def _withdraw(place: Place, opted_out: set[str], now: float) -> None:
+def _withdraw(place: Place, opted_out: set[str], now: float, replacing_runs: int | None = None) -> None:
     if opted_out:
         rule = f"opt-out found at a later visit, {rfc3339(now)}"
         wish = Wish("opted out", revoked=lambda record: record["url"] in opted_out, rule=rule, by=BY)
-        withdraw(place, wish, now=now)
+        withdraw(place, wish, now=now, replacing_runs=replacing_runs)
+
+
+def _outlives_withdrawal(place: Place, found: Standing) -> bool:
+    """True where records are left to take out once the pages that opted out are gone; reads only where some are."""
+    if not found.opted_out:
+        return bool(found.stale)
+    going = (r for r in _records(place) if "reason" in r or r["url"] not in found.opted_out)
+    return any(identity(record) in found.stale for record in going)
 
 
 def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing:

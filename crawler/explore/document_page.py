@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
+from crawler.document import DropReason
 from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
@@ -80,7 +81,7 @@ def _record(visit: Visit) -> tuple[Record, str, int]:
 
 def _state(record: Record) -> str:
     reason = record.get("reason")
-    return "kept" if reason is None else "hold" if str(reason).startswith("hold_") else "rejected"
+    return "kept" if reason is None else "hold" if DropReason.holds(reason) else "rejected"
 
 
 def pieces(text: str, spans: Iterable[Any]) -> list[tuple[str, str]]:

@@ -85,4 +85,4 @@ def _undone(why: str) -> StorageError:
 
 
 def _way(place: Place) -> str:
-    return way_out(place, str(place.root))
+    return way_out(place)

@@ -7,6 +7,7 @@ nobody who does: the disk that is full may be the server's, too.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +27,9 @@ PATIENCE_SECONDS = 10.0
 """How long a crawl that has failed waits for a server that is away."""
 
 
+LOOK_SECONDS = 1.0
+
+
 class Awaited(Protocol):
     """A server that calls wait for."""
 
@@ -36,22 +40,33 @@ class Awaited(Protocol):
 
 
 class Ending:
-    """Looks at a crawl that is to end. `look` is called from time to time while the spider closes."""
+    """Looks at a crawl that is to end. `look` is called from time to time while the spider closes: `run` does it."""
 
     def __init__(self, engine: EngineView, stats: StatsCollector, server: Awaited, in_hand: Callable[[], int]) -> None:
         self._engine, self._stats, self._servers, self._in_hand = engine, stats, [server], in_hand
-        self._said = self._over = False
+        self._said = self._over = self._failed = False
 
     def watch(self, server: Awaited) -> None:
         """Look at this server, too."""
         self._servers.append(server)
+
+    def failed(self) -> None:
+        """The crawl stops by itself, for a reason that the counters do not have as fatal."""
+        self._failed = True
+
+    async def run(self) -> None:
+        """Look as long as the crawl lives: a task of its own, so that nothing that asks the server ends it."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if self._engine.is_open and self._engine.closing:
+                self.look()
 
     def look(self) -> None:
         """Say once what is waited for; cut off a crawl that has failed and whose server stays away."""
         away = max(server.away_seconds for server in self._servers)
         if not away or self._over:
             return
-        if self._stats.get_value(FATAL):
+        if self._failed or self._stats.get_value(FATAL):
             if away > PATIENCE_SECONDS:
                 self._over = True
                 log.warning("a server is away, too: the same command takes %s up again", self._pages())

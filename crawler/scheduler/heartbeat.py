@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.frontier.client import Frontier
-    from crawler.scheduler.ending import Ending
     from crawler.scheduler.engine_view import EngineView
     from crawler.scheduler.in_flight import Flight, InFlight
 
@@ -35,14 +34,12 @@ class Heartbeat:
         frontier: Frontier,
         in_flight: InFlight,
         *,
-        ending: Ending,
         recover: Callable[[Flight], Awaitable[None]],
     ) -> None:
         self._engine = engine
         self._stats = stats
         self._frontier = frontier
         self._in_flight = in_flight
-        self._ending = ending
         self._recover = recover
 
     async def keep_alive(self) -> None:
@@ -69,10 +66,7 @@ class Heartbeat:
         """
         while True:
             await asyncio.sleep(_INSPECTION)
-            if not self._engine.is_open:
-                continue
-            if self._engine.closing:
-                self._ending.look()
+            if not self._engine.is_open or self._engine.closing:
                 continue
             for flight in self._in_flight:
                 working = flight.request is None or flight.settling or self._engine.works_on(flight.request)

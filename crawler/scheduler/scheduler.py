@@ -286,14 +286,12 @@ class Scheduler(BaseScheduler):
             backoff=self._config.frontier.retry_backoff_seconds,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
-        heartbeat = Heartbeat(
-            self._engine, self._stats, self.frontier, self._in_flight, ending=self.ending, recover=self._recover
-        )
+        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, recover=self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
         held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
         follow = follow_rules(self.frontier, self._config)
-        watch = heartbeat.keep_alive(), heartbeat.inspect()
+        watch = heartbeat.keep_alive(), heartbeat.inspect(), self.ending.run()
         for task in (self._prefetch.run(), *watch, self._revisits.run(), held, follow):
             self._tasks.spawn(task)
 
@@ -322,6 +320,7 @@ class Scheduler(BaseScheduler):
             log.error("the crawl stops: %s", error)
         else:
             log.error("the frontier failed: the crawl stops", exc_info=error)
+        self.ending.failed()
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None and not self._prefetch.closing:
             # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is

@@ -189,7 +189,7 @@ class Lineage(TypedDict):
     kept_old: bool
     counts: Counts
     files: list[Step]
-    replacing_runs: NotRequired[int]  # of supersede: how many runs that may have replaced records were read for it
+    replacing_runs: NotRequired[int]  # how many runs that may have replaced records were read
 
 
 class Previous(TypedDict):

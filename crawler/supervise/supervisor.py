@@ -66,6 +66,12 @@ def together(workers: Sequence[Worker]) -> Counters:
     return whole
 
 
+def ends(workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """What the workers have told of their ends, the latest last; a worker that was killed has told nothing."""
+    told = [worker.counters for worker in workers if "told" in worker.counters]
+    return [found["told"] for found in sorted(told, key=lambda found: float(found["at"]))]
+
+
 def _line(worker: Worker, found: dict[str, Any]) -> WorkerCounters:
     cores, memory = worker.usage.look() if worker.usage is not None else (0.0, 0)
     judged = found["kept"] + sum(found["rejected"].values())

@@ -40,8 +40,20 @@ def test_a_wrong_spider_is_a_wrong_call(tmp_path, words, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_while_commands_are_loaded_is_a_line_and_no_traceback():
-    program = "import crawler.commands; raise KeyboardInterrupt"
+@pytest.mark.parametrize("loaded", ["crawler.config", "crawler.runtime", "crawler.commands", "crawler.commands.crawl"])
+def test_an_interrupt_while_the_project_is_loaded_is_a_line_and_no_traceback(loaded):
+    program = f"""
+import sys
+from scrapy.cmdline import execute
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == {loaded!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+execute(["scrapy", "list"])
+"""
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "error: interrupted by SIGINT\n")
 

@@ -102,6 +102,24 @@ def test_a_signal_ends_all_workers_with_what_they_have_and_the_same_command_cont
     assert crawl.accounted() == sorted(site.urls())
 
 
+def test_the_summary_of_all_workers_says_what_that_of_a_crawl_says(crawl, make_site):
+    site = make_site(pages=60)
+    gate = site.gate = Gate(10)
+    team = Team(crawl, site, PROGRESS="auto", WORKER_ID="team")
+    team.wait_until(lambda: gate.standing)
+    team.process.send_signal(signal.SIGTERM)
+    gate.open()
+    out, err = team.end()
+    assert team.process.returncode == 0, err
+    judged = len(crawl.accounted())
+    left = int(re.search(r"(?s)Stopped before its end\n +(\d+) URLs? waits? in the frontier", out)[1])
+    assert judged < judged + left <= 60, "those that nobody has read yet have links that are not counted"
+    assert Team(crawl, site).end()
+    out, err = Team(crawl, site, PROGRESS="auto").end()
+    assert "Nothing was judged in this run" in out, err
+    assert "1 of 1 seed was known before this run" in out
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells children of their parent's death on Linux only")
 def test_workers_end_by_themselves_when_the_supervisor_is_killed(crawl, make_site):
     site = make_site(pages=60)

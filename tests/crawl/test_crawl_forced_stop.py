@@ -54,6 +54,27 @@ def test_a_crawl_whose_frontier_breaks_ends_by_itself_and_says_so(crawl, make_si
         client.ping()  # nobody uses it any more, so it has ended, too
 
 
+def test_a_crawl_whose_frontier_breaks_waits_no_longer_for_an_index_that_is_away_than_one_that_cannot_write(
+    crawl, make_site, redis_url
+):
+    site = make_site(pages=12)
+    gate = site.gate = Gate(1)
+    crawl.settings |= {"DEDUP_REDIS_URL": redis_url, "YIELD_MIN_SHARE": 0}
+    worker = crawl.start({"url": site.url(0)}, NETWORK_PORTS=site.port, FRONTIER_LEASE_SECONDS=3)
+    gate.wait(2)
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
+        client.config_set("maxmemory", 1)
+    gate.open()
+    read_until(worker, "is away")  # a page waits for the index
+    with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
+        for key in client.keys("{crawl.0}:*"):
+            client.set(key, "no type that a script expects")
+    _, err = worker.communicate(timeout=DEADLINE)
+    assert worker.returncode == 1
+    assert "a server is away, too: the same command takes" in err
+    assert "error: the crawl was cut off" in err, err
+
+
 def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_same_command_does_the_rest(
     crawl, make_site, monkeypatch
 ):

@@ -216,6 +216,27 @@ def test_what_is_pending_does_not_depend_on_the_clock_of_the_machine_that_supers
     assert not is_pending(crawled.manifest())
 
 
+def test_a_withdrawal_that_is_all_there_was_to_do_says_how_many_runs_were_read(crawled, kept, rejected):
+    second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
+    assert "supersede" in pending(place_of(crawled))
+    done = supersede(place_of(crawled), now=NOW)
+    assert (done.withdrawn, done.rewritten.dropped) == (1, 0)
+    assert [step.get("replacing_runs") for step in crawled.manifest()["lineage"]] == [1]
+    assert pending(place_of(crawled)) == ""
+    second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)
+    assert is_pending(crawled.manifest())
+
+
+def test_a_withdrawal_that_leaves_replaced_records_does_not_say_that_they_are_dealt_with(crawled, kept, rejected):
+    refusal = rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)
+    second_run(crawled, kept=[again(kept, 2)], rejected=[refusal], changed=2)
+    supersede(place_of(crawled), now=NOW)
+    withdrawal, version = crawled.manifest()["lineage"]
+    assert "replacing_runs" not in withdrawal, "a crash between the two leaves records to take out"
+    assert (version["operation"], version["replacing_runs"]) == ("recrawl", 1)
+    assert not is_pending(crawled.manifest())
+
+
 def test_a_run_that_ends_while_the_records_are_read_stays_to_be_looked_at(crawled, kept, monkeypatch):
     second_run(crawled, kept=[again(kept, 1)], changed=1)
 

@@ -1,6 +1,8 @@
 """What a reason and a document say about themselves, once, for every room."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import orjson
 import pytest
@@ -12,11 +14,25 @@ from crawler.pipelines.settlement import hold_reason
 from crawler.policy.explain import because
 from crawler.storage.files.records import record_of
 
+ROOT = Path(__file__).resolve().parents[2]
+ASKS = re.compile(r"""startswith\(["']hold""")
+
 
 def test_a_hold_is_named_as_one_and_weighs_as_one():
     for reason in DropReason:
-        assert reason.is_hold == reason.value.startswith("hold_")
+        assert reason.is_hold == DropReason.holds(reason.value) == reason.value.startswith("hold_")
         assert not (reason.is_hold and reason.is_final)
+
+
+def test_a_hold_of_a_later_version_is_one_too_and_a_kept_record_is_none():
+    assert DropReason.of("hold_tomorrow") is None and DropReason.holds("hold_tomorrow")
+    assert not any(DropReason.holds(reason) for reason in (None, "", "gone", "on_hold_", 1))
+
+
+def test_whether_a_reason_is_a_hold_is_asked_in_one_place():
+    modules = [path for room in ("crawler", "demo") for path in (ROOT / room).rglob("*.py")]
+    asked = {str(path.relative_to(ROOT)) for path in modules if ASKS.search(path.read_text("utf-8"))}
+    assert asked == {"crawler/document.py"}
 
 
 def test_a_reason_of_another_version_is_none_and_weighs_like_a_verdict_on_the_page():

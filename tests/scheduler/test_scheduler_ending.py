@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ class Watched:
     def __init__(self) -> None:
         self.stats = MemoryStatsCollector(SimpleNamespace(settings=Settings()))
         self.away_seconds, self.cuts = 0.0, 0
+        self.is_open, self.closing = True, False
         self.ending = Ending(self, self.stats, self, lambda: 3)
 
     def cut_off(self) -> None:
@@ -48,6 +50,23 @@ def test_a_crawl_that_failed_is_cut_off_once_and_only_when_its_server_stays_away
     for away, cuts in ((0.0, 0), (ending.PATIENCE_SECONDS - 1, 0), (ending.PATIENCE_SECONDS + 1, 1), (20.0, 1)):
         watched.look(away)
         assert watched.cuts == cuts
+
+
+def test_a_crawl_that_stops_for_its_frontier_has_no_more_patience_than_one_that_cannot_write(monkeypatch):
+    monkeypatch.setattr(ending, "LOOK_SECONDS", 0)
+    watched = Watched()
+    watched.away_seconds = ending.PATIENCE_SECONDS + 1
+
+    async def scenario() -> None:
+        watching = asyncio.ensure_future(watched.ending.run())
+        watched.ending.failed()
+        for watched.closing, cuts in ((False, 0), (True, 1)):
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert watched.cuts == cuts, "it is looked at while it closes, by nobody but itself"
+        watching.cancel()
+
+    asyncio.run(scenario())
 
 
 def test_a_second_server_that_is_away_is_waited_for_no_longer(caplog):

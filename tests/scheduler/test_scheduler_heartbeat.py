@@ -30,7 +30,6 @@ class Worker:
             self.stats,
             frontier,
             self.in_flight,
-            ending=SimpleNamespace(),
             recover=lambda flight: None,
         )
 

@@ -35,7 +35,7 @@ def choose(opts: argparse.Namespace, load: Load) -> list[str]:
 
     if opts.drop_old and not opts.exchange:
         raise UsageError("--drop-old goes with --exchange: nothing is replaced without it")
-    config, version = load(CORPUS_DIR=opts.corpus), None
+    config, version = load(), None
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         if opts.exchange:
             found, done = best.exchange(place, config, now=time.time(), keep_old=not opts.drop_old)

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
+from crawler.commands.operations.forgetting import load_with_frontier
 from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, is_begun, mistyped, withdraw
+from crawler.dataset.rewrite import corpus_place
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
-from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.seeds.allowlist import AllowlistEntry
+    from crawler.storage.files.place import Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -36,15 +38,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
     """Show what would go, ask, do it. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
+    from crawler.seeds.allowlist import read_allowlist
+
+    config = load_with_frontier(load, opts.corpus)
+    entries = read_allowlist(opts.allowlist) if opts.allowlist else None
+    wish = _wish(opts, entries)
+    with corpus_place(opts.corpus, config.storage.spool_dir) as place:
+        return _exclude(config, place, opts, wish, entries)
+
+
+def _exclude(
+    config: Config, place: Place, opts: argparse.Namespace, wish: Wish, entries: list[AllowlistEntry] | None
+) -> list[str]:
     from crawler.dedup.index import DedupError
     from crawler.frontier.exclusion import ungranted
     from crawler.observe.withdrawn import announce, summary
-    from crawler.seeds.allowlist import read_allowlist
 
-    config = load(CORPUS_DIR=opts.corpus)
-    place = Place(opts.corpus, config.storage.spool_dir)
-    entries = read_allowlist(opts.allowlist) if opts.allowlist else None
-    wish = _wish(opts, entries)
     crawls = place.manifest()["crawls"]
     found = find(place, wish)
     if entries is not None and not wish.refused:

@@ -13,17 +13,18 @@ from scrapy.exceptions import UsageError
 from crawler.commands.numbers import days
 from crawler.commands.operation import Load, Operation
 from crawler.commands.operations.exclude import forget_elsewhere
+from crawler.commands.operations.forgetting import load_with_frontier
 from crawler.dataset.exclude import find
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.dataset.lifetimes import Lifetimes, lapsed, remove_lapsed, wish_of
-from crawler.dataset.rewrite import tidy
+from crawler.dataset.rewrite import corpus_place, tidy
 from crawler.seeds.allowlist import read_allowlist
 from crawler.server.errors import FrontierError
-from crawler.storage.files.place import Place
 from crawler.storage.types import Entry
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.storage.files.place import Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +41,7 @@ def expire_archives(opts: argparse.Namespace, load: Load) -> list[str]:
     """Remove what is too old, archives first. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
     if opts.dry_run and (opts.by or opts.reason):
         raise UsageError("--by and --reason are for the log, and --dry-run writes none")
-    config = load(CORPUS_DIR=opts.corpus)
+    config = load()
     days = config.storage.archive_ttl_days if opts.older_than is None else opts.older_than
     lifetimes = Lifetimes.of(config.storage.document_ttl_days, read_allowlist(opts.allowlist) if opts.allowlist else ())
     if days <= 0 and not lifetimes:
@@ -48,12 +49,13 @@ def expire_archives(opts: argparse.Namespace, load: Load) -> list[str]:
             "no age is given; set ARCHIVE_TTL_DAYS or DOCUMENT_TTL_DAYS, give an --allowlist with ttl_days, "
             "or use --older-than DAYS with a number above 0"
         ]
-    place = Place(opts.corpus, config.storage.spool_dir)
+    if lifetimes and not opts.dry_run:
+        config = load_with_frontier(load, opts.corpus)
     now = time.time()
-    place.manifest()
-    if days > 0:
-        _expire_archives(place, opts, days, now)
-    return _expire_documents(config, place, opts, lifetimes, now) if lifetimes else []
+    with corpus_place(opts.corpus, config.storage.spool_dir) as place:
+        if days > 0:
+            _expire_archives(place, opts, days, now)
+        return _expire_documents(config, place, opts, lifetimes, now) if lifetimes else []
 
 
 def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> None:

@@ -19,8 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def make_version(opts: argparse.Namespace, load: Load) -> list[str]:
     """What a recrawl does by itself at its end on a local disk. Raises: ConfigError, StorageError."""
-    config = load(CORPUS_DIR=opts.corpus)
-    with corpus_place(opts.corpus, config.storage.spool_dir) as place:
+    with corpus_place(opts.corpus, load().storage.spool_dir) as place:
         done = supersede(place, now=time.time())
         if done.rewritten is not None:
             tell_outdated(place)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config
+from crawler.document import DropReason
 from crawler.number import written
 from crawler.observe.diagnose.moving import lets_pass, passing, tighter
 from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Limit, Miss, Thresholds
@@ -123,15 +124,14 @@ def advice(found: Diagnosis) -> list[str]:
     said = [_sentence(lever, found.total) for lever in found.levers[:5] if lever.alone]
     rejected = found.total - found.kept - found.held
     if rejected and not said:
-        said.append(
-            "No single threshold keeps a document out: "
-            + (
-                "every rejected document misses several."
-                if found.by_numbers
-                else "policy, fetching or content decided."
-            )
-        )
+        said.append(f"No single threshold keeps a document out: {_why_none(found)}.")
     return said
+
+
+def _why_none(found: Diagnosis) -> str:
+    if found.by_numbers:
+        return "every rejected document misses several"
+    return f"policy, fetching{', other settings' if found.notes else ''} or content decided"
 
 
 class _Ward:
@@ -162,7 +162,7 @@ class _Ward:
         if not reason:
             self._counts["kept"] += 1
             self._count_tight(record)
-        elif reason.startswith("hold_"):
+        elif DropReason.holds(reason):
             self._counts["held"] += 1
         elif reason not in DUPLICATE_REASONS:
             self._count_misses(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -28,7 +28,10 @@ def show(found: Diagnosis, console: Console) -> None:
         console.print(Text(f"note: {note}", "dim"))
     sections = [
         ("Rejected, in the order of the flow", _fitting(console, _reasons(found), _reasons(found, drawn=False))),
-        ("Scores, kept and rejected", _distributions(found.distributions)),
+        (
+            "Scores, kept and rejected",
+            _fitting(console, _distributions(found.distributions), _distribution_lines(found.distributions)),
+        ),
         ("What would keep more", _lines(advice(found))),
         ("Thresholds, the one that bites most first", _fitting(console, _levers(found.levers), _lever_lines(found))),
         (
@@ -79,6 +82,18 @@ def _distributions(found: Iterable[Distribution]) -> Table:
             axis = f"{low} … {high}" if side == "kept" else ""
             table.add_row(name, Text(side, "dim"), Text(_sparkline(counts), colour), Text(axis, "dim"))
     return table
+
+
+def _distribution_lines(found: Iterable[Distribution]) -> Group:
+    """The name and the ends of the axis in a line of their own."""
+    lines: list[RenderableType] = []
+    for item in found:
+        table = _table("left", "left")
+        table.add_row(Text("  kept", "dim"), Text(_sparkline(item.kept), "green"))
+        table.add_row(Text("  rejected", "dim"), Text(_sparkline(item.rejected), "yellow"))
+        low, high = ends_of(item)
+        lines += [Text.assemble(item.name, (f"  {low} … {high}", "dim")), table]
+    return Group(*lines)
 
 
 def ends_of(item: Distribution) -> tuple[str, str]:

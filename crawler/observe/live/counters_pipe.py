@@ -1,6 +1,7 @@
 """Scrapy extension: tells the supervisor of `scrapy work` the counters of this worker, through an inherited pipe.
 
-A JSON object a line, once a second, and one at the end with `finished`, the reason of the end. A line is shorter than
+A JSON object a line, once a second, and one at the end with `finished`, the reason of the end, and `told`, what the
+summary says of it (`crawler/observe/live/run_end.py`). A line is shorter than
 PIPE_BUF, so that it is written whole or, where nobody reads, not at all: the crawl never waits for its supervisor.
 """
 
@@ -18,6 +19,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawler.observe.live.counted import counters_of, own_counters
+from crawler.observe.live.run_end import told_by
 from crawler.runtime import config_of
 from crawler.server.errors import ServerError
 from crawler.statkeys import FATAL
@@ -65,7 +67,7 @@ class CountersExtension:
         assert self._crawler.stats is not None
         stats = self._crawler.stats.get_stats()
         fatal = stats.get(FATAL)
-        end = {"finished": stats.get("finish_reason", ""), "fatal": str(fatal) if fatal else ""}
+        end = {"finished": stats.get("finish_reason", ""), "fatal": str(fatal) if fatal else "", "told": told_by(stats)}
         self._write(asdict(own_counters(self._crawler)) | end)
 
     async def _run(self) -> None:
@@ -83,8 +85,10 @@ class CountersExtension:
         }
         message.pop("archives")
         message.pop("workers")
-        line = orjson.dumps(message) + b"\n"
-        if len(line) > MOST_BYTES:
-            line = orjson.dumps(message | {"rejected": {}, "domains": []}) + b"\n"
+        told = {name: value for name, value in message.get("told", {}).items() if not isinstance(value, list)}
+        for shorter in ({}, {"told": told}, {"told": told, "rejected": {}, "domains": []}):
+            line = orjson.dumps(message | shorter) + b"\n"
+            if len(line) <= MOST_BYTES:
+                break
         with suppress(OSError):  # nobody reads, or nobody is there any more
             os.write(self._descriptor, line)

@@ -16,31 +16,16 @@ from scrapy.exceptions import NotConfigured
 from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
-from crawler.statkeys import MISSED_SITEMAPS, MISSED_SITEMAPS_EXAMPLES
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from rich.console import RenderableType
     from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
-
-
-def missed_sitemaps(stats: StatsCollector | None) -> list[tuple[str, RenderableType]]:
-    """A section on sitemap files that brought nothing and do not fail the crawl; none where there are none."""
-    count = stats.get_value(MISSED_SITEMAPS, 0) if stats is not None else 0
-    if stats is None or not count:
-        return []
-    from rich.text import Text
-
-    lines = stats.get_value(MISSED_SITEMAPS_EXAMPLES, [])
-    more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
-    return [("Sitemaps that brought no pages", Text("\n".join([*lines, *more])))]
 
 
 class ProgressExtension:
@@ -77,7 +62,7 @@ class ProgressExtension:
     async def closed(self) -> None:
         """Every file is sealed: stop the live lines and print the summary."""
         from crawler.observe.console import answers_on
-        from crawler.observe.live import idle
+        from crawler.observe.live import run_end
         from crawler.observe.report import balance, terminal
 
         if self._task is not None:
@@ -92,7 +77,7 @@ class ProgressExtension:
             sys.stderr.write(f"error: no summary: {error}\n")
             return
         stats = self._crawler.stats.get_stats() if self._crawler.stats else {}
-        more = chain(idle.sections(stats), missed_sitemaps(self._crawler.stats), balance.sections(found))
+        more = chain(run_end.sections(stats), balance.sections(found))
         with suppress(SystemExit):  # rich's answer where `| head` has seen enough; the crawl has its own end to come to
             terminal.show(summary, answers_on(), more)
 

@@ -164,9 +164,7 @@ def sections(found: list[Brought]) -> Iterator[tuple[str, RenderableType]]:
 
 
 def _table(rows: list[Brought]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("requests", "kept", "tokens a request"):
-        table.add_column(name, justify="right")
+    table = _with_figures("requests", "kept", "tokens a request")
     table.add_column("shape", overflow="fold", no_wrap=_stay_whole(row.shape for row in rows))
     table.add_column("not kept", overflow="fold")
     for row in rows:
@@ -182,12 +180,20 @@ def _stay_whole(addresses: Iterable[str]) -> bool:
 
 
 def _domain_table(rows: list[Domain]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("requests", "fruitless", "tokens a request"):
-        table.add_column(name, justify="right")
+    table = _with_figures("requests", "fruitless", "tokens a request")
     table.add_column("domain", overflow="fold", no_wrap=_stay_whole(row.domain for row in rows))
-    table.add_column("exclude in the allowlist", overflow="fold")
+    advises = any(row.excludes for row in rows)
+    if advises:
+        table.add_column("exclude in the allowlist", overflow="fold", min_width=len("allowlist"))
     for row in rows:
         figures = (f"{row.requests:,}", f"{row.fruitless:,}", f"{row.tokens / row.requests:,.0f}")
-        table.add_row(*figures, Text(row.domain), Text(", ".join(row.excludes)))
+        table.add_row(*figures, Text(row.domain), *([Text(", ".join(row.excludes))] if advises else []))
+    return table
+
+
+def _with_figures(*names: str) -> Table:
+    """A table whose first columns are figures; no word of their names is broken."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, justify="right", min_width=max(map(len, name.split())))
     return table

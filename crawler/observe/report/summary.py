@@ -203,7 +203,7 @@ def _verdicts(entries: list[Entry]) -> list[Verdicts]:
 
 
 def _holds(verdicts: list[Verdicts]) -> list[Verdicts]:
-    return [verdict for verdict in verdicts if verdict.reason.startswith("hold_")]
+    return [verdict for verdict in verdicts if DropReason.holds(verdict.reason)]
 
 
 def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:

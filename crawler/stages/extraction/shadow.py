@@ -9,13 +9,10 @@ from __future__ import annotations
 from itertools import groupby, islice
 from typing import Any
 
+from crawler.stages.shadow_root import is_shadow_root
+
 MOST_ROOTS = 5_000
 """Templates of a page that are looked at."""
-_HOSTS = frozenset(
-    "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split()  # noqa: SIM905
-)
-"""What can have a shadow root, custom elements aside."""
-_MODES = frozenset({"open", "closed"})
 
 _Piece = Any
 """A text, or an element without what follows it."""
@@ -25,10 +22,8 @@ def open_shadows(tree: Any) -> None:
     """Put every declarative shadow root into its host, in place."""
     roots: dict[Any, Any] = {}  # of each host the first
     for template in islice(tree.iter("template"), MOST_ROOTS):
-        mode = template.get("shadowrootmode") or template.get("shadowroot") or ""  # as it was called at first
-        host = template.getparent()
-        if host is not None and mode.lower() in _MODES and ("-" in host.tag or host.tag in _HOSTS):
-            roots.setdefault(host, template)
+        if is_shadow_root(template):
+            roots.setdefault(template.getparent(), template)
     for host, template in reversed(roots.items()):  # those within others first
         _show(host, template)
 

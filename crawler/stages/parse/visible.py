@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from lxml.html import HtmlElement
 
+from crawler.stages.shadow_root import is_shadow_root
+
 MAX_ELEMENTS = 20_000
 """Elements, and texts behind them, that are looked at."""
 WORD = re.compile(r"\w[\w'’-]*+")
@@ -53,7 +55,7 @@ def _texts(tree: HtmlElement) -> Iterator[str | None]:
             yield None
         if hidden and element in hidden:
             continue
-        if element.tag in _UNSEEN:
+        if element.tag in _UNSEEN and not _is_shown(element):
             hidden.update(element.iterdescendants())
         elif text := element.text:
             yield text
@@ -63,6 +65,10 @@ def _texts(tree: HtmlElement) -> Iterator[str | None]:
             else:
                 yield tail
     yield from late
+
+
+def _is_shown(element: HtmlElement) -> bool:
+    return element.tag == "template" and is_shadow_root(element)
 
 
 def visible_texts(root: HtmlElement) -> Iterator[str]:
@@ -76,7 +82,7 @@ def visible_texts(root: HtmlElement) -> Iterator[str]:
             continue
         if element.tail and element is not root:
             stack.append(element.tail)
-        if element.tag not in _UNSEEN:
+        if element.tag not in _UNSEEN or _is_shown(element):
             stack.extend(reversed(element))
             if element.text:
                 yield element.text

@@ -119,7 +119,7 @@ def _kept(record: dict[str, Any]) -> Counts:
 
 @lru_cache(maxsize=256)  # a reason is a word of ours, but files can come from anybody
 def _rejected(reason: str) -> Counts:
-    if reason.startswith("hold_"):
+    if DropReason.holds(reason):
         return {"held": 1}
     counts = {"unchanged" if reason == DropReason.UNCHANGED else "rejected": 1}
     if reason not in NOT_ASKED:

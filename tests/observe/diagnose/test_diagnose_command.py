@@ -231,6 +231,10 @@ def test_no_number_and_no_name_is_broken_however_narrow_the_terminal_is(width):
     view.show(found, Console(file=out, width=width))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= width
+    for item in found.distributions:
+        assert any(re.match(rf"  {item.name}( |$)", line) for line in lines), "no name of a score is broken"
+    drawn = [line for line in lines if "··" in line]
+    assert [line for line in drawn if not re.search(r"kept|rejected", line)] == [], "no drawing goes on below itself"
     begin = next(n for n, line in enumerate(lines) if line.startswith("Thresholds"))
     end = next(n for n, line in enumerate(lines) if line.startswith("Nearest"))
     for lever in found.levers[: view.TOP_LEVERS]:

@@ -227,3 +227,16 @@ def test_no_score_is_shown_that_no_score_reaches():
     records = [judged("\n".join(prose(n, words=40 + 15 * n)), strict, n) for n in range(30)]
     stricter = lever_of(records, "QUALITY_MIN_SCORE", strict).stricter
     assert stricter is not None and from_mapping({"QUALITY_MIN_SCORE": stricter.limit}).quality.min_score == 1.0
+
+
+def test_where_no_threshold_decided_it_says_what_may_have():
+    strict = {"QUALITY_MIN_SCORE": 0.97}
+    records = [judged("\n".join(prose(n, words=60 + 9 * n)), strict, n) for n in range(30)]
+    other = diagnose(records, from_mapping({"QUALITY_MIN_SCORE": 0}), source="a test")
+    assert other.notes and advice(other) == [
+        "No single threshold keeps a document out: policy, fetching, other settings or content decided."
+    ]
+    gone = {"url": "https://a.test/", "reason": "gone", "stage": "fetch", "config_digest": from_mapping().digest}
+    assert advice(diagnose([gone], from_mapping(), source="a test")) == [
+        "No single threshold keeps a document out: policy, fetching or content decided."
+    ]

@@ -116,3 +116,15 @@ def test_a_short_address_is_not_torn_in_a_terminal_of_80_columns():
     for _, table in requests.sections(found):
         Console(file=out, width=78).print(table)
     assert "127.0.0.8:8790/history/*" in out.getvalue()
+
+
+@pytest.mark.parametrize("excludes", [[], ["/*?*page="]])
+def test_no_word_of_a_heading_is_broken_in_a_terminal_of_60_columns(excludes):
+    found = [requests.Brought("127.0.0.8:8790", "127.0.0.8:8790/page#.html", "", 50, 3, 1200, Counter())]
+    domains = [requests.Domain("127.0.0.8:8790", 50, 3, tokens=1200, excludes=excludes)]
+    out = io.StringIO()
+    for table in (requests._table(found), requests._domain_table(domains)):
+        Console(file=out, width=58).print(table)
+    words = set(out.getvalue().split())
+    assert words >= {"requests", "fruitless", "tokens", "request", "kept", "shape", "domain"}, out.getvalue()
+    assert ("allowlist" in words) == bool(excludes), "a column without an answer is left out"

@@ -28,6 +28,15 @@ def features(html: str) -> dict[str, object]:
     return parsed(html).render_signals.get("shell", {})
 
 
+def test_text_in_a_declarative_shadow_root_is_text_that_the_page_shows() -> None:
+    said, script = "A short notice about the opening hours of the library. " * 3, "<script src=/a.js></script>"
+    shadow = f"<x-page><template shadowrootmode=open><p>{said}</p></template></x-page>"
+    assert features(shadow + script)["visible_words"] == features(f"<p>{said}</p>{script}")["visible_words"] == 30
+    assert not looks_like_shell(features(shadow + script), 30), "no script has anything to add"
+    assert features(f"<x-page><template>{said}</template></x-page>{script}")["bare"], "a script shows it"
+    assert features(shadow.replace(said, said * 10) + script) == {}
+
+
 @pytest.mark.parametrize(
     ("html", "mark", "value"),
     [

@@ -11,6 +11,8 @@ PAGES = {
     "plain": "<p>one two</p> three <p>four <b>five</b> six</p> seven",
     "head": "<head><title>not this</title></head><body>one",
     "unseen": "<p>a<script>b c</script>d<style>e</style>f<noscript>g <p>h</p></noscript>i<template><p>j</template>k",
+    "shadow": "<a-b><template shadowrootmode=open><p>a b<script>c</script></p>d</template>e</a-b><template>f",
+    "shadow of nothing": "<ul><template shadowrootmode=open>a</template></ul><i-j><template shadowrootmode=no>b",
     "pictures": "<svg><g><text>a b</text></g>c</svg>d <select><option>e<option selected>f</select> g<svg><svg>h</svg>",
     "marks": "<p>it's half-done, 3.5 % – naïve ’tis</p>",
     "long": f"<p>{'word ' * 3_000}</p><p>{'x' * 20_000} y</p>",
@@ -33,7 +35,17 @@ def test_a_page_has_the_words_of_its_visible_texts(page, enough):
 
 
 @pytest.mark.parametrize(
-    ("page", "words"), [("plain", 7), ("head", 1), ("unseen", 5), ("pictures", 2), ("deep", 121), ("empty", 0)]
+    ("page", "words"),
+    [
+        ("plain", 7),
+        ("head", 1),
+        ("unseen", 5),
+        ("shadow", 4),
+        ("shadow of nothing", 0),
+        ("pictures", 2),
+        ("deep", 121),
+        ("empty", 0),
+    ],
 )
 def test_what_is_never_shown_has_no_words(page, words):
     assert visible_words(tree_of(PAGES[page]), 1_000) == words

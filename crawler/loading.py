@@ -1,0 +1,23 @@
+"""While the program is being loaded Ctrl-C shows one line, not what Python was importing: from the import of this on.
+
+Scrapy reads `crawler/settings.py` before anything else of the project, and that imports this first. What the script
+`scrapy` imports before it, Scrapy itself, is beyond the reach of a project.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+_told = sys.excepthook
+
+
+def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """The process still dies of SIGINT, as a shell expects."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.stderr.write("error: interrupted by SIGINT\n")
+    else:
+        _told(kind, error, trace)
+
+
+sys.excepthook = _one_line

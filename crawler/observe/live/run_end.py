@@ -1,0 +1,65 @@
+"""The end of a run as its summary tells it: what one worker tells of its own, and what that of several is together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from crawler.number import number_of
+from crawler.observe.live import idle
+from crawler.statkeys import (
+    KEPT,
+    MISSED_SITEMAPS,
+    MISSED_SITEMAPS_EXAMPLES,
+    PUT,
+    RECRAWL,
+    REJECTED,
+    SEEDS,
+    SEEDS_KNOWN,
+    SITEMAPS,
+    STANDSTILL,
+    WAITING,
+)
+
+FINISHED = "finish_reason"
+MOST_EXAMPLES = 5
+_OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING)
+_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS)
+_NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, MISSED_SITEMAPS_EXAMPLES)
+
+
+def told_by(stats: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a worker's counters those that `sections` reads, without its verdicts; they fit into JSON."""
+    return {name: value for name, value in stats.items() if name.startswith(_NAMES)}
+
+
+def together(ends: Iterable[Mapping[str, Any]], kept: int, rejected: Mapping[str, int]) -> dict[str, Any]:
+    """What `told_by` has given for each worker of one crawl, the latest end last, as counters of one worker.
+
+    kept, rejected (by "stage/reason"): the verdicts of all of them. Each worker puts the same seeds: those are known
+    that no worker was the first to put. How much waits, and why, is what the worker says that was the last to end.
+    """
+    ends = list(ends)
+    found: dict[str, Any] = {KEPT: kept, **{f"{REJECTED}/{name}": count for name, count in rejected.items()}}
+    added: Counter[str] = Counter()
+    for end in ends:
+        found.update({name: value for name, value in end.items() if name.startswith(SEEDS)})
+        added.update({name: n for name, n in end.items() if name.startswith(_ADDED) and isinstance(n, int)})
+    found[SEEDS_KNOWN] = min((int(end.get(SEEDS_KNOWN, 0)) for end in ends if SEEDS in end), default=0)
+    examples = [line for end in ends for line in end.get(MISSED_SITEMAPS_EXAMPLES, ())]
+    last = {name: value for end in ends[-1:] for name, value in end.items() if name in _OF_THE_CRAWL}
+    return {**found, **added, MISSED_SITEMAPS_EXAMPLES: examples[:MOST_EXAMPLES], **last}
+
+
+def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """Sections on what the run did not do, and on sitemap files that brought nothing and do not fail the crawl."""
+    yield from idle.sections(stats)
+    if count := stats.get(MISSED_SITEMAPS, 0):
+        lines = stats.get(MISSED_SITEMAPS_EXAMPLES, [])
+        rest = f"and {count - len(lines):,} more" if lines else f"{number_of(count, 'file')}, named in the log"
+        more = [rest] if count > len(lines) else []
+        yield "Sitemaps that brought no pages", Text("\n".join([*lines, *more]))
