@@ -82,6 +82,7 @@ _PLACE = "a place on this worker's machine; the same folder may have another pat
 _EXPIRE = "read by `scrapy dataset expire`, by no worker"
 _REPORT = "read by `scrapy report` and when a run ends, of what lies in the corpus by then"
 _RETURN = "each run says how soon it comes back; the politeness of the crawl holds for a second visit, too"
+_SIGNED = "while a key is changed some workers sign with the old one; the manifest names that of each run"
 WORKER_OWN: Mapping[str, str] = {
     "RETRY_TIMES": "what one worker gives up early, a later run tries again",
     "CORPUS_DIR": _PLACE,
@@ -101,6 +102,9 @@ WORKER_OWN: Mapping[str, str] = {
     "FRONTIER_IDLE_SECONDS": "when this worker ends; the others go on, and nothing is lost",
     "FRONTIER_PATIENCE_SECONDS": "when this worker ends although a host is blocked; its URLs stay queued for others",
     "FRONTIER_RETRY_BACKOFF_SECONDS": "a second try waits for the turn of its domain like any request",
+    "BOT_SIGNATURE_KEY_FILE": _SIGNED,
+    "BOT_SIGNATURE_AGENT": _SIGNED,
+    "BOT_SIGNATURE_SECONDS": "how long a signature of this worker is good",
     "RECRAWL": "whether a run asks again for what is due; a worker without it takes the rest",
     "RECRAWL_INTERVAL_SECONDS": _RETURN,
     "RECRAWL_MIN_SECONDS": _RETURN,

@@ -66,6 +66,11 @@ def test_what_python_reads_when_it_starts_makes_a_command_cold(tmp_path):
     assert not outcome(tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{clean_environment()['PYTHONPATH']}")[0]
 
 
+def test_what_a_pool_of_the_test_process_leaves_in_the_environment_is_the_same_to_a_warm_command(tmp_path):
+    assert outcome(tmp_path, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")[0]
+    assert not outcome(tmp_path, OMP_NUM_THREADS="2")[0]
+
+
 def test_a_folder_with_a_crawler_of_its_own_makes_a_command_cold(tmp_path):
     (tmp_path / "crawler").mkdir()
     assert not outcome(tmp_path)[0]

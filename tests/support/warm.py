@@ -35,6 +35,7 @@ _AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "MALLOC_", "OMP_", "OPENB
 _OURS = dict(os.environ)
 """The environment of the server: what no test has changed."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""As the server has it, for the stage processes: a test that starts a pool of its own leaves it in the environment."""
 _asking = threading.Lock()
 
 
@@ -140,7 +141,11 @@ def _is_this_project(cwd: Any, env: Any) -> bool:
 
 def _read_at_the_start(env: Any) -> dict[str, str]:
     found = {name: value for name, value in env.items() if name.startswith(_AT_THE_START)}
-    return found | {"PYTHONPATH": found.get("PYTHONPATH") or str(PROJECT)}
+    return found | {"PYTHONPATH": found.get("PYTHONPATH") or str(PROJECT)} | _one_thread(found)
+
+
+def _one_thread(found: dict[str, str]) -> dict[str, str]:
+    return {name: found.get(name, number) for name, number in _ONE_THREAD.items()}
 
 
 @cache
