@@ -66,7 +66,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
         problems += [p for p in unknown_profiles(config, plan) if p not in problems]
         problems += _withdrawal_problems(config)
         problems += _metrics_problems(config)
-        problems += [] if isinstance(plan, ReplayPlan) else botauth.problems(config.signature)  # a replay asks nobody
+        problems += [] if isinstance(plan, ReplayPlan) else _signature_problems(config, problems)  # it asks nobody
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
@@ -125,7 +125,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     config = _config_of(settings, problems)
     if config is not None:
         problems += _withdrawal_problems(config)
-        problems += botauth.problems(config.signature)
+        problems += _signature_problems(config, problems)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
     if config is not None:
         problems += _contact_problems(config, SeedPlan(scope), problems)
@@ -255,6 +255,12 @@ def _browser_problems(config: Config, plan: SeedPlan) -> list[str]:
     """Pages that have to be rendered would be missing without notice where there is no browser."""
     always = [f"allowlist, line {e.line}, {e.domain}" for e in plan.scope.entries if e.js == "always"]
     return find.problems(config.browser, always)
+
+
+def _signature_problems(config: Config, problems: list[str]) -> list[str]:
+    """What keeps requests from being signed, unless what is wrong with that setting has been said."""
+    said = {problem.partition("=")[0] for problem in problems}
+    return [problem for problem in botauth.problems(config.signature) if problem.partition(" ")[0] not in said]
 
 
 def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:

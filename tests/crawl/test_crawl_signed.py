@@ -280,6 +280,9 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_asked(tmp_path,
     assert done.returncode == 1
     assert "the file cannot be read: No such file or directory" in done.log
     assert "BOT_SIGNATURE_AGENT is not set: where is the key published?" in done.log
+    wrong = {"BOT_SIGNATURE_KEY_FILE": tmp_path / "none", "BOT_SIGNATURE_AGENT": "http://bot.example.org/"}
+    done = crawl(tmp_path / "corpus", web, [f"{here}/"], **wrong)
+    assert (done.returncode, done.log.count("BOT_SIGNATURE_AGENT")) == (1, 1), "what is set is not said to be missing"
     assert web.log.seen == []
 
 
