@@ -92,14 +92,15 @@ def rewrite(
     folders: Sequence[str] = (SHARDS,),
     archive: RewriteArchive | None = None,
     mixed: bool = False,
+    even_unchanged: bool = False,
 ) -> Rewritten:
     """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
 
     `archive` is asked about every archive. Files without a change stay as they are; where nothing changes at all there
-    is no new version. mixed: an answer may be a record of another file, so every file of `folders` counts as a source
-    of the new ones. Replaced files move to `replaced/`, where the old manifest, `manifest.NNNN.json`, finds them;
-    where the cause keeps no old ones (a withdrawal) they are removed, and so are the replaced files of every earlier
-    version.
+    is no new version, unless `even_unchanged` asks for one, for what its lineage says. mixed: an answer may be a record
+    of another file, so every file of `folders` counts as a source of the new ones. Replaced files move to `replaced/`,
+    where the old manifest, `manifest.NNNN.json`, finds them; where the cause keeps no old ones (a withdrawal) they are
+    removed, and so are the replaced files of every earlier version.
 
     Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
     """
@@ -107,7 +108,7 @@ def rewrite(
         job = _begin(place, decide, stack)
         try:
             job.apply(folders, archive, mixed=mixed)
-            lineage = job.stand(cause)
+            lineage = job.stand(cause, even_unchanged=even_unchanged)
         except BaseException:
             job.abandon()
             raise
@@ -177,9 +178,9 @@ class _Job:
         if self._rejected is not None:
             self._rejected.seal()
 
-    def stand(self, cause: Cause) -> Lineage | None:
+    def stand(self, cause: Cause, *, even_unchanged: bool) -> Lineage | None:
         """Save the ledger: from here on the new version stands. None where nothing has changed."""
-        if not self._steps:
+        if not self._steps and not even_unchanged:
             return None
         done = self.result()
         counts = {"changed": done.changed, "rejected": done.rejected, "dropped": done.dropped}
@@ -193,7 +194,7 @@ class _Job:
         pages = [step for step in self._steps if not step["old"].startswith(f"{ARCHIVE}/")]
         dropped = sum(step["dropped"] for step in pages)
         return Rewritten(
-            version=self._version if self._steps else self._version - 1,
+            version=self._version if self._ledger.rewrite else self._version - 1,
             seen=self._seen,
             changed=sum(step["changed"] for step in pages),
             rejected=sum(step["rejected"] for step in pages),

@@ -31,7 +31,7 @@ BY = "recrawl"
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """What `supersede` did. rewritten: None where no record was replaced; withdrawn: pages that opted out since."""
+    """What `supersede` did. rewritten: None where there was nothing to do; withdrawn: pages that opted out since."""
 
     rewritten: Rewritten | None = None
     withdrawn: int = 0
@@ -109,15 +109,25 @@ def supersede(place: Place, *, now: float) -> Superseded:
     runs = len(_replacing(place.manifest()))  # before the records are read: a run that ends meanwhile is another one
     found = standing(place)
     _withdraw(place, found.opted_out, now, None if _outlives_withdrawal(place, found) else runs)
+    reason = "replaced, or found gone, by a later visit"
     if not found.stale:
-        return Superseded(None, len(found.opted_out))
+        if not _asks_in_vain(place):
+            return Superseded(None, len(found.opted_out))
+        reason = "nothing is left of what later visits replaced"
     done = rewrite(
         place,
         lambda record: None if identity(record) in found.stale else record,
-        Cause(BY, "replaced, or found gone, by a later visit", now, replacing_runs=runs),
-        folders=(SHARDS, REJECTED),
+        Cause(BY, reason, now, replacing_runs=runs),
+        folders=(SHARDS, REJECTED) if found.stale else (),
+        even_unchanged=not found.stale,
     )
     return Superseded(done, len(found.opted_out))
+
+
+def _asks_in_vain(place: Place) -> bool:
+    """True where what a run replaced has gone in another way, and a version has to say that it was looked for."""
+    manifest = place.manifest()
+    return is_pending(manifest) and all(run["ended"] is not None for run in manifest["runs"])
 
 
 def withdraw_opted_out(place: Place, *, now: float) -> int:

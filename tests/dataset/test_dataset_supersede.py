@@ -10,6 +10,7 @@ import pytest
 
 from crawler.commands.operations.verify import check
 from crawler.config import from_mapping
+from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import (
     is_pending,
@@ -225,6 +226,25 @@ def test_a_withdrawal_that_is_all_there_was_to_do_says_how_many_runs_were_read(c
     assert pending(place_of(crawled)) == ""
     second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)
     assert is_pending(crawled.manifest())
+
+
+def test_where_replaced_records_have_gone_in_another_way_a_version_says_that_they_were_looked_for(crawled, kept):
+    second_run(crawled, kept=[again(kept, 1)], changed=1)
+    wish = Wish("a letter", revoked=lambda record: record["url"].endswith("/1"), rule="letter", by="exclude")
+    withdraw(place_of(crawled), wish, now=NOW)
+    before = crawled.records()
+    assert "supersede" in pending(place_of(crawled))
+    done = scrapy("dataset", "supersede", crawled.path)
+    assert done.stdout == "every record is the latest of its page, version 3\n", done.log
+    assert pending(place_of(crawled)) == ""
+    step = crawled.manifest()["lineage"][-1]
+    assert (step["operation"], step["files"], step["replacing_runs"]) == ("recrawl", [], 1)
+    assert crawled.records() == before
+    found = verify(place_of(crawled))
+    assert not found.damage and not found.surplus and not found.beside.strangers
+    assert scrapy("dataset", "supersede", crawled.path).stdout == "every record is the latest of its page\n"
+    second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)
+    assert supersede(place_of(crawled), now=NOW).rewritten.version == 4
 
 
 def test_a_withdrawal_that_leaves_replaced_records_does_not_say_that_they_are_dealt_with(crawled, kept, rejected):

@@ -23,10 +23,10 @@ def make_version(opts: argparse.Namespace, load: Load) -> list[str]:
         done = supersede(place, now=time.time())
         if done.rewritten is not None:
             tell_outdated(place)
-    if done.rewritten is None and not done.withdrawn:
-        sys.stdout.write("every record is the latest of its page\n")
-        return []
     version = f", version {done.rewritten.version}" if done.rewritten else ""
+    if not done.records:
+        sys.stdout.write(f"every record is the latest of its page{version}\n")
+        return []
     withdrawn = f"; {done.withdrawn:,} pages opted out and were deleted" if done.withdrawn else ""
     sys.stdout.write(f"{done.records:,} record(s) left the corpus{version}{withdrawn}\n")
     return []
