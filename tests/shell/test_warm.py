@@ -18,6 +18,13 @@ from tests.support.process import clean_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are warm on Linux alone")
 
+
+@pytest.fixture(autouse=True)
+def wanted(monkeypatch):
+    """Whoever runs the suite may have said that commands are to start cold."""
+    monkeypatch.delenv("WARM", raising=False)
+
+
 FOUND = """
 import json, os, sys
 own = [os.getcwd(), os.environ.get("OWN"), os.environ.get("PYTEST_CURRENT_TEST"), sys.argv[1:], sys.path[0]]
