@@ -76,10 +76,14 @@ def make_key(path: str) -> Key:
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(private.private_bytes(*form))
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(private.private_bytes(*form))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            Path(path).unlink()  # half a key, which would keep the next try from this name
+            raise
     except FileExistsError:
         raise KeyFileError("is there already, and no key is overwritten: name another file") from None
     except OSError as error:

@@ -23,6 +23,7 @@ COMPLIANCE: tuple[str, ...] = (
     "crawler.middlewares.status.StatusMiddleware",
     "crawler.middlewares.redirect.RedirectMiddleware",
     "crawler.scheduler.gate.PolitenessGate",
+    "crawler.middlewares.signature.SignatureMiddleware",  # the manifest says that every request was signed
 )
 """What must be there, in this order."""
 

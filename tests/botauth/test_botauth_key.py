@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import pickle
@@ -58,6 +59,16 @@ def test_no_key_is_overwritten(tmp_path):
         make_key(str(path))
     assert read_key(str(tmp_path / "real")).keyid == made.keyid
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_key_that_a_full_disk_cuts_off_leaves_its_name_free(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk, pytest.raises(KeyFileError, match="cannot be written: No space left"):
+        disk.setattr(os, "fsync", full)
+        make_key(str(tmp_path / "key.pem"))
+    make_key(str(tmp_path / "key.pem"))
 
 
 def test_a_key_of_openssl_is_read(tmp_path):

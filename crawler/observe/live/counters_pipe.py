@@ -1,8 +1,8 @@
 """Scrapy extension: tells the supervisor of `scrapy work` the counters of this worker, through an inherited pipe.
 
 A JSON object a line, once a second, and one at the end with `finished`, the reason of the end, and `told`, what the
-summary says of it (`crawler/observe/live/run_end.py`). A line is shorter than
-PIPE_BUF, so that it is written whole or, where nobody reads, not at all: the crawl never waits for its supervisor.
+summary says of it (`crawler/observe/live/run_end.py`). A line is shorter than PIPE_BUF, so that it is written whole or,
+where nobody reads, not at all: the crawl never waits for its supervisor.
 """
 
 from __future__ import annotations
@@ -85,8 +85,11 @@ class CountersExtension:
         }
         message.pop("archives")
         message.pop("workers")
-        told = {name: value for name, value in message.get("told", {}).items() if not isinstance(value, list)}
-        for shorter in ({}, {"told": told}, {"told": told, "rejected": {}, "domains": []}):
+        told = message.get("told")
+        less: dict[str, Any] = (
+            {"told": {name: value for name, value in told.items() if not isinstance(value, list)}} if told else {}
+        )
+        for shorter in (dict[str, Any](), less, less | {"rejected": {}, "domains": []}):
             line = orjson.dumps(message | shorter) + b"\n"
             if len(line) <= MOST_BYTES:
                 break
