@@ -15,7 +15,7 @@ from crawler.commands.operation import Load, Operation
 from crawler.commands.operations.export import NAMES
 
 if TYPE_CHECKING:
-    from crawler.dedup.across.across import Found
+    from crawler.dataset.across.across import Found
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def compare(opts: argparse.Namespace, load: Load) -> list[str]:
     """Compare, write what is asked for, print the report. Raises: UsageError, ConfigError, StorageError."""
     from rich.console import Console
 
-    from crawler.dedup.across.across import Across
+    from crawler.dataset.across.across import Across
 
     if opts.out is not None and "://" in opts.out:
         raise UsageError("--out: expected a folder on this machine; copy it from there")
@@ -57,7 +57,7 @@ def compare(opts: argparse.Namespace, load: Load) -> list[str]:
 
 
 def _rule(text: str) -> list[str]:
-    from crawler.dedup.across.prints import CRITERIA
+    from crawler.dataset.across.prints import CRITERIA
 
     names = text.split(",")
     if strange := [name for name in names if name not in CRITERIA]:

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from crawler.config import Config
+from crawler.dataset.across.decide import decide
+from crawler.dataset.across.prints import RULE, rule_in_words, sources_of, take_prints
 from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
 from crawler.dataset.export_formats import FORMATS
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.supply import open_database
-from crawler.dedup.across.decide import decide
-from crawler.dedup.across.prints import RULE, rule_in_words, sources_of, take_prints
 from crawler.dedup.index import Scheme
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError

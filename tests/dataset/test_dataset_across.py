@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dataset.across.across import ACROSS, DUPLICATES, Across
+from crawler.dataset.across.prints import CRITERIA
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.export_formats import FORMATS
-from crawler.dedup.across.across import ACROSS, DUPLICATES, Across
-from crawler.dedup.across.prints import CRITERIA
 from crawler.dedup.loading import fingerprints
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.storage.files.errors import StorageError
@@ -143,7 +143,7 @@ def test_the_verdicts_are_those_of_the_index_of_the_crawl_asked_in_rank_whatever
                 gone[url] = (match.owner, round(match.similarity, 4), "exact" if match.exact else "near")
         return gone
 
-    monkeypatch.setattr("crawler.dedup.across.decide.BLOCK", block)
+    monkeypatch.setattr("crawler.dataset.across.decide.BLOCK", block)
     with Across(names, CONFIG) as across:
         said = {d["url"]: (d["kept_url"], d["similarity"], d["kind"]) for d in across.decisions()}
     assert (
