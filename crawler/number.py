@@ -1,4 +1,4 @@
-"""Counts as people read them, `1 page`, `2,000 pages`, and numbers as settings take them."""
+"""Numbers as people read them, `1 page`, `2,000 pages`, `1.4 MB`, `2 h 05 min`, and as settings take them."""
 
 from __future__ import annotations
 
@@ -14,3 +14,22 @@ def written(value: float) -> str:
         return str(int(value))
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
+
+
+def size(count: float) -> str:
+    """Bytes in the unit people read, such as 1.4 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them, such as 2 h 05 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60:,} h {minutes % 60:02d} min"

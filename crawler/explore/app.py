@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,24 +19,10 @@ from crawler.explore.filters import FilterError
 from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
 from crawler.explore.live import Live
+from crawler.explore.page_request import PageRequest
 from crawler.storage.files.errors import StorageError
 
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """What a page needs to answer one request."""
-
-    catalogue: Catalogue
-    number: int
-    pairs: list[tuple[str, str]]
-    """Names and values of the query, or of the form."""
-    config: Config
-    """The settings of who looks: the thresholds that values are shown against."""
-    key: int
-    """Of a document; 0 where the address names none."""
-
-
-Page = Callable[[Visit], Response | tuple[str, dict[str, Any]]]
+Page = Callable[[PageRequest], Response | tuple[str, dict[str, Any]]]
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", corpus_page.corpus),
     ("/documents", documents_page.documents),
@@ -78,23 +63,23 @@ def application(
 
 def _endpoint(show: Page, catalogues: Sequence[Catalogue], config: Config, token: str) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        visit = _visit(request, catalogues, config)
-        shown = show(visit)
+        asked = _asked(request, catalogues, config)
+        shown = show(asked)
         if isinstance(shown, Response):
             return shown
         template, values = shown
-        frame = _frame(catalogues, visit.number, token)
+        frame = _frame(catalogues, asked.number, token)
         return HTMLResponse(render(template, **frame, **values))
 
     return answer
 
 
-def _visit(request: Request, catalogues: Sequence[Catalogue], config: Config) -> Visit:
+def _asked(request: Request, catalogues: Sequence[Catalogue], config: Config) -> PageRequest:
     number, key = request.path_params["number"], request.path_params.get("key", 0)
     if number >= len(catalogues) or key.bit_length() > 62:
         raise HTTPException(404)
     pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
-    return Visit(catalogues[number], number, pairs, config, key)
+    return PageRequest(catalogues[number], number, pairs, config, key)
 
 
 def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.explore.columns import FIELDS, SIGNALS
 from crawler.explore.distributions import FIGURES, figure
 from crawler.explore.filters import FilterError, filter_of
-
-if TYPE_CHECKING:
-    from crawler.explore.app import Visit
+from crawler.explore.page_request import PageRequest
 
 _TOTALS = (
     "count(*) FILTER (state = 'kept'), count(*) FILTER (state = 'rejected'), count(*) FILTER (state = 'hold'), "
@@ -23,19 +21,19 @@ _figure = lru_cache(512)(figure)
 """A catalogue does not change once it is read: what was drawn is not counted again."""
 
 
-def corpus(visit: Visit) -> tuple[str, dict[str, Any]]:
+def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The totals and a figure for each field of `FIGURES`, or for the one field that is asked for.
 
     Raises: FilterError, NotReadyError.
     """
-    wanted = filter_of(visit.pairs)
-    field = dict(visit.pairs).get("field", "")
+    wanted = filter_of(request.pairs)
+    field = dict(request.pairs).get("field", "")
     if field and field not in FIELDS and field not in SIGNALS:
         raise FilterError(f"field={field}: no field of the record (docs/record.md)")
     where, params = wanted.sql()
-    totals = visit.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
+    totals = request.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
     shown = [(field, field)] if field else FIGURES
-    figures = [_figure(visit.catalogue, wanted, name, title) for name, title in shown]
+    figures = [_figure(request.catalogue, wanted, name, title) for name, title in shown]
     names = ("kept", "rejected", "hold", "tokens", "domains", "languages")
     return "corpus.html", {
         "wanted": wanted,

@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
@@ -16,13 +16,11 @@ from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
 from crawler.explore.found_on import found_on
+from crawler.explore.page_request import PageRequest
 from crawler.observe.diagnose.thresholds import Limit, Thresholds
 from crawler.stages.chain import STAGES
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
-
-if TYPE_CHECKING:
-    from crawler.explore.app import Visit
 
 MOST_TEXT = 300_000
 """Characters of a text that one page shows."""
@@ -42,38 +40,38 @@ class Measured:
     missed: bool
 
 
-def document(visit: Visit) -> tuple[str, dict[str, Any]]:
+def document(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The page of one document. Raises: HTTPException, NotReadyError, StorageError."""
-    record, file, line = _record(visit)
-    text, evidence = str(record.get("text") or ""), _evidence(visit, record)
+    record, file, line = _record(request)
+    text, evidence = str(record.get("text") or ""), _evidence(request, record)
     return "document.html", {
         "record": dict.fromkeys(TABLE) | record,
-        "key": visit.key,
+        "key": request.key,
         "place": f"{file}, line {line}",
         "state": _state(record),
         "pieces": pieces(text[:MOST_TEXT], record.get("pii_spans") or ()),
         "left_out": max(0, len(text) - MOST_TEXT),
-        "measured": measured(record, Thresholds(visit.config)),
-        "other_settings": record.get("config_digest") not in (None, "", visit.config.digest),
-        "found": found_on(visit.catalogue, record, fetch_of(evidence)),
+        "measured": measured(record, Thresholds(request.config)),
+        "other_settings": record.get("config_digest") not in (None, "", request.config.digest),
+        "found": found_on(request.catalogue, record, fetch_of(evidence)),
         "way": list(way(record, evidence)),
-        "twin": _twin(visit, record),
+        "twin": _twin(request, record),
         "fields": [(name, _shown(value)) for name, value in record.items() if name != "text"],
     }
 
 
-def archived(visit: Visit) -> Response:
+def archived(request: PageRequest) -> Response:
     """The page as it was fetched, for the frame. Raises: HTTPException, NotReadyError, StorageError."""
-    record, _, _ = _record(visit)
+    record, _, _ = _record(request)
     try:
-        shown = frame_of(exchange_of(visit.catalogue.place, record), str(record.get("text") or ""))
+        shown = frame_of(exchange_of(request.catalogue.place, record), str(record.get("text") or ""))
     except StorageError as error:
         shown = note(str(error))
     return HTMLResponse(shown, headers={"Content-Security-Policy": CSP})
 
 
-def _record(visit: Visit) -> tuple[Record, str, int]:
-    found = visit.catalogue.record(visit.key)
+def _record(request: PageRequest) -> tuple[Record, str, int]:
+    found = request.catalogue.record(request.key)
     if found is None:
         raise HTTPException(404)
     return found
@@ -156,24 +154,24 @@ def stages_passed(record: Record) -> tuple[str, ...]:
     return STAGES[: STAGES.index(stage)] if stage in STAGES and stage != "optout" else ()
 
 
-def _evidence(visit: Visit, record: Record) -> Mapping[str, Any]:
+def _evidence(request: PageRequest, record: Record) -> Mapping[str, Any]:
     """What the crawl noted beside the page; nothing where the archive has none."""
     try:
-        found = json.loads(exchange_of(visit.catalogue.place, record).evidence or b"{}")
+        found = json.loads(exchange_of(request.catalogue.place, record).evidence or b"{}")
     except (StorageError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _twin(visit: Visit, record: Record) -> dict[str, Any] | None:
+def _twin(request: PageRequest, record: Record) -> dict[str, Any] | None:
     """The page that a duplicate repeats, with the difference of their texts where both are there."""
     url = record.get("dup_of")
     if not url:
         return None
-    found = visit.catalogue.rows("SELECT id FROM records WHERE canonical_url = ? AND state = 'kept' LIMIT 1", (url,))
+    found = request.catalogue.rows("SELECT id FROM records WHERE canonical_url = ? AND state = 'kept' LIMIT 1", (url,))
     if not found:
         return {"url": url, "key": None, "lines": None}
-    other = visit.catalogue.record(found[0][0])
+    other = request.catalogue.record(found[0][0])
     texts = [str(each.get("text") or "") for each in (other[0] if other else {}, record)]
     return {"url": url, "key": found[0][0], "lines": difference(*texts) if all(texts) else None}
 

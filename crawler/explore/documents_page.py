@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.explore.columns import FIELDS, NESTED, SIGNALS
 from crawler.explore.filters import OPERATORS, SORTS, STATES, condition_of, filter_of
 from crawler.explore.listing import listing
-
-if TYPE_CHECKING:
-    from crawler.explore.app import Visit
+from crawler.explore.page_request import PageRequest
 
 
-def documents(visit: Visit) -> tuple[str, dict[str, Any]]:
+def documents(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The list. The form sends `field`, `operator` and `value` of one more condition apart.
 
     Raises: FilterError, NotReadyError, StorageError.
     """
-    wanted = filter_of(visit.pairs)
-    given = dict(visit.pairs)
+    wanted = filter_of(request.pairs)
+    given = dict(request.pairs)
     if field := given.get("field"):
         wanted = wanted.having(condition_of(f"{field}{given.get('operator', '=')}{given.get('value', '')}"))
     sorts = SORTS if wanted.sort.removeprefix("-") in SORTS else (*SORTS, wanted.sort.removeprefix("-"))
     return "documents.html", {
         "wanted": wanted,
-        "found": listing(visit.catalogue, wanted),
+        "found": listing(request.catalogue, wanted),
         "fields": [*FIELDS, *NESTED, *SIGNALS],
         "operators": OPERATORS,
         "states": STATES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -16,11 +16,9 @@ from crawler.explore import labels
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.document_page import MOST_TEXT, pieces
 from crawler.explore.filters import FilterError
+from crawler.explore.page_request import PageRequest
 from crawler.storage.files.records import DUPLICATE_REASONS, TEXT_REASONS
 from crawler.times import rfc3339
-
-if TYPE_CHECKING:
-    from crawler.explore.app import Visit
 
 EACH = 20
 """Documents of each verdict that are judged, unless the address says otherwise."""
@@ -32,23 +30,23 @@ _STRATUM = "CASE WHEN state = 'kept' THEN 'kept' ELSE reason END"
 _JUDGED = f"(state = 'kept' OR reason IN ({', '.join(repr(str(reason.value)) for reason in _REASONS)}))"
 
 
-def judge(visit: Visit) -> tuple[str, dict[str, Any]]:
+def judge(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The next document of the sample that this judge has not judged, and what the labels say so far.
 
     Raises: FilterError, NotReadyError, StorageError.
     """
-    name, each = _asked(dict(visit.pairs))
-    known = labels.read(visit.catalogue.place)
-    chosen = sample(visit.catalogue, each)
+    name, each = _asked(dict(request.pairs))
+    known = labels.read(request.catalogue.place)
+    chosen = sample(request.catalogue, each)
     done = {label.url for label in known if label.judge == name}
     open_ones = [(key, url) for key, url in chosen if url not in done]
-    strata = labels.strata_of(known, sizes(visit.catalogue))
+    strata = labels.strata_of(known, sizes(request.catalogue))
     return "judge.html", {
         "judge": name,
         "each": each,
         "chosen": len(chosen),
         "done": len(chosen) - len(open_ones),
-        "asked": _document(visit, open_ones[0][0]) if name and open_ones else None,
+        "asked": _document(request, open_ones[0][0]) if name and open_ones else None,
         "strata": strata,
         "precision": labels.precision(strata),
         "recall": labels.recall(strata),
@@ -57,19 +55,19 @@ def judge(visit: Visit) -> tuple[str, dict[str, Any]]:
     }
 
 
-def answer(visit: Visit) -> Response:
+def answer(request: PageRequest) -> Response:
     """Take one label and go on to the next document. Raises: FilterError, HTTPException, StorageError."""
-    given = dict(visit.pairs)
+    given = dict(request.pairs)
     name, each = _asked(given)
     said, key = given.get("answer", ""), given.get("key", "")
     if said not in labels.ANSWERS or not name or not re.fullmatch(r"\d{1,18}", key):
         raise FilterError(f"a label needs a judge, a document and one of {' or '.join(labels.ANSWERS)}")
-    found = visit.catalogue.record(int(key))
+    found = request.catalogue.record(int(key))
     if found is None:
         raise HTTPException(404)
     record = found[0]
-    labels.append(visit.catalogue.place, _label(record, name, said))
-    return RedirectResponse(f"/{visit.number}/judge?{urlencode({'judge': name, 'each': each})}", 303)
+    labels.append(request.catalogue.place, _label(record, name, said))
+    return RedirectResponse(f"/{request.number}/judge?{urlencode({'judge': name, 'each': each})}", 303)
 
 
 def _label(record: Mapping[str, Any], judge_name: str, said: str) -> labels.Label:
@@ -110,8 +108,8 @@ def sizes(catalogue: Catalogue) -> dict[str, int]:
     return {str(name): int(count) for name, count in found}
 
 
-def _document(visit: Visit, key: int) -> dict[str, Any]:
-    found = visit.catalogue.record(key)
+def _document(request: PageRequest, key: int) -> dict[str, Any]:
+    found = request.catalogue.record(key)
     record = found[0] if found else {}
     text = str(record.get("text") or "")[:MOST_TEXT]
     return {

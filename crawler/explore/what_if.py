@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.config import Config
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.distributions import Figure, figure
 from crawler.explore.filters import Filter, FilterError
+from crawler.explore.page_request import PageRequest
 from crawler.stages.language.identifiers import normal_code
-
-if TYPE_CHECKING:
-    from crawler.explore.app import Visit
 
 SAMPLES = 6
 """Documents of each kind that are shown: those nearest to their threshold."""
@@ -133,23 +131,23 @@ def snippet(values: Values, before: Values) -> str:
     return "\n".join(f"{name} = {_plain(value)}" for name, value in values.items() if value != before[name])
 
 
-def what_if(visit: Visit) -> tuple[str, dict[str, Any]]:
+def what_if(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The page. Raises: FilterError, NotReadyError."""
-    before = now(visit.config)
-    values = {s.setting: _value(s, dict(visit.pairs).get(s.setting), before[s.setting]) for s in SLIDERS}
-    asked = WhatIf(visit.catalogue, visit.config)
+    before = now(request.config)
+    values = {s.setting: _value(s, dict(request.pairs).get(s.setting), before[s.setting]) for s in SLIDERS}
+    asked = WhatIf(request.catalogue, request.config)
     changed = [f"-s {name}={_plain(value)}" for name, value in values.items() if value != before[name]]
     replay = (
         "scrapy crawl replay",
-        f"-a archive='{visit.catalogue.place.url}/archive/*.warc.gz'",
+        f"-a archive='{request.catalogue.place.url}/archive/*.warc.gz'",
         "-s CORPUS_DIR=other",
     )
-    (others,) = visit.catalogue.rows(
+    (others,) = request.catalogue.rows(
         "SELECT count(*) FROM records WHERE config_digest IS DISTINCT FROM ? AND config_digest <> ''",
-        [visit.config.digest],
+        [request.config.digest],
     )[0]
     return "what_if.html", {
-        "sliders": [(slider, _plain(values[slider.setting]), _figure(visit, slider)) for slider in SLIDERS],
+        "sliders": [(slider, _plain(values[slider.setting]), _figure(request, slider)) for slider in SLIDERS],
         "outcome": asked.outcome(values),
         "samples": [(kind, asked.changing(values, kind, SAMPLES)) for kind in ("lost", "gained", "further", "freed")],
         "snippet": snippet(values, before),
@@ -158,8 +156,8 @@ def what_if(visit: Visit) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _figure(visit: Visit, slider: Slider) -> Figure:
-    return figure(visit.catalogue, Filter(), slider.column, slider.title)
+def _figure(request: PageRequest, slider: Slider) -> Figure:
+    return figure(request.catalogue, Filter(), slider.column, slider.title)
 
 
 def _value(slider: Slider, text: str | None, default: float) -> float:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.document import Signal
-from crawler.observe.report.terminal import size
+from crawler.number import size
 from crawler.policy.explain import WHERE, Answer, Explanation, FileRead
 from crawler.policy.signals.base import ALLOW, DISALLOW
 from crawler.policy.survey import GroupView, Survey

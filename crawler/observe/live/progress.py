@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from crawler.observe.report.terminal import duration, size
+from crawler.number import duration, size
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from crawler.observe.report.terminal import size
+from crawler.number import size
 
 Unit = Literal["count", "share", "ratio", "bytes", "seconds", "money"]
 PII = "pii_rate/"

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.number import duration, size
 from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
@@ -225,22 +226,3 @@ def bar(value: int, most: int, colour: str, room: int = BAR) -> Text:
 
 def _n(number: int) -> str:
     return f"{number:,}"
-
-
-def size(count: float) -> str:
-    """Bytes in the unit people read, such as 1.4 MB."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them, such as 2 h 05 min."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60:,} h {minutes % 60:02d} min"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from crawler.number import duration, size
 from crawler.observe.html import render
 from crawler.observe.report import charts, parameters, quarantine
 from crawler.observe.report.accounts import Account, Books
@@ -17,7 +18,6 @@ from crawler.observe.report.figures import FIGURES
 from crawler.observe.report.requests import Brought, Domain, by_domain
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import Summary
-from crawler.observe.report.terminal import duration, size
 
 _TOP = 30
 _HISTOGRAM_TITLES = {
