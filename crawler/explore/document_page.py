@@ -17,7 +17,7 @@ from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
 from crawler.explore.found_on import found_on
 from crawler.explore.page_request import PageRequest
-from crawler.observe.diagnose.thresholds import Limit, Thresholds
+from crawler.observe.diagnose.thresholds import Threshold, Thresholds
 from crawler.stages.chain import STAGES
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
@@ -35,7 +35,7 @@ AFTER_THE_STAGES = ("exact", "near")
 class Measured:
     """A value against its threshold; `missed` where it is on the wrong side."""
 
-    limit: Limit
+    limit: Threshold
     value: float | None
     missed: bool
 

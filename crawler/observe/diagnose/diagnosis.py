@@ -17,7 +17,7 @@ from crawler.config import Config
 from crawler.document import DropReason
 from crawler.number import written
 from crawler.observe.diagnose.moving import lets_pass, passing, tighter
-from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Limit, Miss, Thresholds
+from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Miss, Threshold, Thresholds
 from crawler.observe.report.reasons import ORDER, meaning
 from crawler.observe.report.samples import Sample, rank, sample_of
 from crawler.storage.files.tally import HISTOGRAMS, SCORE_BINS, bin_of
@@ -41,7 +41,7 @@ class Lever:
     tighter by a tenth would cost; None where nothing is tighter.
     """
 
-    limit: Limit
+    limit: Threshold
     missed: int
     alone: int
     relaxed: tuple[Step, ...]
@@ -146,9 +146,9 @@ class _Ward:
         self._reasons: dict[tuple[str, str], Reason] = {}
         self._picked: dict[tuple[str, str], list[tuple[bytes, int, Mapping[str, Any]]]] = {}
         self._bins: dict[str, tuple[Counter[int], Counter[int]]] = {name: (Counter(), Counter()) for name in HISTOGRAMS}
-        self._missed: Counter[Limit] = Counter()
-        self._alone: dict[Limit, list[float]] = {}
-        self._lost: Counter[Limit] = Counter()
+        self._missed: Counter[Threshold] = Counter()
+        self._alone: dict[Threshold, list[float]] = {}
+        self._lost: Counter[Threshold] = Counter()
         self._near: list[tuple[float, int, NearMiss]] = []
 
     def admit(self, record: Mapping[str, Any]) -> None:
@@ -225,7 +225,7 @@ class _Ward:
             notes=self._notes(),
         )
 
-    def _lever(self, limit: Limit) -> Lever:
+    def _lever(self, limit: Threshold) -> Lever:
         values = sorted(self._alone.get(limit, []), key=limit.distance)
         marks = sorted({1, -(-len(values) // 2), len(values)}) if values else []
         relaxed = {passing(limit, values[count - 1]): count for count in marks}

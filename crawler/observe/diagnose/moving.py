@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from crawler.observe.diagnose.thresholds import Limit
+from crawler.observe.diagnose.thresholds import Threshold
 
 STRICTER = 0.1
 """The other direction is shown for a limit moved by so much of itself."""
@@ -22,12 +22,12 @@ _AS_DECIDED = _WHOLE | {"quality_score"}
 """Values that are compared as the record has them."""
 
 
-def lets_pass(limit: Limit, value: float, bound: float) -> bool:
+def lets_pass(limit: Threshold, value: float, bound: float) -> bool:
     """True where the limit, moved to `bound`, is surely not missed by what is written as `value`."""
     return not limit.is_missed_by(_worst(limit, value), bound)
 
 
-def passing(limit: Limit, value: float) -> float:
+def passing(limit: Threshold, value: float) -> float:
     """The roundest limit that surely lets `value` pass: beyond it by less than a hundredth of what is between."""
     worst = _worst(limit, value)
     if limit.value in _WHOLE:
@@ -38,7 +38,7 @@ def passing(limit: Limit, value: float) -> float:
 
 
 @cache
-def tighter(limit: Limit) -> float | None:
+def tighter(limit: Threshold) -> float | None:
     """A limit stricter by a tenth, in whole numbers by no less; None where nothing is stricter."""
     moved = round(limit.limit * (1 - STRICTER if limit.above else 1 + STRICTER), 9)
     if limit.value in _WHOLE:
@@ -49,7 +49,7 @@ def tighter(limit: Limit) -> float | None:
     return bound if limit.is_missed_by(limit.limit, bound) else None
 
 
-def _worst(limit: Limit, value: float) -> float:
+def _worst(limit: Threshold, value: float) -> float:
     """What is written as `value` was at most this, where the limit is one from above; else at least this."""
     if limit.value in _AS_DECIDED:
         return value

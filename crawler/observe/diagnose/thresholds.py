@@ -22,7 +22,7 @@ R = DropReason
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Threshold:
     """One threshold as it stands. `setting` is a setting's name, or `rule_set.field` where a rule set holds it.
 
     value: the name of the measured value. above: True where values above the limit are dropped, else those below.
@@ -54,7 +54,7 @@ class Limit:
 class Miss:
     """One record on the wrong side of one limit."""
 
-    limit: Limit
+    limit: Threshold
     value: float
 
 
@@ -80,13 +80,13 @@ class Thresholds:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._own = read_profiles(config.quality.profiles_file)
-        self._rules: dict[str, list[Limit]] = {}
+        self._rules: dict[str, list[Threshold]] = {}
 
-    def of_quality(self, profile: str) -> list[Limit]:
+    def of_quality(self, profile: str) -> list[Threshold]:
         """The limits of the quality stage for a profile, in the order they decide."""
         if profile not in self._rules:
             minimum = self._config.quality.min_score
-            score = Limit("QUALITY_MIN_SCORE", "quality_score", False, minimum, R.LOW_QUALITY, most=1.0)
+            score = Threshold("QUALITY_MIN_SCORE", "quality_score", False, minimum, R.LOW_QUALITY, most=1.0)
             names = self._config.quality.rules
             own = self._own.get(profile)
             rules = {name: own.rules[name] for name in names} if own else rules_for(profile, names)
@@ -102,7 +102,7 @@ class Thresholds:
         if reason == R.TOO_SHORT:
             minimum = self._config.extraction.min_words
             return _missed(
-                [Limit("EXTRACTION_MIN_WORDS", "word_count", False, minimum, R.TOO_SHORT, final=False)], record
+                [Threshold("EXTRACTION_MIN_WORDS", "word_count", False, minimum, R.TOO_SHORT, final=False)], record
             )
         if reason == R.LANGUAGE_LOW_SCORE:
             return _missed([self._of_language(record)], record)
@@ -113,26 +113,26 @@ class Thresholds:
             return None  # condemned by a word or a bracket before anything was counted
         return _missed(self.of_quality(signals["profile"]), {**record, **signals})
 
-    def _of_language(self, record: Record) -> Limit:
+    def _of_language(self, record: Record) -> Threshold:
         language = str(record.get("language") or "")
         given = {
             normal_code(code): score for code, _, score in (p.partition(":") for p in self._config.language.min_scores)
         }
         name = f"LANGUAGE_MIN_SCORES {language}" if language in given else "LANGUAGE_MIN_SCORE"
         minimum = float(given.get(language, self._config.language.min_score))
-        return Limit(name, "language_score", False, minimum, R.LANGUAGE_LOW_SCORE, final=False)
+        return Threshold(name, "language_score", False, minimum, R.LANGUAGE_LOW_SCORE, final=False)
 
 
-def _missed(limits: list[Limit], values: Record) -> list[Miss]:
+def _missed(limits: list[Threshold], values: Record) -> list[Miss]:
     found = ((limit, values.get(limit.value)) for limit in limits)
     return [Miss(limit, value) for limit, value in found if value is not None and limit.is_missed_by(value)]
 
 
-def _rule_limits(profile: str, rule_sets: Mapping[str, RuleSet]) -> Iterator[Limit]:
+def _rule_limits(profile: str, rule_sets: Mapping[str, RuleSet]) -> Iterator[Threshold]:
     """The limits that the rule sets declare, without those that are off."""
     for name, rules in rule_sets.items():
         for bound in limits_of(rules):
             if bound.value is not None:
                 most = 1.0 if bound.unit.startswith("share of") else None
                 setting, value = f"{name}.{bound.field}", bound.value
-                yield Limit(setting, bound.signal, bound.above, value, bound.reason, profile, most=most)
+                yield Threshold(setting, bound.signal, bound.above, value, bound.reason, profile, most=most)
