@@ -1,7 +1,4 @@
-"""A query asks the index of a corpus in SQL: DuckDB over `documents`, `rejected` and `files`, for reading alone.
-
-The SQL is somebody's text: one SELECT, no file but the index, no network, no extension, and the configuration locked.
-"""
+"""A query asks the index of a corpus in SQL: one SELECT over the tables of `records/view.py`, for reading alone."""
 
 from __future__ import annotations
 
@@ -11,31 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from crawler.dataset.record_index import empty, refresh
+from crawler.dataset.records.database import MISSING, rows_of
+from crawler.dataset.records.view import open_view
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place
+from crawler.storage.files.place import INDEX, Place
+from crawler.storage.files.record_index import refresh
 
 if TYPE_CHECKING:
     import duckdb
-
-MEMORY = "1GB"
-"""What DuckDB may hold; what a query needs beyond it goes to a temporary folder."""
-MISSING = "queries need duckdb and pyarrow, which are not installed: pip install -r requirements-datasets.txt"
-TABLES = {SHARDS: "documents", REJECTED: "rejected"}
-FILES = {
-    "path": "VARCHAR",
-    "kind": "VARCHAR",
-    "writer": "VARCHAR",
-    "sha256": "VARCHAR",
-    "bytes": "BIGINT",
-    "documents": "BIGINT",
-    "uncompressed_bytes": "BIGINT",
-    "words": "BIGINT",
-    "tokens": "BIGINT",
-    "first_crawled_at": "VARCHAR",
-    "last_crawled_at": "VARCHAR",
-}
-"""Columns of the table `files`: sealed files as the manifest lists them."""
 
 
 class QueryError(StorageError):
@@ -54,45 +34,16 @@ def query(
         import duckdb
     except ImportError:
         raise StorageError(MISSING) from None
-    with TemporaryDirectory(prefix="query-") as scratch, duckdb.connect(":memory:") as connection:
+    with TemporaryDirectory(prefix="query-") as scratch:
         folder = Path(scratch) / INDEX if place.remote else place.root / INDEX
-        indexes = refresh(place, folder, progress=progress)
+        listed = refresh(place, folder, progress=progress)
         try:
-            _prepare(connection, place, indexes, Path(scratch))
-            _check(connection, sql)
-            answer = connection.execute(sql)
-            yield [column[0] for column in answer.description or []], _rows(answer)
+            with open_view(listed, folder, Path(scratch) / "spill", ordered=True) as connection:
+                _check(connection, sql)
+                answer = connection.execute(sql)
+                yield [column[0] for column in answer.description or []], rows_of(answer)
         except duckdb.Error as error:
             raise QueryError(f"the query cannot be answered: {error}") from error
-
-
-def _prepare(
-    connection: duckdb.DuckDBPyConnection, place: Place, indexes: dict[str, list[Path]], scratch: Path
-) -> None:
-    """Make the tables, then close every door behind them."""
-    allowed = []
-    for kind, table in TABLES.items():
-        files = [str(path) for path in indexes[kind]] or [
-            str(empty(scratch / f"{kind}.parquet", rejected=kind == REJECTED))
-        ]
-        allowed += files
-        listed = ", ".join(map(_quoted, files))
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{listed}], union_by_name=true)")  # noqa: S608
-    columns = ", ".join(f"{name} {kind}" for name, kind in FILES.items())
-    connection.execute(f"CREATE TABLE files ({columns})")
-    rows = [[entry.get(name) for name in FILES] for entry in place.manifest()["files"]]
-    if rows:
-        connection.executemany(f"INSERT INTO files VALUES ({', '.join('?' * len(FILES))})", rows)  # noqa: S608
-    for name, value in (
-        ("temp_directory", _quoted(str(scratch / "spill"))),
-        ("memory_limit", _quoted(MEMORY)),
-        ("autoinstall_known_extensions", "false"),
-        ("autoload_known_extensions", "false"),
-        ("allowed_paths", f"[{', '.join(map(_quoted, allowed))}]"),
-        ("enable_external_access", "false"),
-        ("lock_configuration", "true"),
-    ):
-        connection.execute(f"SET {name} = {value}")
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -100,13 +51,4 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise QueryError("expected one SELECT: a query reads the tables documents, rejected and files, and no more")
-
-
-def _rows(answer: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while rows := answer.fetchmany(1_000):
-        yield from rows
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+        raise QueryError("expected one SELECT: a query reads documents, rejected, records and files, and no more")

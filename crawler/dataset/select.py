@@ -5,22 +5,20 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 
 from __future__ import annotations
 
-import re
 import shutil
-import typing
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from crawler.dataset.exclude import covers
 from crawler.dataset.export import withdrawn
 from crawler.dataset.outside import check_apart
+from crawler.dataset.records.fields import OF_RECORD
+from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import identity, read_all_versions, read_latest
-from crawler.document import RECORD_FIELDS, Document
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
@@ -35,46 +33,6 @@ WRITER = "select"
 IDENTITY = ("crawl_id", "worker_id", "url", "crawled_at", "doc_id")
 """Columns of the index by which `supersede.identity` tells one record from another."""
 COMMIT_EVERY = 1_000
-_TESTS = ("!=", ">=", "<=", "=", ">", "<")
-_JOINED = re.compile(r"\b(?:and|or) (?:not )?\(?(\w+) ?(?:[=<>!]|in\b|like\b|is\b|between\b)", re.IGNORECASE)
-_OPERATOR = re.compile(r"\(|not |\w+ ?->|\w+ (?:not )?(?:in|like|is|between)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One `--where` condition: a field of the record, how it is compared, with what (`condition_of` checks it).
-
-    A list has a value where one of its items is that value.
-    """
-
-    name: str
-    test: str
-    value: str
-
-    def holds(self, record: Record) -> bool:
-        """True where the field is there and compares as asked: as numbers where it is one, else as text."""
-        found = record.get(self.name)
-        if found is None:
-            return self.test == "!="
-        if isinstance(found, bool):
-            found = str(found).lower()
-        elif isinstance(found, list):
-            return (self.value in found) is (self.test == "=")
-        left, right = (found, float(self.value)) if isinstance(found, (int, float)) else (str(found), self.value)
-        return bool(_COMPARE[self.test](left, right))
-
-
-_HINTS = typing.get_type_hints(Document)
-_LISTS = {name for name in RECORD_FIELDS if _HINTS[name] == list[str]}
-_OBJECTS = {name for name in RECORD_FIELDS if typing.get_origin(_HINTS[name]) in {list, dict}} - _LISTS
-_COMPARE: dict[str, Any] = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    ">=": lambda a, b: a >= b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +72,7 @@ class Selection:
             "licences": sorted(self.licences),
             "domains": sorted(self.domains),
             "min_quality": self.min_quality,
-            "where": [f"{c.name}{c.test}{c.value}" for c in self.conditions],
+            "where": [str(condition) for condition in self.conditions],
         }
         if self.sql:
             found["sql"] = self.sql
@@ -136,7 +94,8 @@ def chosen_by(place: Place, sql: str, *, progress: Callable[[str], object] = lam
 
 def check_expression(sql: str) -> None:
     """Raises: QueryError where it is not one SQL expression; StorageError where duckdb is not installed."""
-    from crawler.dataset.query import MISSING, QueryError
+    from crawler.dataset.query import QueryError
+    from crawler.dataset.records.database import MISSING
 
     try:
         import duckdb
@@ -151,40 +110,11 @@ def check_expression(sql: str) -> None:
 
 
 def condition_of(text: str) -> Condition:
-    """Read `word_count>=500` or `license_tier=A`. Raises: ValueError that says what was expected."""
-    if _reads_as_sql(text):
-        raise ValueError(f"--where {text!r}: takes one FIELD=VALUE; --sql takes an SQL expression such as this one")
-    for test in _TESTS:
-        name, found, value = (part.strip() for part in text.partition(test))
-        if found:
-            if name not in RECORD_FIELDS:
-                raise ValueError(f"--where {text!r}: {name!r} is no field of the record (docs/record.md)")
-            if name in _OBJECTS:
-                raise ValueError(f"--where {text!r}: {name} holds objects, which --sql can ask (docs/datasets.md)")
-            if name in _LISTS and test not in {"=", "!="}:
-                raise ValueError(f"--where {text!r}: {name} is a list; compare it by = or !=, with one item of it")
-            if _is_number(name) and not _reads_as_number(value):
-                raise ValueError(f"--where {text!r}: {name} holds numbers; expected one instead of {value!r}")
-            return Condition(name, test, value)
-    raise ValueError(f"--where {text!r}: expected FIELD=VALUE, or one of != >= <= > <, such as word_count>=500")
-
-
-def _reads_as_sql(text: str) -> bool:
-    """True for what is no FIELD=VALUE but an expression: several conditions, SQL's own operators, or a JSON path."""
-    joined = {match[1] for match in _JOINED.finditer(text)} & set(RECORD_FIELDS)
-    return bool(joined) or bool(_OPERATOR.match(text))
-
-
-def _is_number(name: str) -> bool:
-    return not {int, float}.isdisjoint(typing.get_args(_HINTS[name]) or (_HINTS[name],))
-
-
-def _reads_as_number(value: str) -> bool:
+    """Read one `--where`, such as `word_count>=500 and license_tier=A`. Raises: FilterError."""
     try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+        return read(text, OF_RECORD)
+    except FilterError as error:
+        raise FilterError(f"--where {error}; --sql takes an SQL expression") from None
 
 
 def select(

@@ -13,9 +13,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawler.config import Config
+from crawler.dataset.records.filters import FilterError
 from crawler.explore import compare, corpus_page, document_page, documents_page, judge, live_page, what_if
 from crawler.explore.catalogue import Catalogue, NotReadyError
-from crawler.explore.filters import FilterError
 from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
 from crawler.explore.live import Live

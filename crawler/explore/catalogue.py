@@ -1,16 +1,14 @@
 """The catalogue answers every question of the pages: a view of all records without their texts, in DuckDB.
 
-The view reads the Parquet files of the corpus' index (`crawler/dataset/record_index.py`) where they lie: a question
-reads the columns that it names, and nothing is copied. A thread makes index files that are missing first. DuckDB may
-read these files and no other, and its configuration is locked.
+The view (`crawler/dataset/records/view.py`) reads the Parquet files of the corpus' index where they lie: a question
+reads the columns that it names, and nothing is copied. A thread makes index files that are missing first.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
@@ -19,11 +17,11 @@ from typing import Any
 import duckdb
 import orjson
 
-from crawler.dataset.record_index import refresh
+from crawler.dataset.records.view import LINE_BITS, keys_of, open_view
 from crawler.dataset.rewrite import read_files
-from crawler.explore.columns import selected
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place, index_path
+from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place
+from crawler.storage.files.record_index import refresh
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records
 
@@ -32,8 +30,6 @@ MEMORY = "512MB"
 THREADS = 2
 STOP_SECONDS = 5
 """How long the end waits for a build, and for questions; the index of a shard that is being made is dropped."""
-_LINE_BITS = 28
-"""A file has at most 2^28 records; the bits above name the file."""
 _CHANGED = "the index has changed since it was opened; end `scrapy explore` and start it again"
 Params = Sequence[Any] | Mapping[str, Any]
 
@@ -55,15 +51,14 @@ class Catalogue:
 
     def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
         self.place = place
-        entries = read_files(place, (SHARDS, REJECTED))
+        self._entries = entries = read_files(place, (SHARDS, REJECTED))
         nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         if not entries and not crawling:
             raise StorageError(nothing)
         self.paths = [entry["path"] for entry in entries]
         self._listed = [entry["documents"] for entry in entries]
         self.total, self.done, self.problem = sum(self._listed), 0, "" if entries else nothing
-        self._keys = _keys_of(self.paths)
-        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._numbers = {key: number for number, key in enumerate(keys_of(self.paths))}
         self._file, self._ready, self._stop = file, threading.Event(), threading.Event()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._asked, self._asking = threading.Condition(), 0
@@ -118,7 +113,7 @@ class Catalogue:
         """
         if self._connection is None:
             self.rows("")
-        number, line = self._numbers.get(key >> _LINE_BITS, -1), key & (1 << _LINE_BITS) - 1
+        number, line = self._numbers.get(key >> LINE_BITS, -1), key & (1 << LINE_BITS) - 1
         if number < 0 or line >= self._listed[number]:
             return None
         path = self.paths[number]
@@ -135,7 +130,7 @@ class Catalogue:
         """
         wanted: dict[int, dict[int, int]] = {}
         for key in keys:
-            wanted.setdefault(self._numbers[key >> _LINE_BITS], {})[key & (1 << _LINE_BITS) - 1] = key
+            wanted.setdefault(self._numbers[key >> LINE_BITS], {})[key & (1 << LINE_BITS) - 1] = key
         for number in sorted(wanted):
             lines = wanted[number]
             for line, record in enumerate(read_records(self.place, self.paths[number])):
@@ -150,8 +145,8 @@ class Catalogue:
                 return
             folder = self._index()
             self._check_stop()
-            names = [Path(index_path(path)).relative_to(INDEX) for path in self.paths]
-            self._connection = self._viewing([folder.resolve() / name for name in names])
+            spill = self._file.with_suffix(".spill")
+            self._connection = open_view(self._entries, folder, spill, memory=MEMORY, threads=THREADS)
             self.done = self.total
         except _StoppedError:
             return
@@ -177,75 +172,3 @@ class Catalogue:
     def _check_stop(self) -> None:
         if self._stop.is_set():
             raise _StoppedError
-
-    def _viewing(self, files: list[Path]) -> duckdb.DuckDBPyConnection:
-        """A connection with the view `records` over these index files, closed to everything else."""
-        connection = duckdb.connect(":memory:", config=_limits())
-        try:
-            _check_counts(connection, dict(zip(map(str, files), self._listed, strict=True)))
-            numbered = enumerate(zip(files, self._keys, strict=True))
-            rows = [(str(path), n, key << _LINE_BITS) for n, (path, key) in numbered]
-            connection.execute("CREATE TABLE index_files (filename VARCHAR, number INTEGER, first BIGINT)")
-            connection.executemany("INSERT INTO index_files VALUES (?, ?, ?)", rows)
-            source = f"read_parquet({_list_of(files)}, union_by_name = true, filename = true, file_row_number = true)"
-            columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
-            there, place = {str(column[0]) for column in columns}, {"id": "first + file_row_number", "file": "number"}
-            chosen = selected(f"{source} JOIN index_files USING (filename)", there, place)
-            connection.execute(f"CREATE VIEW records AS {chosen}")
-            _lock(connection, files, self._file.with_suffix(".spill"))
-        except (duckdb.Error, StorageError):
-            connection.close()
-            raise
-        return connection
-
-
-def _check_counts(connection: duckdb.DuckDBPyConnection, listed: dict[str, int]) -> None:
-    """Raises: StorageError where an index file has not as many records as the manifest lists (path -> count)."""
-    sql = f"SELECT file_name, num_rows FROM parquet_file_metadata({_list_of(listed)})"  # noqa: S608  # quoted
-    for path, count in connection.execute(sql).fetchall():
-        if count != listed[str(path)]:
-            raise StorageError(
-                f"{path}: {count} records instead of the {listed[str(path)]} that the manifest lists; delete it, "
-                "it is made again"
-            )
-
-
-def _list_of(files: Iterable[Path | str]) -> str:
-    return f"[{', '.join(map(_quoted, files))}]"
-
-
-def _quoted(text: Path | str) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def _keys_of(paths: list[str]) -> list[int]:
-    """A number for each file that stays when files are added: what stands in a link of a document."""
-    keys: list[int] = []
-    for path in paths:
-        key = int.from_bytes(hashlib.blake2b(path.encode(), digest_size=4).digest()) >> 1
-        while key in keys:
-            key += 1
-        keys.append(key)
-    return keys
-
-
-def _limits() -> dict[str, str | bool | int | float | list[str]]:
-    return {
-        "memory_limit": MEMORY,
-        "threads": THREADS,
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-    }
-
-
-def _lock(connection: duckdb.DuckDBPyConnection, files: list[Path], spill: Path) -> None:
-    """From here on it reads these files, writes what does not fit into memory, and nothing else."""
-    for name, value in (
-        ("parquet_metadata_cache", "true"),
-        ("temp_directory", _quoted(spill)),
-        ("autoload_known_extensions", "false"),
-        ("allowed_paths", _list_of(files)),
-        ("enable_external_access", "false"),
-        ("lock_configuration", "true"),
-    ):
-        connection.execute(f"SET {name} = {value}")

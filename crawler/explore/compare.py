@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from crawler.dataset.diff import Change, Difference, compare, side_of
-from crawler.explore.filters import FilterError
+from crawler.dataset.records.filters import FilterError
 from crawler.explore.html import render
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, Place

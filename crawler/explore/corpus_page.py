@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from crawler.explore.columns import FIELDS, SIGNALS
-from crawler.explore.distributions import FIGURES, figure
-from crawler.explore.filters import FilterError, filter_of
+from crawler.dataset.records.filters import FilterError
+from crawler.explore.distributions import DRAWN, FIGURES, figure
+from crawler.explore.filters import filter_of
 from crawler.explore.page_request import PageRequest
 
 _TOTALS = (
@@ -28,7 +28,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """
     wanted = filter_of(request.pairs)
     field = dict(request.pairs).get("field", "")
-    if field and field not in FIELDS and field not in SIGNALS:
+    if field and field not in DRAWN:
         raise FilterError(f"field={field}: no field of the record (docs/record.md)")
     where, params = wanted.sql()
     totals = request.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
@@ -38,7 +38,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     return "corpus.html", {
         "wanted": wanted,
         "field": field,
-        "fields": [*FIELDS, *SIGNALS],
+        "fields": list(DRAWN),
         "totals": dict(zip(names, totals, strict=True)),
         "figures": [found for found in figures if found.bars or field],
     }

@@ -6,9 +6,10 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
+from crawler.dataset.records.fields import FIELDS, LIST
+from crawler.dataset.records.filters import Comparison
 from crawler.explore.catalogue import Catalogue
-from crawler.explore.columns import TABLE
-from crawler.explore.filters import Condition, Filter
+from crawler.explore.filters import Filter
 
 NAMES = 12
 """Values of a field that get a bar of their own, the most frequent first."""
@@ -30,7 +31,8 @@ FIGURES: tuple[tuple[str, str], ...] = (
     ("extractor", "Extractor"),
     ("profile", "Quality profile"),
 )
-"""The fields that matter, with their titles; any other is drawn on request."""
+"""The fields that matter, with their titles; any other of `DRAWN` is drawn on request."""
+DRAWN = {name: field for name, field in FIELDS.items() if field.is_single or field.kind == LIST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +71,26 @@ _COUNTS = "count(*) FILTER (state = 'kept'), count(*) FILTER (state <> 'kept')"
 
 def figure(catalogue: Catalogue, wanted: Filter, field: str, title: str = "") -> Figure:
     """How `field` is distributed over what the filter leaves. Raises: NotReadyError."""
-    where, params = wanted.sql()
-    source = f'FROM records WHERE {where} AND "{field}" IS'
-    empty = catalogue.rows(f"SELECT {_COUNTS} {source} NULL", params)[0]
+    none, some = (Comparison(DRAWN[field], test, "") for test in ("=", "!="))
+    (sql, _), (where, params) = none.sql(), wanted.sql()
+    empty = catalogue.rows(f"SELECT {_COUNTS} FROM records WHERE {where} AND {sql}", params)[0]  # noqa: S608  # looked up
+    source = f"FROM records WHERE {where} AND {some.sql()[0]}"
     if field in _DATES:
-        bars, in_order = _dates(catalogue, wanted, field, f"{source} NOT NULL", params), True
-    elif TABLE[field] in ("DOUBLE", "BIGINT"):
-        bars, in_order = _numbers(catalogue, wanted, field, f"{source} NOT NULL", params), True
+        bars, in_order = _dates(catalogue, wanted, field, source, params), True
+    elif DRAWN[field].is_number:
+        bars, in_order = _numbers(catalogue, wanted, field, source, params), True
     else:
-        bars, in_order = _names(catalogue, wanted, field, f"{source} NOT NULL", params), False
+        bars, in_order = _names(catalogue, wanted, field, source, params), False
     shown = any(empty) and field != "reason"  # what is kept has none
-    without = Bar("none", empty[0], empty[1], wanted.having(Condition(field, "=", ""))) if shown else None
+    without = Bar("none", empty[0], empty[1], wanted.having(none)) if shown else None
     return Figure(field, title or field, bars, in_order, without)
 
 
 def _names(catalogue: Catalogue, wanted: Filter, field: str, source: str, params: list[Any]) -> list[Bar]:
-    grouped = f'SELECT "{field}" AS name, {_COUNTS} {source} GROUP BY 1'
+    """The most frequent values; a record with several values of a list stands in several bars."""
+    column = DRAWN[field].sql
+    one = f"unnest(list_distinct({column}))" if DRAWN[field].kind == LIST else column
+    grouped = f"SELECT name, {_COUNTS} FROM (SELECT state, {one} AS name {source}) GROUP BY 1"  # noqa: S608  # looked up
     found = catalogue.rows(
         "SELECT name, kept, rejected, sum(kept) OVER (), sum(rejected) OVER (), count(*) OVER () "  # noqa: S608
         f"FROM ({grouped}) AS counted(name, kept, rejected) ORDER BY kept + rejected DESC, name LIMIT {NAMES}",
@@ -100,8 +106,7 @@ def _names(catalogue: Catalogue, wanted: Filter, field: str, source: str, params
 
 def _named(wanted: Filter, field: str, value: Any, kept: int, rejected: int) -> Bar:
     label = str(value).lower() if isinstance(value, bool) else str(value)
-    link = wanted.having(Condition(field, "=", label)) if label else None
-    return Bar(label or "(empty)", kept, rejected, link)
+    return Bar(label, kept, rejected, wanted.having(Comparison(DRAWN[field], "=", label)))
 
 
 def _dates(catalogue: Catalogue, wanted: Filter, field: str, source: str, params: list[Any]) -> list[Bar]:
@@ -119,7 +124,7 @@ def _in_period(wanted: Filter, field: str, period: str) -> Filter | None:
         end = _next(period)
     except (ValueError, OverflowError):
         return None
-    return wanted.having(Condition(field, ">=", period), Condition(field, "<", end))
+    return wanted.having(Comparison(DRAWN[field], ">=", period), Comparison(DRAWN[field], "<", end))
 
 
 def _next(period: str) -> str:
@@ -136,7 +141,7 @@ def _numbers(catalogue: Catalogue, wanted: Filter, field: str, source: str, para
     low, high = catalogue.rows(f'SELECT min("{field}"), max("{field}") {source}', params)[0]
     if low is None:
         return []
-    edges = _powers(low, high) if TABLE[field] == "BIGINT" else _equal(low, high)
+    edges = _powers(low, high) if DRAWN[field].kind == "int64" else _equal(low, high)
     number = " + ".join(f'("{field}" >= {edge!r})::INTEGER' for edge in edges[1:-1]) or "0"
     found = catalogue.rows(f"SELECT {number}, {_COUNTS} {source} GROUP BY 1", params)
     counted = {int(bin_): (kept, rejected) for bin_, kept, rejected in found}
@@ -146,9 +151,9 @@ def _numbers(catalogue: Catalogue, wanted: Filter, field: str, source: str, para
 def _bin(wanted: Filter, field: str, edges: list[float], n: int, counts: tuple[int, int]) -> Bar:
     low, high = edges[n], edges[n + 1]
     last = n == len(edges) - 2
-    bounds = [Condition(field, ">=", f"{low:g}")] if n else []
-    bounds += [] if last else [Condition(field, "<", f"{high:g}")]
-    link = wanted.having(*bounds) if bounds else wanted.having(Condition(field, "!=", ""))
+    bounds = [Comparison(DRAWN[field], ">=", f"{low:g}")] if n else []
+    bounds += [] if last else [Comparison(DRAWN[field], "<", f"{high:g}")]
+    link = wanted.having(*bounds) if bounds else wanted.having(Comparison(DRAWN[field], "!=", ""))
     return Bar(f"{low:,g} to {high:,g}", *counts, link)
 
 

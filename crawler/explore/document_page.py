@@ -11,14 +11,15 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from crawler.document import DropReason
+from crawler.dataset.records.fields import state_of
+from crawler.document import RECORD_FIELDS
 from crawler.explore.archived import CSP, frame_of, note
-from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
 from crawler.explore.found_on import found_on
 from crawler.explore.page_request import PageRequest
 from crawler.observe.diagnose.thresholds import Threshold, Thresholds
 from crawler.stages.chain import STAGES
+from crawler.storage.files.columns import VERDICT
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
 
@@ -45,10 +46,10 @@ def document(request: PageRequest) -> tuple[str, dict[str, Any]]:
     record, file, line = _record(request)
     text, evidence = str(record.get("text") or ""), _evidence(request, record)
     return "document.html", {
-        "record": dict.fromkeys(TABLE) | record,
+        "record": dict.fromkeys((*RECORD_FIELDS, *VERDICT)) | record,
         "key": request.key,
         "place": f"{file}, line {line}",
-        "state": _state(record),
+        "state": state_of(record),
         "pieces": pieces(text[:MOST_TEXT], record.get("pii_spans") or ()),
         "left_out": max(0, len(text) - MOST_TEXT),
         "measured": measured(record, Thresholds(request.config)),
@@ -75,11 +76,6 @@ def _record(request: PageRequest) -> tuple[Record, str, int]:
     if found is None:
         raise HTTPException(404)
     return found
-
-
-def _state(record: Record) -> str:
-    reason = record.get("reason")
-    return "kept" if reason is None else "hold" if DropReason.holds(reason) else "rejected"
 
 
 def pieces(text: str, spans: Iterable[Any]) -> list[tuple[str, str]]:

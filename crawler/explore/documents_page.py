@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.explore.columns import FIELDS, NESTED, SIGNALS
-from crawler.explore.filters import OPERATORS, SORTS, STATES, condition_of, filter_of
+from crawler.dataset.records.fields import FIELDS
+from crawler.dataset.records.filters import OPERATORS, compared
+from crawler.explore.filters import SORTS, STATES, filter_of
 from crawler.explore.listing import listing
 from crawler.explore.page_request import PageRequest
 
@@ -18,12 +19,12 @@ def documents(request: PageRequest) -> tuple[str, dict[str, Any]]:
     wanted = filter_of(request.pairs)
     given = dict(request.pairs)
     if field := given.get("field"):
-        wanted = wanted.having(condition_of(f"{field}{given.get('operator', '=')}{given.get('value', '')}"))
+        wanted = wanted.having(compared(field, given.get("operator", "="), given.get("value", "").strip(), FIELDS))
     sorts = SORTS if wanted.sort.removeprefix("-") in SORTS else (*SORTS, wanted.sort.removeprefix("-"))
     return "documents.html", {
         "wanted": wanted,
         "found": listing(request.catalogue, wanted),
-        "fields": [*FIELDS, *NESTED, *SIGNALS],
+        "fields": list(FIELDS),
         "operators": OPERATORS,
         "states": STATES,
         "sorts": sorts,

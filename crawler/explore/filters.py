@@ -1,70 +1,22 @@
 """A filter is read from the address of a page and becomes a condition with parameters; the address is all there is.
 
-`where=FIELD=VALUE` (or != >= <= > <, or ~ for "contains"), as often as wanted; `q=` looks into title and URL. No part
-of an address becomes SQL: names are looked up, values are parameters.
+`where=` has a condition (`crawler/dataset/records/filters.py`), as often as wanted; `q=` looks into title and URL.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from crawler.explore.columns import FIELDS, NESTED, SIGNALS, TABLE, is_number, known_as, type_of
+from crawler.dataset.records.fields import FIELDS
+from crawler.dataset.records.filters import Comparison, Condition, FilterError, compared, read
 
-OPERATORS = ("!=", ">=", "<=", "=", ">", "<", "~")
 MAX_CONDITIONS, MAX_LENGTH = 20, 500
 DEFAULT_SORT = "-crawled_at"
 SORTS = ("crawled_at", "quality_score", "token_estimate", "domain", "language", "reason", "title")
 STATES = ("kept", "rejected", "hold")
-
-
-class FilterError(ValueError):
-    """The address asks for something that is not there; the message says what was expected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One field compared with one value; `=` with an empty value: the field is empty."""
-
-    field: str
-    operator: str
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.field}{self.operator}{self.value}"
-
-    def sql(self) -> tuple[str, list[Any]]:
-        """The condition and its parameters."""
-        if self.field in NESTED:
-            return self._of_parts(*NESTED[self.field])
-        name = f'"{self.field}"'
-        if not self.value:
-            return f"{name} IS {'NOT ' if self.operator == '!=' else ''}NULL", []
-        if self.operator == "~":
-            return f"contains(lower({name}), lower(?))", [self.value]
-        if self.operator == "!=":
-            return f"{name} IS DISTINCT FROM ?", [self._typed()]
-        return f"{name} {self.operator} ?", [self._typed()]
-
-    def _of_parts(self, column: str, key: str) -> tuple[str, list[Any]]:
-        """Of a list of objects: = one of them has this value, ~ one contains it, != none has it."""
-        parts = f"json_extract_string(\"{column}\", '$[*].{key}')"
-        if not self.value:
-            return (
-                f"coalesce(len(list_filter({parts}, lambda x: x <> '')), 0) {'>' if self.operator == '!=' else '='} 0",
-                [],
-            )
-        test = "contains(lower(x), lower(?))" if self.operator == "~" else "x = ?"
-        found = f"coalesce(len(list_filter({parts}, lambda x: {test})), 0)"
-        return f"{found} {'=' if self.operator == '!=' else '>'} 0", [self.value]
-
-    def _typed(self) -> Any:
-        if TABLE[self.field] == "BOOLEAN":
-            return self.value.lower() == "true"
-        return float(self.value) if is_number(self.field) else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +36,10 @@ class Filter:
 
     def sql(self) -> tuple[str, list[Any]]:
         """What follows WHERE, and its parameters. Texts are not part of it."""
-        parts, params = ["true"], []
-        for condition in self.conditions:
-            part, more = condition.sql()
-            parts.append(part)
-            params += more
-        for word in self.words.split():
-            parts.append("(contains(lower(title), lower(?)) OR contains(lower(url), lower(?)))")
-            params += [word, word]
-        return " AND ".join(parts), params
+        parts = [condition.sql() for condition in self.conditions]
+        either = "(contains(lower(title), lower(?)) OR contains(lower(url), lower(?)))"
+        parts += [(either, [word, word]) for word in self.words.split()]
+        return " AND ".join(["true", *(sql for sql, _ in parts)]), [each for _, params in parts for each in params]
 
     def having(self, *conditions: Condition) -> Filter:
         """This filter and more conditions, from its first page on."""
@@ -105,14 +52,14 @@ class Filter:
 
     def of_state(self, state: str) -> Filter:
         """This filter with kept, rejected or held records only; "" = all of them."""
-        rest = tuple(c for c in self.conditions if c.field != "state")
-        more = (Condition("state", "=", state),) if state else ()
+        rest = tuple(c for c in self.conditions if not (isinstance(c, Comparison) and c.field.name == "state"))
+        more = (_of_state(state),) if state else ()
         return replace(self, conditions=(*more, *rest), after="")
 
     @property
     def state(self) -> str:
         """Which state it asks for; "" = any."""
-        return next((c.value for c in self.conditions if c.field == "state" and c.operator == "="), "")
+        return next((state for state in STATES if _of_state(state) in self.conditions), "")
 
     def pairs(self, *, sort: bool = True) -> list[tuple[str, str]]:
         """Names and values for an address or for hidden fields of a form."""
@@ -129,39 +76,18 @@ class Filter:
         return f"?{urlencode(pairs)}" if pairs else ""
 
 
+def _of_state(state: str) -> Comparison:
+    return compared("state", "=", state, FIELDS)
+
+
 def condition_of(text: str) -> Condition:
-    """Raises: FilterError where it is no condition on a field that there is."""
+    """Raises: FilterError where it is no condition on fields that there are."""
     if len(text) > MAX_LENGTH:
         raise FilterError(f"where={text[:40]}…: longer than {MAX_LENGTH} characters")
-    places = [(text.find(operator), -len(operator), operator) for operator in OPERATORS if operator in text]
-    if not places:
-        raise FilterError(f"where={text}: expected FIELD=VALUE, or one of {' '.join(OPERATORS)}")
-    at, _, operator = min(places)
-    found = Condition(known_as(text[:at].strip()), operator, text[at + len(operator) :].strip())
-    _check(found)
-    return found
-
-
-def _check(found: Condition) -> None:
-    if found.field not in FIELDS and found.field not in SIGNALS and found.field not in NESTED:
-        raise FilterError(f"where={found}: {found.field!r} is no field of the record (docs/record.md)")
-    if found.operator not in ("=", "!=") and not found.value:
-        raise FilterError(f"where={found}: expected a value behind {found.operator}")
-    if found.field in NESTED and found.operator not in ("=", "!=", "~"):
-        raise FilterError(f"where={found}: {found.field} holds several values; expected one of = != ~")
-    if found.operator == "~" and type_of(found.field) != "VARCHAR":
-        raise FilterError(f"where={found}: {found.field} holds no text; expected one of = != >= <= > <")
-    if is_number(found.field) and found.value and not _is_finite(found.value):
-        raise FilterError(f"where={found}: {found.field} holds numbers; expected one")
-    if type_of(found.field) == "BOOLEAN" and found.value not in ("", "true", "false"):
-        raise FilterError(f"where={found}: {found.field} is true or false")
-
-
-def _is_finite(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+        return read(text, FIELDS)
+    except FilterError as error:
+        raise FilterError(f"where={error}") from None
 
 
 def filter_of(pairs: Iterable[tuple[str, str]]) -> Filter:
@@ -172,7 +98,8 @@ def filter_of(pairs: Iterable[tuple[str, str]]) -> Filter:
         raise FilterError(f"{len(wheres)} conditions; expected at most {MAX_CONDITIONS}")
     last = {name: value.strip() for name, value in given}
     sort = last.get("sort") or DEFAULT_SORT
-    if sort.removeprefix("-") not in TABLE:
+    by = FIELDS.get(sort.removeprefix("-"))
+    if by is None or not by.is_single:
         raise FilterError(f"sort={sort}: expected a field of the record, with a minus for the largest first")
     words, text = last.get("q", ""), last.get("text", "")
     if max(len(words), len(text)) > MAX_LENGTH:

@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from crawler.dataset.records.filters import FilterError
 from crawler.document import DropReason
 from crawler.explore import labels
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.document_page import MOST_TEXT, pieces
-from crawler.explore.filters import FilterError
 from crawler.explore.page_request import PageRequest
 from crawler.storage.files.records import DUPLICATE_REASONS, TEXT_REASONS
 from crawler.times import rfc3339

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from crawler.explore.filters import FilterError
+from crawler.dataset.records.filters import FilterError
 from crawler.explore.guard import FORM
 from crawler.explore.html import render
 from crawler.explore.live import Live, Look

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.config import Config
+from crawler.dataset.records.filters import FilterError
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.distributions import Figure, figure
-from crawler.explore.filters import Filter, FilterError
+from crawler.explore.filters import Filter
 from crawler.explore.page_request import PageRequest
 from crawler.stages.language.identifiers import normal_code
 

@@ -16,7 +16,7 @@ from crawler.commands.operations.query import _write
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.query import QueryError, query
-from crawler.dataset.record_index import refresh
+from crawler.storage.files.record_index import refresh
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.spreadsheet import harmless
 from crawler.dataset.verify import verify

@@ -63,12 +63,10 @@ def test_a_condition_that_cannot_be_read_says_what_was_expected(text, words):
 @pytest.mark.parametrize(
     "text",
     [
-        "language = 'de' AND word_count > 500",
         "word_count>500 or language in ('de')",
         "language IN ('de', 'fr')",
         "quality_signals->>'$.profile' = 'prose'",
         "license_tag is not null",
-        "(word_count > 5)",
     ],
 )
 def test_sql_given_to_where_is_told_where_it_belongs(text):
@@ -122,8 +120,8 @@ def test_a_list_has_a_value_where_one_of_its_items_is_that_value():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("quality_signals=prose", "quality_signals holds objects, which --sql can ask"),
-        ("optout_signals=tdmrep", "optout_signals holds objects, which --sql can ask"),
+        ("quality_signals=prose", "quality_signals holds objects; compare a part of it, or ask in SQL"),
+        ("optout_signals=tdmrep", "optout_signals holds objects; compare a part of it, or ask in SQL"),
         ("redirects>=2", "redirects is a list; compare it by = or !="),
     ],
 )

@@ -17,7 +17,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--out", metavar="DIR", required=True, help="a new folder for the subset")
     parser.add_argument(
-        "--where", action="append", default=[], metavar="FIELD=VALUE", help="also != >= <= > <; repeatable"
+        "--where",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="such as 'word_count >= 500 and not title ~ draft'; repeatable",
     )
     parser.add_argument("--sql", metavar="EXPRESSION", default="", help="an SQL condition on the table `documents`")
     parser.add_argument("--language", metavar="L[,L]", default="", help="ISO 639-1 codes")

@@ -21,7 +21,7 @@ from crawler.dataset.across.prints import RULE, rule_in_words, sources_of, take_
 from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
 from crawler.dataset.export_formats import FORMATS
 from crawler.dataset.mix.sources import Counts, Sources
-from crawler.dataset.mix.supply import open_database
+from crawler.dataset.records.database import connect, rows_of
 from crawler.dedup.index import Scheme
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
@@ -32,7 +32,6 @@ from crawler.times import Clock
 ACROSS_FORMAT = "crawler-across/1"
 ACROSS = "across.json"
 DUPLICATES = "duplicates.jsonl"
-_ROWS = 10_000
 
 
 class Pair(NamedTuple):
@@ -81,7 +80,7 @@ class Across:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="across-")))
             self._sources = Sources(sources_of(self._names))
             self._before = self._sources.state()
-            self._database = stack.enter_context(open_database(folder))
+            self._database = stack.enter_context(connect(folder / "across.duckdb", folder / "spill"))
             self._counts = [Counts() for _ in self._names]
             take_prints(
                 self._database, self._sources, self._counts, self._config, keep=self._keep, progress=self._progress
@@ -112,18 +111,17 @@ class Across:
             "SELECT g.source, g.n, g.url, k.source, k.n, k.url, exact, similarity FROM decisions d "
             "JOIN ranked g ON d.place = g.place JOIN ranked k ON d.owner = k.place ORDER BY g.source, g.n"
         )
-        while rows := answer.fetchmany(_ROWS):
-            for gone, n, url, kept, kept_n, kept_url, exact, similar in rows:
-                yield {
-                    "corpus": self._names[gone],
-                    "document": n,
-                    "url": url,
-                    "kind": "exact" if exact else "near",
-                    "similarity": round(similar, 4),
-                    "kept_corpus": self._names[kept],
-                    "kept_document": kept_n,
-                    "kept_url": kept_url,
-                }
+        for gone, n, url, kept, kept_n, kept_url, exact, similar in rows_of(answer):
+            yield {
+                "corpus": self._names[gone],
+                "document": n,
+                "url": url,
+                "kind": "exact" if exact else "near",
+                "similarity": round(similar, 4),
+                "kept_corpus": self._names[kept],
+                "kept_document": kept_n,
+                "kept_url": kept_url,
+            }
 
     def remaining(self) -> Iterator[Record]:
         """The documents that stay, corpus by corpus, as they are."""
@@ -139,9 +137,7 @@ class Across:
     def _gone(self, source: int) -> Iterator[int]:
         question = "SELECT n FROM decisions JOIN ranked USING (place) WHERE source = ? ORDER BY n"
         answer = self._database.cursor().execute(question, [source])
-        while rows := answer.fetchmany(_ROWS):
-            for (place,) in rows:
-                yield place
+        yield from (place for (place,) in rows_of(answer))
 
     def write(self, out: Path, to: str, *, max_bytes: int, clock: Clock = time.time) -> Exported:
         """Write what remains to the folder `out`, as one of `FORMATS`, with the list and a manifest.

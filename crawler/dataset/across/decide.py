@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.dataset.mix.supply import fill
+from crawler.dataset.records.database import fill, rows_of
 from crawler.dedup.index import similarity
 from crawler.storage.files.columns import arrow
 
@@ -99,10 +99,9 @@ def _known(database: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]], key
     answer = database.execute(
         "SELECT place, key, owner, signature FROM asked_bands JOIN bands USING (key) JOIN signatures USING (owner)"
     )
-    while some := answer.fetchmany(10_000):
-        for place, key, owner, signature in some:
-            block.near[place][owner] = signature
-            block.taken[place].add(key)
+    for place, key, owner, signature in rows_of(answer):
+        block.near[place][owner] = signature
+        block.taken[place].add(key)
     for name in ("asked", "asked_bands"):
         database.unregister(name)
     return block

@@ -17,7 +17,7 @@ from crawler.config import Config
 from crawler.dataset.best import QUALITY_STEP
 from crawler.dataset.mix.sources import SUFFIXES, Counts, Sources
 from crawler.dataset.mix.spec import Source
-from crawler.dataset.mix.supply import fill, in_turns
+from crawler.dataset.records.database import fill, in_turns
 from crawler.dedup.index import Questions
 from crawler.dedup.loading import BATCH, IN_FLIGHT, Fingerprint, executor_of, fingerprints
 from crawler.storage.files.errors import StorageError

@@ -22,8 +22,9 @@ from crawler.dataset.mix.pick import Picked, pick
 from crawler.dataset.mix.solve import Marginal, Problem, solve
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import OTHERS, Spec
-from crawler.dataset.mix.supply import Group, Supply, epochs_of, open_database, take_stock, wanted, written_label
+from crawler.dataset.mix.supply import Group, Supply, epochs_of, take_stock, wanted, written_label
 from crawler.dataset.mix.tokens import counter
+from crawler.dataset.records.database import connect, rows_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
@@ -143,7 +144,7 @@ class _Mixture:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="mix-")))
             self.sources = Sources(self._spec.sources)
             self._before = self.sources.state()
-            self._database = stack.enter_context(open_database(folder))
+            self._database = stack.enter_context(connect(folder / "mix.duckdb", folder / "spill"))
             self.plan = _planned(self._spec, self._database, self.sources, self._progress)
             self._stack = stack.pop_all()
         return self
@@ -167,9 +168,7 @@ class _Mixture:
     def _places(self, source: int, times: int) -> Iterator[int]:
         question = "SELECT n FROM picks WHERE source = ? AND times >= ? ORDER BY n"
         answer = self._database.cursor().execute(question, [source, times])
-        while rows := answer.fetchmany(10_000):
-            for (place,) in rows:
-                yield place
+        yield from (place for (place,) in rows_of(answer))
 
     def check_unchanged(self) -> None:
         """Raises: StorageError where a source is not what it was when the plan was made."""
@@ -295,6 +294,7 @@ def _manifest(plan: Plan, to: str, lineage: list[dict[str, Any]], files: Filling
     spec = plan.spec
     counts = [
         {"read": each.read, "withdrawn": each.withdrawn, "empty": each.empty, "epochs": source.epochs}
+        | ({"left_out": each.left_out} if source.where else {})
         for source, each in zip(spec.sources, plan.counts, strict=True)
     ]
     return {

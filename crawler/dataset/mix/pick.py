@@ -13,7 +13,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from crawler.dataset.mix.supply import ROWS, Group, fill
+from crawler.dataset.mix.supply import Group
+from crawler.dataset.records.database import fill, rows_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -76,8 +77,7 @@ def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int, int
         f"SELECT g, source, n, keyed.tokens FROM keyed JOIN groups USING ({keys}) "  # noqa: S608  # names of our own
         "WHERE keyed.tokens > 0 ORDER BY g, h, n"
     )
-    while rows := answer.fetchmany(ROWS):
-        yield from rows
+    yield from rows_of(answer)
 
 
 def _of_group(

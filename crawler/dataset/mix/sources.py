@@ -34,11 +34,12 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "doubl
 
 @dataclass(slots=True)
 class Counts:
-    """What became of the records of one source. empty: without a text."""
+    """What became of the records of one source. empty: without a text. left_out: that `where` does not hold for."""
 
     read: int = 0
     withdrawn: int = 0
     empty: int = 0
+    left_out: int = 0
 
 
 class Sources:
@@ -59,6 +60,8 @@ class Sources:
                 found.withdrawn += 1
             elif not record.get("text"):
                 found.empty += 1
+            elif spec.where is not None and not spec.where.holds(record):
+                found.left_out += 1
             else:
                 yield record
 
@@ -83,7 +86,8 @@ class Sources:
         for each in self._specs:
             side = self._sides.get(each.name)
             what = _of_corpus(side) if side else {"files": [_of_file(path) for path in self._files[each.name]]}
-            mapping = {"fields": dict(each.fields), "set": dict(each.constants)}
+            mapping: dict[str, Any] = {"fields": dict(each.fields), "set": dict(each.constants)}
+            mapping["where"] = str(each.where or "")
             found.append({"name": each.name, **what, **{name: value for name, value in mapping.items() if value}})
         return found
 

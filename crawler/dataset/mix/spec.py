@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 import yaml
 
 from crawler.config.yaml_file import load_yaml
+from crawler.dataset.records.fields import OF_RECORD
+from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.document import RECORD_FIELDS
 from crawler.storage.files.errors import StorageError
 
@@ -37,7 +39,8 @@ class SpecError(StorageError):
 class Source:
     """One source. corpus: CORPUS_DIR, or `DIR@N`; else files of others. epochs: how often its tokens may be used.
 
-    fields: our field -> the field of theirs. constants: fields that every document of the source has.
+    fields: our field -> the field of theirs. constants: fields that every document of the source has. where: holds for
+    the documents that are used.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Source:
     fields: Mapping[str, str]
     constants: Mapping[str, Any]
     epochs: float
+    where: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,7 @@ class _Reader:
         return tuple(self._source(label(name), each, f"sources.{name}", epochs) for name, each in raw.items())
 
     def _source(self, name: str, raw: Any, key: str, epochs: float) -> Source:
-        given = self._mapping(raw, key, ("corpus", "files", "fields", "set", "epochs"))
+        given = self._mapping(raw, key, ("corpus", "files", "fields", "set", "epochs", "where"))
         corpus, files = given.get("corpus"), given.get("files", ())
         files = (files,) if isinstance(files, str) else files
         if (corpus is None) == (not files):
@@ -211,7 +215,14 @@ class _Reader:
         if bad := [name for name, theirs in fields.items() if not isinstance(theirs, str)]:
             self._fail(f"{key}.fields.{bad[0]}", "expected the name of their field")
         own = self._number(given.get("epochs", epochs), f"{key}.epochs")
-        return Source(name, self._place(corpus), tuple(map(self._under, files)), fields, constants, own)
+        where = self._where(given["where"], f"{key}.where") if "where" in given else None
+        return Source(name, self._place(corpus), tuple(map(self._under, files)), fields, constants, own, where)
+
+    def _where(self, raw: Any, key: str) -> Condition:
+        try:
+            return read(str(raw), OF_RECORD)
+        except FilterError as error:
+            self._fail(key, str(error))
 
     def _target(self, raw: Any, key: str) -> Target:
         given = self._mapping(raw, key, ("by", "shares", "tokens", "temperature", "bands", "epochs"))

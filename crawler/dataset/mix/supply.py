@@ -5,36 +5,28 @@ The rows have no text, so that a corpus far larger than memory fits: what DuckDB
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import xxhash
 
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import OTHERS, SOURCE, Spec, Target, label
 from crawler.dataset.mix.tokens import Count
-from crawler.storage.files.columns import arrow
+from crawler.dataset.records.database import fill, in_turns, rows_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import Record
 
 if TYPE_CHECKING:
     import duckdb
 
-T = TypeVar("T")
-MEMORY = "1GB"
-"""What DuckDB may hold; the rest goes to the disk."""
-ROWS = 10_000
-"""Rows that go into a table at a time."""
 TEXTS = 200
 """Texts whose tokens are counted at a time."""
 MOST_VALUES = 1_000
 """Values of a field that a target by temperature may tell apart; a field with more is no mixture but a list."""
 UNCAPPED = ""
 """Stands for every value of the capped field that cannot reach the cap."""
-MISSING = "a mixture needs duckdb and pyarrow, which are not installed: pip install -r requirements-datasets.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,47 +50,6 @@ class Supply:
 
     groups: list[Group]
     counts: list[Counts] = field(default_factory=list)
-
-
-def open_database(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database on the disk, gone with its folder. Raises: StorageError where duckdb is not installed."""
-    try:
-        import duckdb
-    except ImportError:
-        raise StorageError(MISSING) from None
-    arrow()
-    connection = duckdb.connect(str(folder / "mix.duckdb"))
-    for name, value in (("memory_limit", MEMORY), ("temp_directory", str(folder / "spill"))):
-        connection.execute(f"SET {name} = ?", [value])
-    connection.execute("SET preserve_insertion_order = false")
-    return connection
-
-
-def in_turns(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most `size` items."""
-    iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some
-
-
-def fill(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: dict[str, str],
-    rows: Iterable[tuple[Any, ...]],
-) -> None:
-    """Make a table of rows, some at a time. columns: DuckDB's type by name; rows in that order."""
-    pa = arrow()
-    types = {"BIGINT": pa.int64(), "UBIGINT": pa.uint64(), "VARCHAR": pa.string(), "BLOB": pa.binary()}
-    types["DOUBLE"] = pa.float64()
-    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-    connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
-    for some in in_turns(rows, ROWS):
-        arrays = [pa.array(column, schema.field(n).type) for n, column in enumerate(zip(*some, strict=True))]
-        batch = pa.Table.from_arrays(arrays, schema=schema)
-        connection.register("batch", batch)
-        connection.execute(f"INSERT INTO {table} SELECT * FROM batch")  # noqa: S608  # names of our own
-        connection.unregister("batch")
 
 
 def take_stock(
@@ -174,10 +125,9 @@ def _groups(connection: duckdb.DuckDBPyConnection, spec: Spec) -> Iterator[Group
         f"(SELECT source{names}, cap, sum(tokens)::BIGINT AS tokens, count(*) AS documents FROM keyed GROUP BY ALL)"
     )
     answer = connection.execute(f"SELECT source, cap, tokens, documents{names} FROM groups ORDER BY g")  # noqa: S608
-    while rows := answer.fetchmany(ROWS):
-        for source, cap, tokens, documents, *labels in rows:
-            most = tokens * epochs_of(spec, source, tuple(labels))
-            yield Group(source, tuple(labels), cap, tokens, documents, most)
+    for source, cap, tokens, documents, *labels in rows_of(answer):
+        most = tokens * epochs_of(spec, source, tuple(labels))
+        yield Group(source, tuple(labels), cap, tokens, documents, most)
 
 
 def epochs_of(spec: Spec, source: int, labels: tuple[str, ...]) -> float:

@@ -102,12 +102,12 @@ MISSING = (
 def row_of(record: Record, names: Iterable[str]) -> Record:
     """The record as a row of these columns; what is no column, or of another type, goes to `extra`."""
     columns = {name: kind_of(name) for name in names if name != EXTRA}
-    rest = {name: value for name, value in record.items() if name not in columns or not _fits(columns[name], value)}
+    rest = {name: value for name, value in record.items() if name not in columns or not fits(columns[name], value)}
     row = {name: None if name in rest else _to_column(kind, record.get(name)) for name, kind in columns.items()}
     return row | {EXTRA: orjson.dumps(rest).decode() if rest else None}
 
 
-def _fits(kind: str, value: Any) -> bool:
+def fits(kind: str, value: Any) -> bool:
     """False for a value of another type than the column's: sealing a journal never fails because of one."""
     if value is None or kind == "json":
         return True

@@ -33,7 +33,7 @@ SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.
 REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
 INDEX = "index"
-"""Holds the fields of records without their texts (`crawler/dataset/record_index.py`)."""
+"""Holds the fields of records without their texts (`crawler/storage/files/record_index.py`)."""
 REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)

@@ -1,25 +1,66 @@
-"""An index file has every field of a shard's records but the text; it names the shard by its SHA-256.
+"""The index has every field of every record but the text: one small Parquet file beside each shard, made of it.
 
-The worker makes it when it seals a shard, `crawler/dataset/record_index.py` where one is missing.
+The worker writes it when it seals a shard; `refresh` makes what is missing and brings `index/` up to date with the
+manifest. A file names its shard by the SHA-256, so one of another version is never taken for it, and one whose shard
+is replaced or withdrawn goes with it (`crawler/dataset/versions.py`).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.parquet import ParquetRows
-from crawler.storage.files.place import REJECTED, Place
+from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import encode
 from crawler.storage.files.shards import read_records
+from crawler.storage.types import Entry
 
 WITHOUT = ("text",)
+"""Fields that no index file has."""
 _SOURCE = "crawler.source"
 """Metadata of an index file: the SHA-256 of the shard it was made of."""
+
+
+def refresh(place: Place, folder: Path, *, progress: Callable[[str], object] = lambda _: None) -> list[Entry]:
+    """Make `folder` (of a local corpus its own) hold the index of every listed shard and no other; what is listed.
+
+    progress: called with the path of each shard that is read. Memory: one row group.
+    Raises: StorageError where a shard is damaged, or the folder cannot be written.
+    """
+    wanted, listed = set(), place.manifest()["files"]
+    for entry in listed:
+        if entry["kind"] in (SHARDS, REJECTED):
+            path = index_file(folder, entry["path"])
+            if source_of(path) != entry["sha256"]:
+                progress(entry["path"])
+                make(place, entry["path"], entry["sha256"], entry["documents"], path)
+            wanted.add(path)
+    for stray in _strays(folder, wanted):
+        stray.unlink(missing_ok=True)
+    return listed
+
+
+def index_file(folder: Path, shard: str) -> Path:
+    """The index file of a listed shard in a folder of index files."""
+    return folder / Path(index_path(shard)).relative_to(INDEX)
+
+
+def _strays(folder: Path, wanted: set[Path]) -> Iterator[Path]:
+    for path in folder.rglob("*.parquet"):
+        if path not in wanted and not path.name.startswith("."):
+            yield path
+    for draft in folder.rglob(".*.tmp"):  # .NAME.PROCESS.tmp, of a worker or a query that was killed
+        writer = draft.name.split(".")[-2]
+        if writer.isdigit() and not psutil.pid_exists(int(writer)):
+            yield draft
 
 
 def source_of(path: Path) -> str | None:

@@ -1,0 +1,198 @@
+"""The records of a corpus as tables of DuckDB, under the same names wherever they are asked.
+
+`documents` and `rejected` have the columns of the index files, `files` what the manifest lists, and `records` has both
+kinds of records: every column, and beside it `id`, `file` (its number among the files), `line` (from 0), `state`,
+`profile`, and each number of `quality_signals` as `signal_NAME`. Tables of others (`Beside`) are joined to all three.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.dataset.records.database import MEMORY, connect, list_of
+from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
+from crawler.document import RECORD_FIELDS
+from crawler.storage.files.columns import EXTRA, REJECTED_FIELDS, SPAN, VERDICT, kind_of
+from crawler.storage.files.columns import SIGNAL as STATEMENT
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import REJECTED, SHARDS
+from crawler.storage.files.record_index import WITHOUT, index_file
+from crawler.storage.types import Entry
+
+if TYPE_CHECKING:
+    import duckdb
+
+TABLES = {SHARDS: "documents", REJECTED: "rejected"}
+FILES = {
+    "path": "VARCHAR",
+    "kind": "VARCHAR",
+    "writer": "VARCHAR",
+    "sha256": "VARCHAR",
+    "bytes": "BIGINT",
+    "documents": "BIGINT",
+    "uncompressed_bytes": "BIGINT",
+    "words": "BIGINT",
+    "tokens": "BIGINT",
+    "first_crawled_at": "VARCHAR",
+    "last_crawled_at": "VARCHAR",
+}
+"""Columns of the table `files`: sealed files as the manifest lists them."""
+LINE_BITS = 28
+"""A file has at most 2^28 records; the bits of an `id` above name the file."""
+_TYPES = {"string": "VARCHAR", "json": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+_STRUCTS = {"signal": STATEMENT, "span": SPAN}
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A table that lies beside the records: one row for each value of its keys, which are columns of the records.
+
+    It is a view of its name, and a struct of that name in every record: `SELECT topic.score FROM documents`.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    keys: tuple[str, ...] = ("canonical_url", "doc_id")
+
+
+def open_view(
+    entries: Sequence[Entry],
+    folder: Path,
+    spill: Path,
+    beside: Sequence[Beside] = (),
+    *,
+    memory: str = MEMORY,
+    threads: int | None = None,
+    ordered: bool = False,
+) -> duckdb.DuckDBPyConnection:
+    """A connection with the tables of these files of a manifest, whose index files are in `folder`.
+
+    Raises: StorageError where an index file has not as many records as is listed, or duckdb is not installed.
+    """
+    folder = folder.resolve()
+    read = [entry for entry in entries if entry["kind"] in TABLES]
+    files = [index_file(folder, entry["path"]) for entry in read]
+    readable = [*files, *(path for table in beside for path in table.files)]
+    connection = connect(None, spill, readable, memory=memory, threads=threads, ordered=ordered)
+    try:
+        _check_counts(connection, {str(path): entry["documents"] for path, entry in zip(files, read, strict=True)})
+        for table in beside:
+            connection.execute(f"CREATE VIEW {_name(table.name)} AS SELECT * FROM {_parquet(table.files)}")  # noqa: S608
+        for kind, name in TABLES.items():
+            of_kind = [path for path, entry in zip(files, read, strict=True) if entry["kind"] == kind]
+            source = f"SELECT * FROM {_parquet(of_kind)}" if of_kind else _nothing(kind)  # noqa: S608
+            connection.execute(f"CREATE VIEW {name} AS {_joined(source, beside)}")
+        _make_files(connection, entries)
+        _make_records(connection, files, keys_of([entry["path"] for entry in read]), beside)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def keys_of(paths: Iterable[str]) -> list[int]:
+    """A number for each file that stays when files are added: what stands in a link of a document."""
+    keys: list[int] = []
+    for path in paths:
+        key = int.from_bytes(hashlib.blake2b(path.encode(), digest_size=4).digest()) >> 1
+        while key in keys:
+            key += 1
+        keys.append(key)
+    return keys
+
+
+def _check_counts(connection: duckdb.DuckDBPyConnection, listed: dict[str, int]) -> None:
+    """Raises: StorageError where an index file has not as many records as the manifest lists (path -> count)."""
+    sql = f"SELECT file_name, num_rows FROM parquet_file_metadata({list_of(map(Path, listed))})"  # noqa: S608  # quoted
+    for path, count in connection.execute(sql).fetchall() if listed else ():
+        if count != listed[str(path)]:
+            raise StorageError(
+                f"{path}: {count} records instead of the {listed[str(path)]} that the manifest lists; delete it, "
+                "it is made again"
+            )
+
+
+def _make_files(connection: duckdb.DuckDBPyConnection, entries: Sequence[Entry]) -> None:
+    _make_table(connection, "files", FILES, [[entry.get(name) for name in FILES] for entry in entries])
+
+
+def _make_records(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], keys: Sequence[int], beside: Sequence[Beside]
+) -> None:
+    rows = [[str(path), number, key << LINE_BITS] for number, (path, key) in enumerate(zip(files, keys, strict=True))]
+    columns = {"filename": "VARCHAR", "number": "INTEGER", "first": "BIGINT"}
+    _make_table(connection, "index_files", columns, rows)
+    source = _parquet(files, ", filename = true, file_row_number = true")
+    if not files:
+        source = "(SELECT NULL::VARCHAR AS filename, NULL::BIGINT AS file_row_number WHERE false)"
+    there = {str(column[0]) for column in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
+    chosen = _columns(f"{source} JOIN index_files USING (filename)", there)
+    connection.execute(f"CREATE VIEW records AS {_joined(chosen, beside)}")
+
+
+def _columns(source: str, there: set[str]) -> str:
+    """A SELECT of the columns of `records` from an index file with the columns `there`; others are NULL."""
+
+    def value(name: str) -> str:
+        return _name(name) if name in there else f"NULL::{_type_of(kind_of(name))}"
+
+    reason, signals = value("reason"), value(MEASURED)
+    values = {
+        "id": "first + file_row_number",
+        "file": "number",
+        "line": "file_row_number",
+        "state": f"CASE WHEN {reason} IS NULL THEN 'kept' WHEN {reason} LIKE 'hold\\_%' ESCAPE '\\' THEN 'hold' "
+        "ELSE 'rejected' END",
+        "profile": f"json_extract_string({signals}, '$.profile')",
+    }
+    values |= {name: value(name) for name in (*VERDICT, *RECORD_FIELDS, EXTRA) if name not in WITHOUT}
+    values |= {  # each by itself: a question parses those it names
+        name: f"TRY_CAST(json_extract_string({signals}, '$.\"{name.removeprefix(SIGNAL)}\"') AS DOUBLE)"
+        for name in SIGNALS
+    }
+    row = ", ".join(f"{sql} AS {_name(name)}" for name, sql in values.items())
+    return f"SELECT {row} FROM {source}"  # noqa: S608  # our own names
+
+
+def _joined(source: str, beside: Sequence[Beside]) -> str:
+    """A SELECT with one more column, a struct, for each table that lies beside."""
+    for table in beside:
+        name = _name(table.name)
+        same = " AND ".join(f"r.{_name(key)} = {name}.{_name(key)}" for key in table.keys)
+        source = f"SELECT r.*, {name} AS {name} FROM ({source}) AS r LEFT JOIN {name} ON {same}"  # noqa: S608
+    return source
+
+
+def _nothing(kind: str) -> str:
+    names = [*(REJECTED_FIELDS if kind == REJECTED else RECORD_FIELDS), EXTRA]
+    row = ", ".join(f"NULL::{_type_of(kind_of(name))} AS {_name(name)}" for name in names if name not in WITHOUT)
+    return f"SELECT {row} WHERE false"  # our own names
+
+
+def _type_of(kind: str) -> str:
+    """The SQL type of a column (`kind_of`)."""
+    if not kind.startswith("list<"):
+        return _TYPES[kind]
+    inner = kind[5:-1]
+    parts = ", ".join(f"{_name(name)} {_TYPES[of]}" for name, of in _STRUCTS.get(inner, {}).items())
+    return f"STRUCT({parts})[]" if parts else f"{_TYPES[inner]}[]"
+
+
+def _make_table(
+    connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, str], rows: Sequence[Sequence[Any]]
+) -> None:
+    connection.execute(f"CREATE TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in columns.items())})")
+    if rows:
+        connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)  # noqa: S608
+
+
+def _parquet(files: Iterable[Path], options: str = "") -> str:
+    return f"read_parquet({list_of(files)}, union_by_name = true{options})"
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
