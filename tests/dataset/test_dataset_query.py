@@ -16,7 +16,6 @@ from crawler.commands.operations.query import _write
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.query import QueryError, query
-from crawler.storage.files.record_index import refresh
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.spreadsheet import harmless
 from crawler.dataset.verify import verify
@@ -25,6 +24,7 @@ from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.columns import record_of_row
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.record_index import refresh
 from tests.support.three_domains import Folder, add, fill, secret
 
 pytest.importorskip("pyarrow", reason="pyarrow is optional")

@@ -197,3 +197,18 @@ def test_an_sql_condition_goes_without_older_versions_which_the_index_has_not(co
     done = scrapy(*command, str(corpus.path))
     assert done.returncode == 2 and "leave out --all-versions" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_subset_says_every_condition_in_its_manifest_and_has_what_meets_them(corpus, tmp_path):
+    texts = ("language = en or language = de", "not (license_tag = CC-BY-4.0 and quality_score < 0.3)")
+    wanted = Selection(conditions=tuple(map(condition_of, texts)))
+    target = Place(str(tmp_path / "subset"))
+    run = select(corpus.place, target, wanted, max_bytes=1_000_000, now=1.8e9)
+    records = [r for entry in read_files(target) for r in read_records(target, entry["path"])]
+    assert records == [
+        r for r in corpus.records()
+        if r["language"] in ("en", "de") and not (r["license_tag"] == "CC-BY-4.0" and r["quality_score"] < 0.3)
+    ] != []  # fmt: skip
+    assert run["selected_from"]["where"] == [
+        "language=en or language=de", "not (license_tag=CC-BY-4.0 and quality_score<0.3)",
+    ]  # fmt: skip

@@ -384,3 +384,13 @@ def test_a_source_that_changes_meanwhile_ends_it_and_nothing_is_there(folder):
     with pytest.raises(StorageError, match="a source changed while it was mixed"):
         mix(spec, folder / "mixed", "jsonl.gz", max_bytes=MAX_BYTES, card=touch, progress=progress)
     assert not (folder / "mixed").exists()
+
+
+def test_a_source_gives_only_the_documents_that_its_condition_holds_for_and_says_so(folder):
+    where = "language = de or quality_score >= 0.9"
+    sources = {"a": {"files": "*.jsonl.gz", "where": where}}
+    _, records = mixed(folder, sources=sources, targets=[], tokens=2_000)
+    assert records and all(r["language"] == "de" or r["quality_score"] >= 0.9 for r in records)
+    (source,) = orjson.loads((folder / "mixed" / "mix.json").read_bytes())["sources"]
+    assert source["where"] == "language=de or quality_score>=0.9"
+    assert 0 < source["left_out"] < source["read"]

@@ -40,6 +40,10 @@ def write(folder, content):
         ("- a", "expected tokens, seed, tolerance, epochs, tokenizer, sources, targets, cap, not"),
         ("a: [", "is not YAML"),
         ("a: " + "x" * 2**20, "larger than 1,048,576 bytes"),
+        (
+            with_(sources={"a": {"files": "a.jsonl", "where": "wordcount > 5"}}),
+            "sources.a.where: wordcount > 5: 'wordcount' is no field of the record",
+        ),
         (with_(token=1), "token: is no key here; these are: tokens, seed"),
         ({"sources": GOOD["sources"]}, "tokens: is missing: how many tokens the mixture has"),
         (with_(tokens="many"), "tokens: expected a number above 0, not 'many'"),

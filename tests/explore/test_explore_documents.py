@@ -16,12 +16,12 @@ import duckdb
 import pytest
 from pyarrow import parquet
 
+from crawler.dataset.records.fields import FIELDS, SIGNALS
+from crawler.dataset.records.filters import OPERATORS, FilterError
 from crawler.document import DropReason
 from crawler.explore import listing as listing_module
 from crawler.explore.catalogue import Catalogue, NotReadyError
-from crawler.dataset.records.fields import FIELDS, SIGNALS
 from crawler.explore.distributions import DRAWN, figure
-from crawler.dataset.records.filters import OPERATORS, FilterError
 from crawler.explore.filters import MAX_CONDITIONS, Filter, condition_of, filter_of
 from crawler.explore.listing import listing
 from crawler.storage.files.errors import StorageError
@@ -82,7 +82,9 @@ def test_a_filter_leaves_the_records_that_meet_it(varied: Desk, folder: Folder, 
     assert listing(varied.catalogues[0], filter_of([("where", text) for text in where])).total == len(expected)
 
 
-@pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if field.is_single and name not in list(SIGNALS)[3:]])
+@pytest.mark.parametrize(
+    "name", [name for name, field in FIELDS.items() if field.is_single and name not in list(SIGNALS)[3:]]
+)
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_in_any_order_each_record_comes_exactly_once(varied: Desk, monkeypatch, name: str, sign: str) -> None:
     monkeypatch.setattr(listing_module, "PAGE", 17)

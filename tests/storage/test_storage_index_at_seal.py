@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from crawler.config import from_mapping
-from crawler.storage.files.record_index import refresh
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import index_path
+from crawler.storage.files.record_index import refresh
 from crawler.storage.files.shards import read_records
 from tests.support import three_domains
 
