@@ -38,7 +38,9 @@ class _File:
 
     def problems(self) -> list[str]:
         """In the order of the file."""
-        return [f"{self.name}:{line}:{column}: {text}" for line, column, text in sorted(self.found)]
+        return [
+            f"{self.name}:{line}:{column}: {text}" for line, column, text in sorted(self.found, key=lambda one: one[:2])
+        ]
 
 
 @dataclass(frozen=True, slots=True)
