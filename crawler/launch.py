@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler.botauth import configured as botauth
 from crawler.browser import find
-from crawler.config import Config, ConfigError, LaunchError, declared
+from crawler.config import Config, ConfigError, declared
 from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.exclude import refused_domains
 from crawler.dedup.index import DedupError
@@ -27,10 +27,10 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
-from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder, has_embedded_index
@@ -53,7 +53,7 @@ ArgumentCheck = Callable[[Mapping[str, Any]], object]
 def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: ArgumentCheck, stack: ExitStack) -> Config:
     """Check everything, and start the embedded server where no `REDIS_URL` is set (`stack` leaves it at the end).
 
-    Raises: LaunchError with every problem that could be found at once.
+    Raises: InputError with every problem that could be found at once.
     """
     apply_environment(settings)
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
@@ -71,7 +71,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
             problems += _contact_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
     if problems or config is None:
-        raise LaunchError(problems)
+        raise InputError(problems)
     if check is read_arguments and not arguments and config.crawl.redis_url is None:
         _collect(problems, lambda: _frontier_to_continue(config))
     if not problems:
@@ -81,7 +81,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
         _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
-        raise LaunchError(problems)
+        raise InputError(problems)
     return config
 
 
@@ -119,7 +119,7 @@ def _metrics_problems(config: Config) -> list[str]:
 def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     """What has to be right before a few canonical URLs are asked for, without a corpus and without a frontier.
 
-    Raises: LaunchError with every problem that could be found at once.
+    Raises: InputError with every problem that could be found at once.
     """
     problems = [*misspelt_settings(settings), *compliance_problems(settings)]
     config = _config_of(settings, problems)
@@ -130,7 +130,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     if config is not None:
         problems += _contact_problems(config, SeedPlan(scope), problems)
     if problems or config is None:
-        raise LaunchError(problems)
+        raise InputError(problems)
     return config
 
 
@@ -142,10 +142,10 @@ def _claim(config: Config) -> None:
 
 
 def _frontier_to_continue(config: Config) -> None:
-    """Raises: LaunchError where there is nothing to crawl; asked before anything is made on the disk."""
+    """Raises: InputError where there is nothing to crawl; asked before anything is made on the disk."""
     if not frontier_folder(config).exists():
         known = "-a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"
-        raise LaunchError([f"nothing to crawl: give {known}"])
+        raise InputError([f"nothing to crawl: give {known}"])
 
 
 def _reach_server(config: Config, scope: Scope, stack: ExitStack) -> None:
@@ -185,7 +185,7 @@ async def _knock_at_index(config: Config) -> None:
 def _collect(problems: list[str], step: Callable[[], Any]) -> Any:
     try:
         return step()
-    except (ConfigError, SeedError, LaunchError) as error:
+    except InputError as error:
         problems.extend(error.problems)
     except (StorageError, FrontierError, DedupError) as error:
         problems.append(str(error))

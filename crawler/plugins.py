@@ -20,18 +20,12 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from crawler.problems import InputError
+
 GROUPS = ("stages", "signals", "rules", "operations", "formats", "languages")
 """The kinds of parts that other packages may add; the entry-point group is `gristmill.` and one of these."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
-
-
-class PluginError(Exception):
-    """Parts of other packages cannot be used. `problems` holds one sentence each, with package and entry point."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
 
 
 @cache
@@ -39,7 +33,7 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
     """Load the parts that installed packages add to `group`, by name in alphabetical order.
 
     kind: the class of every declared object of the group. taken: names of the built-in parts (a hashable collection).
-    Raises: PluginError listing every package whose part cannot be loaded, is of another kind, has a name that is no
+    Raises: InputError listing every package whose part cannot be loaded, is of another kind, has a name that is no
     name or one that is taken.
     """
     assert group in GROUPS, group
@@ -67,7 +61,7 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
                 f"{_where(group, points)}: {points[0].value} is a {type(part).__name__}; expected a {kind.__name__}"
             )
     if problems:
-        raise PluginError(problems)
+        raise InputError(problems)
     return parts
 
 

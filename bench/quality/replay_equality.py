@@ -74,7 +74,7 @@ class Difference(NamedTuple):
     right: Any
 
     def __str__(self) -> str:
-        left, right = _shortened(self.left, self.right)
+        left, right = shortened(self.left, self.right)
         return f"  {self.url}\n    {self.field}: {left}\n    {' ' * len(self.field)}  {right}"
 
 
@@ -91,7 +91,7 @@ def differences(left: dict[str, Record], right: dict[str, Record]) -> list[Diffe
     return found
 
 
-def _shortened(left: Any, right: Any, width: int = 100) -> tuple[str, str]:
+def shortened(left: Any, right: Any, width: int = 100) -> tuple[str, str]:
     """Both values from shortly before the first character that differs."""
     one, other = repr(left), repr(right)
     same = next((i for i, (a, b) in enumerate(zip_longest(one, other)) if a != b), 0)

@@ -33,19 +33,16 @@ def expected_errors() -> tuple[type[Exception], ...]:
 
     A function, because some of these modules cost every crawl 0.1 s to load and are needed only after an error.
     """
-    from crawler.config import ConfigError, LaunchError
     from crawler.dedup.index import DedupError
     from crawler.frontier.operate import ActionError
     from crawler.pool.pool import PoolError
-    from crawler.seeds.allowlist import AllowlistError
+    from crawler.problems import InputError
     from crawler.seeds.scope import ScopeError
-    from crawler.seeds.seed_file import SeedError
     from crawler.server.errors import FrontierError
-    from crawler.stages.contamination.read import EvalSetError
     from crawler.storage.files.errors import StorageError
 
-    known = (ConfigError, LaunchError, SeedError, AllowlistError, EvalSetError)
-    return (*known, ScopeError, StorageError, FrontierError, DedupError, PoolError, ActionError, PermissionError)
+    known = (InputError, ScopeError, StorageError, FrontierError, DedupError)
+    return (*known, PoolError, ActionError, PermissionError)
 
 
 def problems_of(error: Exception) -> list[str]:

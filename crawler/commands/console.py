@@ -11,8 +11,8 @@ from scrapy.shell import Shell
 from scrapy.utils.defer import deferred_f_from_coro_f
 from twisted.internet import threads
 
-from crawler.config import LaunchError
 from crawler.launch import check_identity
+from crawler.problems import InputError
 from crawler.spiders.single_page import ASIDE, RefusedPageError, ask
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PageShell(Shell):
             request = request_or_url if isinstance(request_or_url, Request) else Request(request_or_url, **kwargs)
             check_identity(self.crawler.settings, [request.url])
             self.response = self._wait_for(request, redirect)
-        except (RefusedPageError, LaunchError, ValueError) as error:
+        except (RefusedPageError, InputError, ValueError) as error:
             sys.stderr.write(f"error: {error}\n")
         finally:
             signal.signal(signal.SIGINT, handler)

@@ -16,8 +16,8 @@ from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.commands.spider_names import no_spider, unknown_spider
 from crawler.commands.stopping import Stopping
 from crawler.commands.strict import Strict
-from crawler.config import LaunchError
 from crawler.launch import failure_of, prepare
+from crawler.problems import InputError
 from crawler.spiders.arguments import CHECKS
 from crawler.storage.files.errors import denied
 
@@ -66,7 +66,7 @@ class Command(Strict, ScrapyCrawl):
             try:
                 with interruptible(then=self._stopping.hear):
                     prepare(self.settings, opts.spargs, check, stack)
-            except LaunchError as error:
+            except InputError as error:
                 self._complain(error.problems)
                 return
             except PermissionError as error:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawler.config import Config, LaunchError
+from crawler.config import Config
 from crawler.launch import failure_of, misspelt_settings, prepare
+from crawler.problems import InputError
 from crawler.runtime import load
 from crawler.spiders.arguments import read_arguments
 from crawler.stages import chain
@@ -31,11 +32,11 @@ _ASIDE = {"ARCHIVE": False, "PROGRESS": "off", "REDIS_URL": None, "DEDUP_REDIS_U
 
 
 def checked(settings: BaseSettings) -> Config:
-    """The configuration, with the models and sets it names. Raises: ConfigError, LaunchError with every problem."""
+    """The configuration, with the models and sets it names. Raises: ConfigError, InputError with every problem."""
     config = load(settings)
     problems = [*misspelt_settings(settings), *chain.problems(config)]
     if problems:
-        raise LaunchError(problems)
+        raise InputError(problems)
     return config
 
 
@@ -46,7 +47,7 @@ def live(
 
     `stack` removes the folder.
 
-    Raises: LaunchError where the crawl cannot start, or fetched nothing.
+    Raises: InputError where the crawl cannot start, or fetched nothing.
     """
     from crawler.observe.diagnose.sources import Choice, from_corpus
 
@@ -63,7 +64,7 @@ def live(
         process.start()
         failure = failure_of(crawler.stats.get_stats() if crawler.stats else {}, process.bootstrap_failed)
     if failure:
-        raise LaunchError([failure])
+        raise InputError([failure])
     sampled = from_corpus(folder, Choice(0))
     sampled.records = [record for record in sampled.records if record["url"] in first]
     return sampled, config
@@ -83,7 +84,7 @@ def _arguments(given: list[str]) -> dict[str, str]:
         f"--live {name}: expected NAME=VALUE, such as url=https://example.org/" for name, sign, _ in pairs if not sign
     ]
     if wrong:
-        raise LaunchError(wrong)
+        raise InputError(wrong)
     return {name: value for name, _, value in pairs}
 
 

@@ -15,10 +15,10 @@ from scrapy.exceptions import UsageError
 from crawler import __version__
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
-from crawler.config import LaunchError
 from crawler.launch import check_identity
 from crawler.policy.explain import Answer, moment
 from crawler.policy.facts import user_agent
+from crawler.problems import InputError
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Command(ProjectCommand, ScrapyCommand):
         try:
             inquiry = inquiry_about(args, opts.domain)
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
-        except LaunchError as error:
+        except InputError as error:
             self.complain(error.problems, exitcode=2)
             return
         from rich.console import Console

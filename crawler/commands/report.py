@@ -121,10 +121,11 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.report import gates
         from crawler.observe.report.balance import balance_of
         from crawler.observe.report.summary import summarise
+        from crawler.problems import InputError
 
         try:
             bounds = gates.read(path)
-        except gates.GatesError as error:
+        except InputError as error:
             self.complain(error.problems, exitcode=WRONG_CALL)
             return
         books = self._books(corpus_dir)

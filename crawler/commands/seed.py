@@ -9,9 +9,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.config import LaunchError
 from crawler.frontier.seeding import seed_server
 from crawler.launch import unknown_profiles
+from crawler.problems import InputError
 from crawler.seeds.arguments import plan_of
 from crawler.urls.tracking import extended_policy
 
@@ -44,7 +44,7 @@ class Command(ProjectCommand, ScrapyCommand):
         config = self.load()
         plan = plan_of(given, extended_policy(config.frontier.tracking_params))
         if problems := unknown_profiles(config, plan):
-            raise LaunchError(problems)
+            raise InputError(problems)
         sys.stderr.writelines(f"warning: {warning}\n" for warning in plan.warnings)
         sown = seed_server(config, plan)
         sys.stdout.write(f"{sown}\n")

@@ -38,7 +38,7 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Raises: UsageError, LaunchError."""
+        """Raises: UsageError, InputError."""
         url = canonicalize(args[0]) if args else None
         if len(args) > 1 or (args and url is None):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")

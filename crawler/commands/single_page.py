@@ -32,7 +32,7 @@ class PageCommand(ProjectCommand):
         """What the person sees."""
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Ask once. Raises: UsageError, LaunchError."""
+        """Ask once. Raises: UsageError, InputError."""
         from crawler.spiders.single_page import Page, PageSpider
 
         assert self.settings is not None

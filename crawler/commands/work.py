@@ -56,7 +56,7 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("Invalid -a value, use -a NAME=VALUE", print_help=False) from None
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit code 0 where every worker did what was asked. Raises: UsageError, LaunchError."""
+        """Exit code 0 where every worker did what was asked. Raises: UsageError, InputError."""
         from crawler.launch import prepare
         from crawler.pool.cores import usable_cores
         from crawler.spiders.arguments import CHECKS, read_arguments

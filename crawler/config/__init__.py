@@ -6,7 +6,6 @@ from crawler.config.declare import ConfigError, Getter, setting
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.policy import PolicyConfig
-from crawler.config.problems import LaunchError
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
@@ -21,7 +20,6 @@ __all__ = [
     "FrontierConfig",
     "Getter",
     "LanguageConfig",
-    "LaunchError",
     "PiiConfig",
     "PolicyConfig",
     "QualityConfig",

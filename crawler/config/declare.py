@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from crawler.problems import InputError
+
 Getter = Callable[[str], Any]
 """Returns the raw value of a setting by name, or None where it is not set."""
 
@@ -23,16 +25,15 @@ _LARGEST: dict[type, float] = {int: 2**53, float: 1e9}
 """What every clock and server can count up to, as seconds or bytes: above it the crawl would fail in the middle."""
 
 
-class ConfigError(Exception):
-    """One or more settings are unusable. `problems` holds one sentence each, ready to be shown to a person.
+class ConfigError(InputError):
+    """One or more settings are unusable.
 
     `rest`: the configuration with defaults in their place, for checks that need one; None where there is none.
     """
 
     def __init__(self, problems: list[str], rest: Any = None) -> None:
-        self.problems = problems
+        super().__init__(problems)
         self.rest = rest
-        super().__init__("\n".join(problems))
 
 
 def setting(

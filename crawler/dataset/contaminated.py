@@ -64,7 +64,7 @@ class Contamination:
 
 
 class Search:
-    """Looks records up and keeps count. Raises: EvalSetError where a set cannot be used."""
+    """Looks records up and keeps count. Raises: InputError where a set cannot be used."""
 
     def __init__(self, config: Config) -> None:
         self._stage = ContaminationStage(config)
@@ -86,7 +86,7 @@ class Search:
 
 
 def find(place: Place, config: Config) -> Contamination:
-    """Look every kept document up. Raises: EvalSetError; StorageError where a file is damaged."""
+    """Look every kept document up. Raises: InputError; StorageError where a file is damaged."""
     search = Search(config)
     for record in _kept(place):
         search.look(record)
@@ -96,7 +96,7 @@ def find(place: Place, config: Config) -> Contamination:
 def remove(place: Place, config: Config, *, now: float, keep_old: bool = True) -> tuple[Contamination, Rewritten]:
     """Move every contaminated document to `rejected/`, without its text; a new version with its lineage.
 
-    Raises: EvalSetError; StorageError as `rewrite`.
+    Raises: InputError; StorageError as `rewrite`.
     """
     search = Search(config)
 

@@ -1,35 +1,23 @@
 """Who may be crawled, and under which licence: the allowlist file, read before the first request.
 
-A YAML list of domains (format: `docs/seeds.md`, example: `docs/examples/allowlist.yaml`). The file is read as nodes, so
-that every problem names its line, and all problems are reported together. Nothing in it is executed or expanded: no
-tags, no merge keys; an anchor costs nothing because the schema is two levels deep.
+A YAML list of domains; format: `docs/seeds.md`, example: `docs/examples/allowlist.yaml`.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from crawler.config import yaml_file
+from crawler.config.yaml_file import Value
 from crawler.seeds import patterns
 from crawler.seeds.allowlist_fields import LISTS, SCALARS
 from crawler.seeds.hours import hours_of
 from crawler.urls.canonicalize import canonicalize, host_and_path
 
 MAX_FILE_BYTES = 64 * 2**20
-
-
-class AllowlistError(ValueError):
-    """The file cannot be used. `problems` holds one sentence each: file, line, what was expected, what to do."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,166 +79,67 @@ class AllowlistEntry:
 
 
 def read_allowlist(path: str | Path) -> list[AllowlistEntry]:
-    """Read and check the whole file. Raises AllowlistError that lists every problem."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_FILE_BYTES else b""
-    except OSError as error:
-        raise AllowlistError([f"{path}: expected a readable allowlist file: {error.strerror}"]) from None
-    if size > MAX_FILE_BYTES:
-        raise AllowlistError([f"{path}: {size} bytes, expected at most {MAX_FILE_BYTES}: split the file"])
-    return parse_allowlist(data, str(path))
+    """Read and check the whole file. Raises: InputError that lists every problem."""
+    return yaml_file.read(Path(path), _entries, most=MAX_FILE_BYTES, what="a readable allowlist file")
 
 
 def parse_allowlist(data: bytes, name: str = "allowlist") -> list[AllowlistEntry]:
-    """`read_allowlist` on the file's bytes; `name` stands for the file in problems."""
-    reader = _Reader(name)
-    entries = reader.read(data)
-    if reader.problems:
-        raise AllowlistError(reader.problems)
-    return entries
+    """`read_allowlist` on the file's bytes; `name` stands for the file in problems. Raises: InputError."""
+    return yaml_file.parse(data, _entries, name)
 
 
 _ALIASES = {"license": "licence", "wait_selector": "js_wait_selector"}
 _REQUIRED = ("domain", "tier", "licence")
 _KEYS = (*SCALARS, *LISTS, *_ALIASES)
+_LIST = "expected a list of entries, each starting '- domain:'"
+_ENTRY = "expected an entry with key: value pairs, starting '- domain: example.org'"
 _Values = dict[str, Any]
 
 
-class _Reader:
-    """Walks the nodes of one file and collects problems with their lines."""
+def _entries(root: Value) -> list[AllowlistEntry]:
+    values, defaults = _top(root)
+    if not root.count and not values:
+        root.problem(f"no domains: {_LIST}")
+    entries: dict[str, AllowlistEntry] = {}
+    for value in values:
+        entry = _entry(value, defaults)
+        if entry is not None and entry.domain in entries:
+            first = entries[entry.domain].line
+            value.problem(f"{entry.domain} is in line {first} already: merge the two", "domain")
+        elif entry is not None:
+            entries[entry.domain] = entry
+    return list(entries.values())
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.problems: list[str] = []
 
-    def read(self, data: bytes) -> list[AllowlistEntry]:
-        try:
-            root = compose(data.decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            self.problems.append(f"{self.name}:{line}: expected UTF-8: save the file in that encoding")
-            return []
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            found = getattr(error, "problem", None) or str(error)
-            line = min(mark.line, data.count(b"\n")) + 1 if mark else 1  # the parser may point behind the last line
-            self.problems.append(f"{self.name}:{line}: expected YAML: {found}")
-            return []
-        return self._entries(root)
+def _top(root: Value) -> tuple[list[Value], _Values]:
+    """The entries and the defaults: of a plain list, or of a mapping with `domains` and `defaults`."""
+    if not root.is_mapping:
+        return ([] if root.is_null else root.sequence(_LIST)), {}
+    top = root.mapping(("domains", "defaults"))
+    defaults = _values(top["defaults"].under(""), "expected key: value pairs") if "defaults" in top else {}
+    defaults.pop("domain", None)
+    return (top["domains"].under("").sequence(_LIST) if "domains" in top else []), defaults
 
-    def _entries(self, root: yaml.Node | None) -> list[AllowlistEntry]:
-        nodes, defaults = self._top(root)
-        if not self.problems and not nodes:
-            self.problems.append(f"{self.name}:1: no domains: expected a list of entries, each starting '- domain:'")
-        entries: dict[str, AllowlistEntry] = {}
-        for node in nodes:
-            entry = self._entry(node, defaults)
-            if entry is not None and entry.domain in entries:
-                first = entries[entry.domain].line
-                self._problem(node, f"domain: {entry.domain} stands in line {first} already: merge the two")
-            elif entry is not None:
-                entries[entry.domain] = entry
-        return list(entries.values())
 
-    def _top(self, root: yaml.Node | None) -> tuple[list[yaml.Node], _Values]:
-        """The nodes of the entries and the defaults: of a plain list, or of a mapping with `domains` and `defaults`."""
-        if isinstance(root, yaml.SequenceNode):
-            return root.value, {}
-        if not isinstance(root, yaml.MappingNode):
-            if root is not None:
-                self._problem(root, "expected a list of entries, each starting '- domain:'")
-            return [], {}
-        nodes: list[yaml.Node] = []
-        defaults: _Values = {}
-        for key, node in root.value:
-            if not isinstance(key, yaml.ScalarNode):
-                self._problem(key, "a key has to be a plain word")
-            elif key.value == "domains" and isinstance(node, yaml.SequenceNode):
-                nodes = node.value
-            elif key.value == "defaults" and isinstance(node, yaml.MappingNode):
-                defaults = self._mapping(node)
-                defaults.pop("domain", None)
-            else:
-                self._problem(key, f"{key.value}: expected 'domains' with a list, or 'defaults' with key: value pairs")
-        return nodes, defaults
-
-    def _entry(self, node: yaml.Node, defaults: _Values) -> AllowlistEntry | None:
-        if not isinstance(node, yaml.MappingNode):
-            self._problem(node, "expected an entry with key: value pairs, starting '- domain: example.org'")
-            return None
-        before = len(self.problems)
-        written = self._mapping(node)
-        values = {**defaults, **written}
-        sound = len(self.problems) == before  # a misspelt key is not missing as well
+def _entry(value: Value, defaults: _Values) -> AllowlistEntry | None:
+    before = value.count
+    values = {**defaults, **_values(value, _ENTRY)}
+    if value.count == before:  # a misspelt key is not missing as well
         for key in _REQUIRED:
-            if key not in values and sound:
-                self._problem(node, f"{key}: missing; every entry needs {', '.join(_REQUIRED)}")
-        line = node.start_mark.line + 1
-        return AllowlistEntry(**values, line=line) if len(self.problems) == before else None
-
-    def _mapping(self, node: yaml.MappingNode) -> _Values:
-        values: _Values = {}
-        for key_node, value_node in node.value:
-            key = _ALIASES.get(str(key_node.value), str(key_node.value))
-            if not isinstance(key_node, yaml.ScalarNode):
-                self._problem(key_node, "a key has to be a plain word")
-            elif key in values:
-                self._problem(key_node, f"{key}: given twice")
-            elif key not in SCALARS and key not in LISTS:
-                self._problem(key_node, f"{key[:50]}: unknown key{_did_you_mean(key)}")
-            elif value_node.tag != _NULL:
-                self._value(values, key, value_node)
-        return values
-
-    def _value(self, values: _Values, key: str, node: yaml.Node) -> None:
-        if key in LISTS:
-            values[key] = tuple(self._items(key, node))
-        else:
-            values.update((key, value) for value in self._converted(key, node, SCALARS[key]))
-
-    def _items(self, key: str, node: yaml.Node) -> Iterator[str]:
-        for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            yield from self._converted(key, item, LISTS[key])
-
-    def _converted(self, key: str, node: yaml.Node, convert: Callable[[str], Any]) -> Iterator[Any]:
-        if not isinstance(node, yaml.ScalarNode):
-            self._problem(node, f"{key}: expected a single value, found a nested structure")
-            return
-        try:
-            yield convert(node.value)
-        except ValueError as error:
-            self._problem(node, f"{key}: {error}, found {node.value[:100]!r}")
-
-    def _problem(self, node: yaml.Node, text: str) -> None:
-        self.problems.append(f"{self.name}:{node.start_mark.line + 1}: {text}")
+            if key not in values:
+                value.problem(f"missing; every entry needs {', '.join(_REQUIRED)}", key)
+    return AllowlistEntry(**values, line=value.line) if value.count == before else None
 
 
-def compose(text: str) -> yaml.Node | None:
-    """The nodes of the one document. Depth is checked on the event stream first: composing recurses, in C too."""
-    depth = 0
-    try:
-        for event in yaml.parse(text, Loader=_LOADER):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MAX_DEPTH:
-                raise _too_deep(event.start_mark)
-    except yaml.MarkedYAMLError as error:
-        if "nesting depth" in (error.problem or ""):  # libyaml reads ahead and has a bound of its own, since 6.0.4
-            raise _too_deep(error.problem_mark) from None
-        raise
-    return yaml.compose(text, Loader=_LOADER)
-
-
-def _too_deep(mark: Any) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem="nested too deeply for an allowlist", problem_mark=mark)
-
-
-_MAX_DEPTH = 8
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NULL = "tag:yaml.org,2002:null"
-
-
-def _did_you_mean(key: str) -> str:
-    close = difflib.get_close_matches(key, _KEYS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(_KEYS)}"
+def _values(entry: Value, expected: str) -> _Values:
+    values: _Values = {}
+    for name, value in entry.mapping(_KEYS, expected).items():
+        key = _ALIASES.get(name, name)
+        if key in values:
+            value.under(key).problem("given twice")
+        elif key in LISTS and not value.is_null:
+            items = [item.text(LISTS[key]) for item in value.one_or_more()]
+            values[key] = tuple(item for item in items if item is not None)
+        elif not value.is_null:
+            values[key] = value.under(key).text(SCALARS[key])
+    return values

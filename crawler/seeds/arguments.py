@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from crawler.problems import InputError
 from crawler.seeds.plan import SeedPlan, plan_seeds
 from crawler.seeds.scope import Admission, Scope, Via
-from crawler.seeds.seed_file import SeedError
 from crawler.urls.candidate import Candidate
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
@@ -17,12 +17,12 @@ ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
 
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
-    """`plan_seeds` from `-a NAME=VALUE` pairs. Raises SeedError, also for unknown names and for no seeds at all."""
+    """`plan_seeds` from `-a NAME=VALUE` pairs. Raises InputError, also for unknown names and for no seeds at all."""
     problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
     if not problems and not set(arguments) & set(ARGUMENTS[:5]):
         problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"]
     if problems:
-        raise SeedError(problems)
+        raise InputError(problems)
     known: dict[str, Any] = dict(arguments)
     return plan_seeds(**known, policy=policy)
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
+from crawler.problems import InputError
 from crawler.seeds import patterns
-from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, read_allowlist
+from crawler.seeds.allowlist import AllowlistEntry, read_allowlist
 from crawler.seeds.api import ApiSource
-from crawler.seeds.api_file import ApiError, read_api
+from crawler.seeds.api_file import read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
-from crawler.seeds.seed_file import SeedError, behind_url, not_a_url, seed_lines
+from crawler.seeds.seed_file import behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
@@ -42,7 +43,7 @@ class SeedPlan:
     warnings: list[str] = field(default_factory=list)
 
     def batches(self, size: int = BATCH) -> Iterator[list[Candidate]]:
-        """All candidates, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
+        """All candidates, `size` at a time. Raises InputError where the file has changed and no longer can be read."""
         lines = seed_lines(self.file) if self.file else iter(())
         from_file = (_page(line.url, line.priority) for line in lines if not line.problem)
         candidates = chain(self.few, from_file)
@@ -79,7 +80,7 @@ def plan_seeds(
     `api`: path of a file that describes a source of JSON.
     `policy` is the worker's own list of parameters that name no page.
     With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
-    Raises SeedError that lists every problem with file, line, what was expected and what to do.
+    Raises InputError that lists every problem with file, line, what was expected and what to do.
     """
     planner = _Planner(clock)
     planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
@@ -91,7 +92,7 @@ def plan_seeds(
     file_hosts, file_count = planner.seed_file(seeds, covered)
     planner.check_covered("url", pages, covered)
     if planner.problems:
-        raise SeedError(planner.listing())
+        raise InputError(planner.listing())
     sources = [source] if source else []
     lists += [first for one in sources if (first := one.first_list)]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
@@ -186,7 +187,7 @@ class _Planner:
             return []
         try:
             entries = read_allowlist(_path("allowlist", argument))
-        except (AllowlistError, SeedError) as error:
+        except InputError as error:
             for problem in error.problems:
                 self.problem(problem)
             return []
@@ -210,7 +211,7 @@ class _Planner:
             return None
         try:
             return read_api(_path("api", argument))
-        except (ApiError, SeedError) as error:
+        except InputError as error:
             for problem in error.problems:
                 self.problem(problem)
             return None
@@ -240,7 +241,7 @@ class _Planner:
                 hosts.add(host_of(line.url))
                 if covered.entries:
                     self.check_covered(f"{argument}:{line.number}", [line.url], covered)
-        except SeedError as error:
+        except InputError as error:
             self.problems += error.problems
         if not count and len(self.problems) == before:
             self.problem(f"{argument}: no URLs in it: expected one http(s) URL a line, # begins a comment")
@@ -284,15 +285,15 @@ def _sitemap(url: str, depth: int = 0) -> Candidate:
 def _path(name: str, argument: str) -> Path:
     path = Path(argument)
     if not argument:
-        raise SeedError([f"{name}: empty, expected the path of a file"])
+        raise InputError([f"{name}: empty, expected the path of a file"])
     try:
         is_there, is_file = path.exists(), path.is_file()
     except OSError as error:  # a folder above it that may not be entered
-        raise SeedError([f"{name}={argument}: cannot be read: {error.strerror}: check the permissions"]) from None
+        raise InputError([f"{name}={argument}: cannot be read: {error.strerror}: check the permissions"]) from None
     if not is_there:
-        raise SeedError([f"{name}={argument}: no such file: check the path (now in {Path.cwd()})"])
+        raise InputError([f"{name}={argument}: no such file: check the path (now in {Path.cwd()})"])
     if not is_file:
-        raise SeedError([f"{name}={argument}: not a file: expected the path of a text file"])
+        raise InputError([f"{name}={argument}: not a file: expected the path of a text file"])
     return path
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from crawler.problems import InputError
 from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 from crawler.urls.canonicalize import canonicalize, printable
 
@@ -23,14 +24,6 @@ _PORT = re.compile(r"https?://[^/?#@]+(:[0-9]+)(?=[/?#]|$)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
 
 
-class SeedError(ValueError):
-    """The seed arguments cannot be used. `problems` holds one sentence each, ready to be shown to a person."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
-
-
 class SeedLine(NamedTuple):
     """One line with something on it. `url` is canonical or empty; `problem` says why the line cannot be used."""
 
@@ -41,19 +34,19 @@ class SeedLine(NamedTuple):
 
 
 def seed_lines(path: Path) -> Iterator[SeedLine]:
-    """Each line that is neither blank nor a comment. Raises: SeedError where the file cannot be read."""
+    """Each line that is neither blank nor a comment. Raises: InputError where the file cannot be read."""
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
             for number, line in enumerate(iter(lambda: _whole_line(file), ""), 1):
                 if number == 1 and line.startswith(_UTF_16):
-                    raise SeedError([f"{path}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"])
+                    raise InputError([f"{path}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"])
                 if number == 1 and line.startswith(_GZIP):
-                    raise SeedError([f"{path}: is packed with gzip; unpack it: gunzip -k {path.name}"])
+                    raise InputError([f"{path}: is packed with gzip; unpack it: gunzip -k {path.name}"])
                 text = _COMMENT.split(line, maxsplit=1)[0].strip()
                 if text:
                     yield _seed_line(number, text)
     except OSError as error:
-        raise SeedError([f"{path}: cannot be read: {error.strerror}"]) from None
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from None
 
 
 def _seed_line(number: int, text: str) -> SeedLine:

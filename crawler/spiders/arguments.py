@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.dataset.expire import expired_note
+from crawler.problems import InputError
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.plan import SeedPlan, plan_seeds
-from crawler.seeds.seed_file import SeedError
 from crawler.storage.archive.remote import check_name, expand
 from crawler.storage.files.errors import StorageError
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
@@ -19,7 +19,7 @@ from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 def read_arguments(arguments: Mapping[str, Any], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
     """The scope of the crawl and its seeds; empty where no argument is given (a worker that joins, a resumed crawl).
 
-    Raises: SeedError listing unknown arguments and every problem with the known ones.
+    Raises: InputError listing unknown arguments and every problem with the known ones.
     """
     return plan_of(arguments, policy) if arguments else plan_seeds(policy=policy)
 
@@ -54,7 +54,7 @@ _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
     """The arguments of `scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes] [-a base=URL]`.
 
-    Raises: SeedError listing everything that is missing, unknown or unusable.
+    Raises: InputError listing everything that is missing, unknown or unusable.
     """
     known = ", ".join(f"-a {name}=…" for name in _REPLAY_ARGUMENTS)
     problems = [f"unknown argument -a {name}=…; known: {known}" for name in arguments if name not in _REPLAY_ARGUMENTS]
@@ -69,14 +69,14 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
     if anonymous not in {"yes", "no", "true", "false", "1", "0"}:
         problems.append(f"-a anonymous={anonymous}: expected yes or no")
     if problems or found is None:
-        raise SeedError(problems)
+        raise InputError(problems)
     nobody, base = anonymous in {"yes", "true", "1"}, str(arguments.get("base", ""))
     plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), nobody, base)
     try:
         for name in expand(plan.archive, anonymous=plan.anonymous, base=plan.base):
             check_name(name)
     except StorageError as error:
-        raise SeedError([str(error)]) from error
+        raise InputError([str(error)]) from error
     return plan
 
 
@@ -85,11 +85,11 @@ def _unless_expired(arguments: Mapping[str, Any]) -> object:
     pattern = str(arguments.get("archive", ""))
     note = expired_note(pattern)
     if note and not any(sign in pattern for sign in "*?["):
-        raise SeedError([note])
+        raise InputError([note])
     try:
         return read_replay_arguments(arguments)
-    except SeedError as error:
-        raise SeedError([*error.problems, *([note] if note else [])]) from error
+    except InputError as error:
+        raise InputError([*error.problems, *([note] if note else [])]) from error
 
 
 CHECKS: dict[str, Callable[[Mapping[str, Any]], object]] = {"corpus": read_arguments, "replay": _unless_expired}

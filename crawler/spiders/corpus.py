@@ -87,7 +87,7 @@ class CorpusSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Read and check the arguments.
 
-        Raises: SeedError naming every problem.
+        Raises: InputError naming every problem.
         """
         spider = super().from_crawler(crawler, *args)
         spider.config = config_of(crawler)

@@ -18,7 +18,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from twisted.python.failure import Failure
 
-from crawler.config import Config, LaunchError
+from crawler.config import Config
 from crawler.document import Drop, DropReason, Signal
 from crawler.documents.from_response import document_of
 from crawler.frontier.model import Lease
@@ -35,6 +35,7 @@ from crawler.policy.robots.answer import RobotsRecord
 from crawler.policy.robots.parse import RobotsFile, parse
 from crawler.policy.signals.base import Context
 from crawler.policy.survey import Survey, survey
+from crawler.problems import InputError
 from crawler.runtime import config_of
 from crawler.seeds.scope import Scope
 from crawler.spiders.failures import redirect_of
@@ -64,14 +65,14 @@ class Inquiry:
 def inquiry_about(urls: list[str], domains: str | None) -> Inquiry:
     """The questions in canonical form. `domains` are separated by commas, each a host or scheme://host.
 
-    Raises: LaunchError naming what is no http(s) URL.
+    Raises: InputError naming what is no http(s) URL.
     """
     problems: list[str] = []
     pages = [_canonical(url, problems) for url in urls]
     given = [item.strip() for item in (domains or "").split(",") if item.strip()]
     fronts = [_canonical(item if "://" in item else f"https://{item}/", problems) for item in given]
     if problems:
-        raise LaunchError(problems)
+        raise InputError(problems)
     return Inquiry(pages, [authority_of(url) for url in fronts])
 
 

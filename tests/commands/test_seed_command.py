@@ -15,11 +15,11 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.seeding import SeedResult, SharedScope, join_scope, seed_frontier
+from crawler.problems import InputError
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope, ScopeError
-from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.candidate import Candidate
 from tests.support.frontier_shorthand import ack, reserve
@@ -221,5 +221,5 @@ def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:
 
 
 def test_discovery_alone_is_nothing_to_seed() -> None:
-    with pytest.raises(SeedError, match="nothing to seed"):
+    with pytest.raises(InputError, match="nothing to seed"):
         plan_of({"discovery": "links"})

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler import settings as project
-from crawler.seeds.seed_file import SeedError
+from crawler.problems import InputError
 from crawler.spiders.arguments import read_replay_arguments
 from crawler.storage.files.shards import read_lines
 from tests.support.foreign import Writer, page
@@ -236,13 +236,13 @@ def test_a_replay_that_cannot_be_done_ends_with_one_sentence_and_code_1(crawl, t
     ],
 )
 def test_unusable_arguments_are_named_with_what_to_do(arguments, said):
-    with pytest.raises(SeedError, match=re.escape(said)):
+    with pytest.raises(InputError, match=re.escape(said)):
         read_replay_arguments(arguments)
 
 
 def test_an_archive_of_another_kind_is_refused_before_anything_starts(tmp_path):
     (tmp_path / "x.arc.gz").write_bytes(b"")
-    with pytest.raises(SeedError, match="warcio recompress"):
+    with pytest.raises(InputError, match="warcio recompress"):
         read_replay_arguments({"archive": f"{tmp_path}/x.arc.gz"})
 
 

@@ -42,7 +42,7 @@ class LettersSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Read the arguments. Raises: SeedError."""
+        """Read the arguments. Raises: InputError."""
         spider = super().from_crawler(crawler, *args)
         spider.config, spider.pool = config_of(crawler), pool_of(crawler)
         spider.folder = read_folder(kwargs)
@@ -60,10 +60,10 @@ class LettersSpider(Spider):
 
 CHECK = '''
 def read_folder(arguments: Mapping[str, Any]) -> Path:
-    """The folder of `scrapy crawl letters`. Raises: SeedError."""
+    """The folder of `scrapy crawl letters`. Raises: InputError."""
     folder = Path(str(arguments.get("folder", "")))
     if not arguments.get("folder") or not folder.is_dir():
-        raise SeedError([f"-a folder={folder}: expected a folder with .txt files"])
+        raise InputError([f"-a folder={folder}: expected a folder with .txt files"])
     return folder
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.plugins import PluginError, added, packages
+from crawler.plugins import added, packages
+from crawler.problems import InputError
 
 MODULES = "class Part: pass\nPART, OTHER, NUMBER = Part(), Part(), 7\n"
 
@@ -52,7 +53,7 @@ def test_a_part_that_cannot_be_used_is_refused_with_package_and_entry_point(tmp_
     install(tmp_path, monkeypatch, "safety", entry)
     import plugged
 
-    with pytest.raises(PluginError) as caught:
+    with pytest.raises(InputError) as caught:
         added("stages", plugged.Part, taken=frozenset({"parse"}))
     (problem,) = caught.value.problems
     assert problem.startswith(f"safety, entry point gristmill.stages {entry.split(' =')[0]}: ")
@@ -64,5 +65,5 @@ def test_two_packages_with_a_part_of_one_name_are_refused_together(tmp_path, mon
     install(tmp_path, monkeypatch, "another", "safe = plugged:OTHER")
     import plugged
 
-    with pytest.raises(PluginError, match=r"another and safety, .*uninstall all but one"):
+    with pytest.raises(InputError, match=r"another and safety, .*uninstall all but one"):
         added("stages", plugged.Part)

@@ -8,18 +8,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from crawler.problems import InputError
 from crawler.seeds import patterns
-from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, parse_allowlist, read_allowlist
+from crawler.seeds.allowlist import AllowlistEntry, parse_allowlist, read_allowlist
 from crawler.seeds.plan import plan_seeds
 from tests.support.places import PROJECT
+from tests.support.positions import by_line
 
 EXAMPLE = PROJECT / "docs" / "examples" / "allowlist.yaml"
 
 
 def problems(text: str) -> list[str]:
-    with pytest.raises(AllowlistError) as caught:
+    with pytest.raises(InputError) as caught:
         parse_allowlist(text.encode(), "list.yaml")
-    return caught.value.problems
+    return by_line(caught.value.problems)
 
 
 def test_the_example_in_the_documentation_is_read_in_full() -> None:
@@ -165,14 +167,14 @@ def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
             "list.yaml:1: licence: missing; every entry needs domain, tier, licence",
         ),
         ("a:\n  - [1,\n b: 2", "list.yaml:3: expected YAML"),
-        ("hosts: [a.org]", "list.yaml:1: hosts: expected 'domains' with a list, or 'defaults' with key: value pairs"),
-        ("[" * 100, "list.yaml:1: expected YAML: nested too deeply for an allowlist"),
-        ("[" * 100_000, "list.yaml:1: expected YAML: nested too deeply for an allowlist"),
+        ("hosts: [a.org]", "list.yaml:1: hosts: unknown key; known: domains, defaults"),
+        ("[" * 100, "list.yaml:1: expected YAML: nested more than 8 levels deep"),
+        ("[" * 100_000, "list.yaml:1: expected YAML: nested more than 8 levels deep"),
         (
             "- {domain: a.org, tier: A, licence: x}\n- {domain: A.org, tier: B, licence: y}",
-            "list.yaml:2: domain: a.org stands in line 1 already: merge the two",
+            "list.yaml:2: domain: a.org is in line 1 already: merge the two",
         ),
-        ("- {domain: a.org, tier: A, licence: x, zzz: 1}", "list.yaml:1: zzz: unknown key; known keys: domain, tier"),
+        ("- {domain: a.org, tier: A, licence: x, zzz: 1}", "list.yaml:1: zzz: unknown key; known: domain, tier"),
     ],
 )
 def test_a_file_that_is_no_allowlist_says_what_was_expected(text: str, problem: str) -> None:
@@ -194,12 +196,12 @@ def test_a_tag_in_the_file_is_text_and_never_an_object() -> None:
 
 
 def test_bytes_that_are_not_utf8_are_located() -> None:
-    with pytest.raises(AllowlistError, match=r"list.yaml:2: expected UTF-8"):
+    with pytest.raises(InputError, match=r"list.yaml:2:1: expected UTF-8"):
         parse_allowlist(b"- domain: a.org\n  licence: \xe9\n", "list.yaml")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(AllowlistError, match=r"none\.yaml: expected a readable allowlist file: No such file"):
+    with pytest.raises(InputError, match=r"none\.yaml: expected a readable allowlist file: No such file"):
         read_allowlist(tmp_path / "none.yaml")
 
 

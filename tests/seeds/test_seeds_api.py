@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from crawler.problems import InputError
 from crawler.seeds.api import ApiSource, read_list, value_at
-from crawler.seeds.api_file import ApiError, parse_api
+from crawler.seeds.api_file import parse_api
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope, ScopeError
-from crawler.seeds.seed_file import SeedError
+from tests.support.positions import by_line
 
 FIELDS = (("text", "body"),)
 RECORD = "https://a.org/x/{id}"
@@ -129,29 +130,47 @@ fields: {text: body}
     ("text", "problem"),
     [
         ("[]", "f:1: expected the keys list, record and fields (docs/seeds.md)"),
-        ("list: [", "f:1: expected YAML in UTF-8: "),
+        ("list: [", "f:1: expected YAML: "),
         (GOOD + "itms: x\n", "f:5: itms: unknown key; did you mean 'items'?"),
         (GOOD + "list: https://a.org/\n", "f:5: list: given twice"),
-        (GOOD.replace("record: https://a.org/x/{id}\n", ""), "f:1: record: missing; a source needs list, record and"),
+        (
+            GOOD.replace("record: https://a.org/x/{id}\n", ""),
+            "f:1: record: missing; a source needs list, record",
+        ),
         (GOOD.replace("/x/{id}", "/x/"), "f:3: record: expected what is filled in, such as {id} or {slug}"),
         (GOOD.replace("record: https://a.org/x/{id}", 'record: "{link}"'), "f:3: record: expected an http(s) URL with"),
         (GOOD.replace("{page}", "1"), "f:1: list: by page expects {page} once in the address, found nothing"),
         (GOOD.replace("{page}", "{number}"), "f:1: list: by page expects {page} once in the address, found ['number']"),
-        (GOOD.replace("by: page", "by: pages"), "f:2: by: expected one of none, page, offset, cursor, link, found"),
-        (GOOD.replace("by: page", "by: page, first: one"), "f:2: first: expected a whole number of at least 0, found"),
-        (GOOD.replace("by: page", "by: page, most: 0"), "f:2: most: expected a whole number of at least 1, found '0'"),
-        (GOOD.replace("by: page", "by: link").replace("{page}", "1"), "f:2: by: link needs at: where a list names the"),
-        (GOOD.replace("text: body", "title: body"), "f:4: fields: expected text or html: where the text of a record"),
-        (GOOD.replace("text: body", "text: body, auther: x"), "f:4: auther: unknown key; did you mean 'author'?"),
-        (GOOD.replace("text: body", "text: ''"), "f:4: text: expected a path such as results.0.title"),
+        (
+            GOOD.replace("by: page", "by: pages"),
+            "f:2: pages.by: expected one of none, page, offset, cursor, link, found",
+        ),
+        (
+            GOOD.replace("by: page", "by: page, first: one"),
+            "f:2: pages.first: expected a whole number of at least 0, found",
+        ),
+        (
+            GOOD.replace("by: page", "by: page, most: 0"),
+            "f:2: pages.most: expected a whole number of at least 1, found '0'",
+        ),
+        (
+            GOOD.replace("by: page", "by: link").replace("{page}", "1"),
+            "f:2: pages.by: link needs at: the path",
+        ),
+        (GOOD.replace("text: body", "title: body"), "f:4: fields: expected text or html: the path of a record"),
+        (
+            GOOD.replace("text: body", "text: body, auther: x"),
+            "f:4: fields.auther: unknown key; did you mean 'author'",
+        ),
+        (GOOD.replace("text: body", "text: ''"), "f:4: fields.text: expected a path such as results.0.title"),
         (GOOD.replace("fields: {text: body}", "fields: body"), "f:4: fields: expected key: value pairs"),
         (GOOD.replace("list: https", "list: ftp"), "f:1: list: expected an http(s) URL with its host spelt out, found"),
     ],
 )
 def test_every_problem_of_the_file_names_its_line_and_what_to_do(text: str, problem: str) -> None:
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(InputError) as caught:
         parse_api(text.encode(), "f")
-    assert any(found.startswith(problem) for found in caught.value.problems), caught.value.problems
+    assert any(found.startswith(problem) for found in by_line(caught.value.problems)), caught.value.problems
 
 
 def test_the_file_is_a_seed_argument_and_its_problems_stop_the_crawl(tmp_path: Path) -> None:
@@ -164,7 +183,7 @@ def test_the_file_is_a_seed_argument_and_its_problems_stop_the_crawl(tmp_path: P
     assert not plan.scope.admits("https://b.org/x/7", via="sitemap").ok
     file.write_text("list: x")
     for argument in (str(file), str(tmp_path / "none.yaml")):
-        with pytest.raises(SeedError):
+        with pytest.raises(InputError):
             plan_seeds(api=argument)
 
 

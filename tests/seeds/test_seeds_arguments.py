@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.problems import InputError
 from crawler.seeds.plan import (
     MAX_PROBLEMS,
     page_priority,
@@ -13,7 +14,6 @@ from crawler.seeds.plan import (
     sitemap_candidates,
 )
 from crawler.seeds.scope import Scope
-from crawler.seeds.seed_file import SeedError
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 
@@ -28,7 +28,7 @@ ALLOWLIST = """\
 
 
 def problems(**arguments: str) -> list[str]:
-    with pytest.raises(SeedError) as caught:
+    with pytest.raises(InputError) as caught:
         read_seed_arguments(**arguments)
     assert str(caught.value) == "\n".join(caught.value.problems)
     return caught.value.problems
@@ -191,7 +191,7 @@ def test_every_problem_of_every_argument_is_reported_at_once(tmp_path: Path) -> 
         "url: expected an http(s) URL, found 'b.org'; did you mean 'https://b.org'? (a comma inside a URL is written "
         "%2C)",
         "sitemap: empty, expected one or more http(s) URLs separated by commas",
-        f"{allowlist}:1: teir: unknown key; did you mean 'tier'?",
+        f"{allowlist}:1:19: teir: unknown key; did you mean 'tier'?",
         f"{seeds}:2: expected an http(s) URL, found 'example.org/page'; did you mean 'https://example.org/page'?",
         f"{seeds}:3: expected an http(s) URL without user name, found 'https://…@b.org/'",
         f"{seeds}:5: expected an http(s) URL without user name, found 'ftp://c.org/'",
@@ -272,7 +272,7 @@ def test_a_seed_file_that_vanishes_between_the_two_readings_is_an_error(tmp_path
     path = written(tmp_path, "https://a.org/\n")
     plan = plan_seeds(seeds=path)
     Path(path).unlink()
-    with pytest.raises(SeedError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
         list(plan.batches())
 
 

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from crawler.seeds.allowlist import AllowlistEntry, AllowlistError, parse_allowlist
+from crawler.problems import InputError
+from crawler.seeds.allowlist import AllowlistEntry, parse_allowlist
 from crawler.seeds.hours import hours_of
 from crawler.seeds.scope import Scope, ScopeError
 
@@ -66,15 +67,15 @@ def test_at_a_clock_change_hours_begin_within_a_day_and_are_open_then(day, hours
     ],
 )
 def test_hours_that_cannot_be_read_are_named_with_their_line(text, complaint):
-    with pytest.raises(AllowlistError) as caught:
+    with pytest.raises(InputError) as caught:
         parse_allowlist(f'- domain: a.org\n  tier: A\n  licence: x\n  hours: "{text}"\n'.encode(), "allow.yaml")
     (problem,) = caught.value.problems
-    assert problem.startswith("allow.yaml:4: hours: ") and complaint in problem
+    assert problem.startswith("allow.yaml:4:10: hours: ") and complaint in problem
 
 
 @pytest.mark.parametrize("line", ["priority: 101", "priority: -1", "priority: high", "ttl_days: 0", "ttl_days: soon"])
 def test_priorities_and_ages_out_of_range_are_named(line):
-    with pytest.raises(AllowlistError, match=f"allow:1: {line.partition(':')[0]}: expected"):
+    with pytest.raises(InputError, match=rf"allow:1:\d+: {line.partition(':')[0]}: expected"):
         parse_allowlist(f"- {{domain: a.org, tier: A, licence: x, {line}}}".encode(), "allow")
 
 

@@ -10,8 +10,8 @@ import pytest
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.seeding import seed_frontier
+from crawler.problems import InputError
 from crawler.seeds.plan import plan_seeds, read_seed_arguments
-from crawler.seeds.seed_file import SeedError
 
 
 def written(folder: Path, text: str) -> str:
@@ -35,7 +35,7 @@ def test_each_seed_may_have_a_priority_and_the_others_have_the_usual_one(tmp_pat
 @pytest.mark.parametrize("value", ["", "high", "4096", "-4097", "1.5", "1e3", "\u0665", "999999999999"])
 def test_a_priority_that_is_no_number_of_the_range_is_named_with_its_line(tmp_path, value):
     seeds = written(tmp_path, f"https://a.org/1\nhttps://a.org/2 priority={value}\n")
-    with pytest.raises(SeedError) as caught:
+    with pytest.raises(InputError) as caught:
         read_seed_arguments(seeds=seeds)
     (problem,) = caught.value.problems
     assert problem.startswith(f"{seeds}:2: priority=")

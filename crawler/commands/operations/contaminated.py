@@ -27,7 +27,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def find_contaminated(opts: argparse.Namespace, load: Load) -> list[str]:
-    """List, or with --remove take out. Raises: UsageError, ConfigError, EvalSetError, StorageError."""
+    """List, or with --remove take out. Raises: UsageError, ConfigError, InputError, StorageError."""
     refuse_without_rewrite(opts)
     config = load(**({"EVAL_SETS": opts.eval} if opts.eval else {}))
     if not config.decontamination.eval_sets:

@@ -37,7 +37,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Show what would go, ask, do it. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
+    """Show what would go, ask, do it. Raises: UsageError, ConfigError, InputError, StorageError."""
     from crawler.seeds.allowlist import read_allowlist
 
     config = load_with_frontier(load, opts.corpus)

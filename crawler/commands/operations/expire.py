@@ -38,7 +38,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def expire_archives(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Remove what is too old, archives first. Raises: UsageError, ConfigError, AllowlistError, StorageError."""
+    """Remove what is too old, archives first. Raises: UsageError, ConfigError, InputError, StorageError."""
     if opts.dry_run and (opts.by or opts.reason):
         raise UsageError("--by and --reason are for the log, and --dry-run writes none")
     config = load()

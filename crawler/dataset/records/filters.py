@@ -12,7 +12,6 @@ one in quotes, "…" or '…' (a quote in it is written twice), ends where they 
 
 from __future__ import annotations
 
-import difflib
 import math
 import operator
 import re
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from crawler.dataset.records.fields import FLAG, LIST, TEXT, Field, field_of
+from crawler.problems import did_you_mean
 from crawler.storage.files.records import Record
 
 MAX_DEPTH = 20
@@ -137,8 +137,7 @@ def compared(name: str, test: str, value: str, fields: dict[str, Field], called:
     """A comparison. Raises: FilterError where there is no such field, or it cannot be compared like that."""
     field = field_of(name, fields)
     if field is None:
-        close = difflib.get_close_matches(name, fields, 1)
-        raise FilterError(f"{name!r} is no {called}{f' (do you mean {close[0]}?)' if close else ''}")
+        raise FilterError(f"{name!r} is no {called}{did_you_mean(name, fields)}")
     found = Comparison(field, test, value)
     if test not in _TESTS:
         raise FilterError(f"{field.name}: expected one of {' '.join(OPERATORS)} instead of {test[:_SHOWN]!r}")

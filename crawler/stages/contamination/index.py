@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from crawler.config import Config, DecontaminationConfig
 from crawler.config.eval_sets import EvalSet, find_sets
+from crawler.problems import InputError
 from crawler.stages.contamination.ngrams import Grams, Hashes, cut, distinct_units, rolling
-from crawler.stages.contamination.read import EvalSetError, examples
+from crawler.stages.contamination.read import examples
 
 VERSION = 3
 """Changes with anything that gives other hashes for the same sets. An index of another version is never read."""
@@ -76,7 +77,7 @@ class Gathered:
 def open_index(config: Config) -> NDArray[np.uint64]:
     """The index of the configured sets, mapped into memory; built first where no whole file of this content exists.
 
-    Raises: EvalSetError where a set cannot be read or has no text.
+    Raises: InputError where a set cannot be read or has no text.
     """
     path = _folder() / f"{config.eval_digest.removeprefix('sha256:')}-{VERSION}.npy"
     mapped = _mapped(path)
@@ -96,18 +97,16 @@ def _mapped(path: Path) -> NDArray[np.uint64] | None:
 
 
 def build(config: DecontaminationConfig) -> NDArray[np.uint64]:
-    """Read every set and answer the two rows of the index. Raises: EvalSetError."""
+    """Read every set and answer the two rows of the index. Raises: InputError."""
     passages, examples_joined = Gathered(config.ngram), Gathered(config.ngram)
     for number, made in enumerate(find_sets(config.eval_sets)):
         if not _gather(passages, examples_joined, number * int(PER_SET), made, config.ngram):
             where = f" in the columns {', '.join(made.fields)}" if made.fields else ""
-            raise EvalSetError(
-                f"the evaluation set {made.name!r} has no example of {config.ngram} words{where}; check the file, or "
-                "lower DECONTAMINATION_NGRAM"
-            )
+            short = f"the evaluation set {made.name!r} has no example of {config.ngram} words{where}"
+            raise InputError([f"{short}; check the file, or lower DECONTAMINATION_NGRAM"])
     rows = _rows(passages, examples_joined, config.max_examples)
     if not rows.size:
-        raise EvalSetError("the evaluation sets hold nothing but repetition and templates; check the files")
+        raise InputError(["the evaluation sets hold nothing but repetition and templates; check the files"])
     return rows
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from crawler.config.eval_sets import EvalSet
+from crawler.problems import InputError
 from crawler.stages.text.normal import normalise
 
 if sys.version_info >= (3, 14):
@@ -20,17 +21,13 @@ else:
     from backports import zstd
 
 
-class EvalSetError(Exception):
-    """An evaluation set cannot be used; the text says which file, what is wrong and what is expected."""
-
-
 def examples(made: EvalSet) -> Iterator[list[str]]:
-    """The texts of each example of a set: the strings of a JSON record or row, or a paragraph. Raises: EvalSetError."""
+    """The texts of each example of a set: the strings of a JSON record or row, or a paragraph. Raises: InputError."""
     for path in made.files:
         try:
             yield from _examples(path, made.fields)
         except (OSError, ValueError, EOFError, zstd.ZstdError) as error:
-            raise EvalSetError(f"the evaluation set {str(path)!r} cannot be read: {error}") from error
+            raise InputError([f"the evaluation set {str(path)!r} cannot be read: {error}"]) from error
 
 
 def _examples(path: Path, fields: tuple[str, ...]) -> Iterator[list[str]]:

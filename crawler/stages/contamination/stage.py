@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from crawler.config import Config
 from crawler.config.eval_sets import find_sets
 from crawler.document import Document, Drop, DropReason
+from crawler.problems import InputError
 from crawler.stages.contamination.index import PER_SET, open_index
 from crawler.stages.contamination.ngrams import Grams, Hashes, cut
-from crawler.stages.contamination.read import EvalSetError
 from crawler.stages.text.units import places
 
 
@@ -50,7 +50,7 @@ class ContaminationStage:
     name: ClassVar[str] = "contamination"
 
     def __init__(self, config: Config) -> None:
-        """Raises: EvalSetError where a set cannot be used."""
+        """Raises: InputError where a set cannot be used."""
         self._config = config.decontamination
         self._index = np.asarray(open_index(config)) if self._config.eval_sets else None  # still mapped, not copied
         self._names = [made.name for made in find_sets(self._config.eval_sets)]
@@ -114,6 +114,6 @@ def check_eval_sets(config: Config) -> list[str]:
     try:
         if config.decontamination.eval_sets:
             open_index(config)
-    except EvalSetError as error:
+    except InputError as error:
         return [f"EVAL_SETS: {error}"]
     return []

@@ -1,23 +1,23 @@
-"""Quality profiles of one's own are read from a YAML file (QUALITY_PROFILES_FILE), every problem with its line.
+"""Quality profiles of one's own are read from a YAML file (QUALITY_PROFILES_FILE), every problem with line and column.
 
 A profile is based on a built-in one and changes thresholds of rule sets (named `rule_set.field`, as `scrapy diagnose`
-names them), bounds of the score, and what a text has to have. The file is read as nodes: no tags, nothing executed.
+names them), bounds of the score, and what a text has to have.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from crawler.config import yaml_file
 from crawler.config.text import PROFILE_NAMES
+from crawler.config.yaml_file import Value
+from crawler.problems import did_you_mean
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.rules import RULE_SETS
 from crawler.stages.quality.rules.base import RuleSet
@@ -29,16 +29,8 @@ EXPECTED = "expected a mapping of names to profiles, such as 'minutes:' with 'ba
 _KEYS = ("based_on", "thresholds", "score", "require")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _FIELD = re.compile(r"(\w{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
-_NULL = "tag:yaml.org,2002:null"
+_BOUNDS = "expected bounds such as {high_good: 0.1, high_bad: 0.3}, or null to leave it out"
 _TRUE, _FALSE = {"true", "yes", "on"}, {"false", "no", "off"}
-
-
-class ProfileFileError(ValueError):
-    """The file cannot be used. `problems` holds one sentence each: file, line, what was expected."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,179 +45,94 @@ class OwnProfile:
 def read_profiles(path: str | None) -> dict[str, OwnProfile]:
     """Every profile of the file by its name; none without a file.
 
-    Raises: ProfileFileError that lists every problem.
+    Raises: InputError that lists every problem.
     """
-    if not path:
-        return {}
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ProfileFileError([f"{path}: expected a readable YAML file: {error.strerror}"]) from None
-    if len(data) > MAX_FILE_BYTES:
-        raise ProfileFileError([f"{path}: {len(data)} bytes, expected at most {MAX_FILE_BYTES}"])
-    reader = _Reader(path)
-    profiles = reader.read(data)
-    if reader.problems:
-        raise ProfileFileError(reader.problems)
+    return yaml_file.read(Path(path), _profiles, most=MAX_FILE_BYTES, what="a readable YAML file") if path else {}
+
+
+def _profiles(root: Value) -> dict[str, OwnProfile]:
+    profiles = {}
+    for name, value in root.items(EXPECTED):
+        if name in (*PROFILE_NAMES, "auto"):
+            value.key_problem(f"is built in; choose another name and write 'based_on: {name}'")
+        elif not _NAME.fullmatch(name):
+            value.key_problem("expected a name of small letters, digits, - and _")
+        elif not value.is_mapping:
+            value.problem(EXPECTED)
+        else:
+            profiles[name] = _profile(name, value)
+    if not profiles and not root.count:
+        root.problem(EXPECTED)
     return profiles
 
 
-class _Reader:
-    """Walks the nodes of the file and collects problems with their lines."""
+def _profile(name: str, value: Value) -> OwnProfile:
+    parts = value.mapping(_KEYS)
+    based_on = parts["based_on"].text(_base) or "prose" if "based_on" in parts else "prose"
+    base = PROFILES[based_on]
+    rules = rules_for(based_on, RULE_SETS)
+    bands = dict(base.bands)
+    requires = {one.name: one for one in base.requires}
+    for key, below in _below(parts, "thresholds"):
+        _threshold(rules, key, below)
+    for key, below in _below(parts, "score"):
+        _band(bands, key, below)
+    for key, below in _below(parts, "require"):
+        _requirement(requires, key, below)
+    return OwnProfile(based_on, rules, replace(base, name=name, bands=bands, requires=tuple(requires.values())))
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.problems: list[str] = []
 
-    def read(self, data: bytes) -> dict[str, OwnProfile]:
-        try:
-            root = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            self.problems.append(f"{self.name}:{line}: expected UTF-8: save the file in that encoding")
-            return {}
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = mark.line + 1 if mark else 1
-            self.problems.append(f"{self.name}:{line}: expected YAML: {getattr(error, 'problem', None) or error}")
-            return {}
-        if not isinstance(root, yaml.MappingNode) or not root.value:
-            self.problems.append(f"{self.name}:1: {EXPECTED}")
-            return {}
-        return dict(self._profiles(root))
+def _base(text: str) -> str:
+    if text not in PROFILE_NAMES:
+        raise ValueError(f"expected one of {', '.join(PROFILE_NAMES)}")
+    return text
 
-    def _profiles(self, root: yaml.MappingNode) -> Iterator[tuple[str, OwnProfile]]:
-        for name, key, node in self._items(root):
-            if name in (*PROFILE_NAMES, "auto"):
-                self._problem(key, f"{name}: is built in; choose another name and write 'based_on: {name}'")
-            elif not _NAME.fullmatch(name):
-                self._problem(key, f"{name[:50]!r}: expected a name of small letters, digits, - and _")
-            elif not isinstance(node, yaml.MappingNode):
-                self._problem(node, f"{name}: {EXPECTED}")
-            else:
-                yield name, self._profile(name, node)
 
-    def _profile(self, name: str, node: yaml.MappingNode) -> OwnProfile:
-        parts = {key: (key_node, value) for key, key_node, value in self._items(node)}
-        for key, (key_node, _) in parts.items():
-            if key not in _KEYS:
-                self._problem(key_node, f"{key[:50]}: unknown key{_near(key, _KEYS)}; known: {', '.join(_KEYS)}")
-        based_on = self._base(parts.get("based_on"))
-        base = PROFILES[based_on]
-        rules = rules_for(based_on, RULE_SETS)
-        bands = dict(base.bands)
-        requires = {one.name: one for one in base.requires}
-        for key, key_node, value in self._below(parts, "thresholds"):
-            self._threshold(rules, key, key_node, value)
-        for key, key_node, value in self._below(parts, "score"):
-            self._band(bands, key, key_node, value)
-        for key, key_node, value in self._below(parts, "require"):
-            self._requirement(requires, key, key_node, value)
-        return OwnProfile(based_on, rules, replace(base, name=name, bands=bands, requires=tuple(requires.values())))
+def _below(parts: dict[str, Value], key: str) -> Iterator[tuple[str, Value]]:
+    return parts[key].items("expected a mapping of names to values") if key in parts else iter(())
 
-    def _base(self, part: tuple[yaml.Node, yaml.Node] | None) -> str:
-        if part is None:
-            return "prose"
-        node = part[1]
-        if isinstance(node, yaml.ScalarNode) and node.value in PROFILE_NAMES:
-            return str(node.value)
-        self._problem(node, f"based_on: expected one of {', '.join(PROFILE_NAMES)}")
-        return "prose"
 
-    # --- thresholds ---------------------------------------------------------------------------------------------------
-    def _threshold(self, rules: dict[str, RuleSet], key: str, key_node: yaml.Node, node: yaml.Node) -> None:
-        found = _FIELD.fullmatch(key)
-        rule_set = rules.get(found[1]) if found else None
-        names = [f.name for f in dataclasses.fields(rule_set)] if rule_set else []
-        if found is None or rule_set is None or found[2] not in names:
-            self._problem(key_node, f"{key[:80]}: unknown threshold{_near(key, _every_threshold())}")
-            return
-        try:
-            changed = _changed(rule_set, found[2], found[3], _scalar(node))
-        except ValueError as error:
-            self._problem(node, f"{key}: {error}")
-            return
+def _threshold(rules: dict[str, RuleSet], key: str, value: Value) -> None:
+    found = _FIELD.fullmatch(key)
+    rule_set = rules.get(found[1]) if found else None
+    names = [f.name for f in dataclasses.fields(rule_set)] if rule_set else []
+    if found is None or rule_set is None or found[2] not in names:
+        value.key_problem(f"unknown threshold{did_you_mean(key, _every_threshold())}")
+        return
+    changed = value.text(lambda text: _changed(rule_set, found[2], found[3], None if value.is_null else text))
+    if changed is not None:
         rules[found[1]] = changed
 
-    # --- the score ----------------------------------------------------------------------------------------------------
-    def _band(self, bands: dict[str, Band], key: str, key_node: yaml.Node, node: yaml.Node) -> None:
-        known = sorted({name for profile in PROFILES.values() for name in profile.bands})
-        if key not in known:
-            self._problem(key_node, f"{key[:80]}: no signal of the score{_near(key, known)}; known: {', '.join(known)}")
-        elif node.tag == _NULL:
-            bands.pop(key, None)
-        elif isinstance(node, yaml.MappingNode):
-            numbers = self._numbers(key, node, ("low_bad", "low_good", "high_good", "high_bad", "weight"))
-            band = replace(bands.get(key) or _any_band(key), **numbers)
-            if band.low_bad < band.low_good <= band.high_good and not band.high_bad <= band.high_good < math.inf:
-                bands[key] = band
-            else:
-                self._problem(node, f"{key}: expected low_bad < low_good <= high_good < high_bad, found {band}")
+
+def _band(bands: dict[str, Band], key: str, value: Value) -> None:
+    known = sorted({name for profile in PROFILES.values() for name in profile.bands})
+    if key not in known:
+        value.key_problem(f"no signal of the score{did_you_mean(key, known)}")
+    elif value.is_null:
+        bands.pop(key, None)
+    else:
+        numbers = _numbers(value, ("low_bad", "low_good", "high_good", "high_bad", "weight"), _BOUNDS)
+        band = replace(bands.get(key) or _any_band(key), **numbers)
+        if band.low_bad < band.low_good <= band.high_good and not band.high_bad <= band.high_good < math.inf:
+            bands[key] = band
         else:
-            self._problem(
-                node, f"{key}: expected bounds such as {{high_good: 0.1, high_bad: 0.3}}, or null to leave it out"
-            )
+            value.problem(f"expected low_bad < low_good <= high_good < high_bad, found {band}")
 
-    # --- what a text has to have --------------------------------------------------------------------------------------
-    def _requirement(self, requires: dict[str, Requirement], key: str, key_node: yaml.Node, node: yaml.Node) -> None:
-        if key in LEGAL_FIELDS:
-            values = self._words(key, node)
-            if values:
-                requires[key] = Requirement(key, among=values)
-        elif not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", key):
-            self._problem(
-                key_node, f"{key[:80]!r}: expected the name of a quality signal or one of {', '.join(LEGAL_FIELDS)}"
-            )
-        elif isinstance(node, yaml.MappingNode):
-            numbers = self._numbers(key, node, ("minimum", "maximum"))
-            requires[key] = Requirement(key, numbers.get("minimum"), numbers.get("maximum"))
-        else:
-            self._problem(node, f"{key}: expected {{minimum: …}} or {{maximum: …}}")
 
-    def _words(self, key: str, node: yaml.Node) -> tuple[str, ...]:
-        nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        if nodes and all(isinstance(item, yaml.ScalarNode) and item.value for item in nodes):
-            return tuple(str(item.value) for item in nodes)
-        self._problem(node, f"{key}: expected a value or a list of values, such as [opinion, statute]")
-        return ()
+def _requirement(requires: dict[str, Requirement], key: str, value: Value) -> None:
+    if key in LEGAL_FIELDS:
+        words = [item.text(_word) for item in value.one_or_more()]
+        requires[key] = Requirement(key, among=tuple(word for word in words if word))
+    elif not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", key):
+        value.problem(f"expected the name of a quality signal or one of {', '.join(LEGAL_FIELDS)}")
+    else:
+        numbers = _numbers(value, ("minimum", "maximum"), "expected {minimum: …} or {maximum: …}")
+        requires[key] = Requirement(key, numbers.get("minimum"), numbers.get("maximum"))
 
-    def _numbers(self, key: str, node: yaml.MappingNode, known: tuple[str, ...]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for name, key_node, value in self._items(node):
-            if name not in known:
-                self._problem(key_node, f"{key}.{name[:50]}: unknown{_near(name, known)}; known: {', '.join(known)}")
-                continue
-            try:
-                found[name] = _number(_scalar(value))
-            except ValueError as error:
-                self._problem(value, f"{key}.{name}: {error}")
-        return found
 
-    # --- nodes --------------------------------------------------------------------------------------------------------
-    def _below(
-        self, parts: dict[str, tuple[yaml.Node, yaml.Node]], key: str
-    ) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
-        if key not in parts:
-            return
-        node = parts[key][1]
-        if isinstance(node, yaml.MappingNode):
-            yield from self._items(node)
-        else:
-            self._problem(node, f"{key}: expected a mapping of names to values")
-
-    def _items(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
-        seen: set[str] = set()
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                self._problem(key, "a key has to be a plain word")
-            elif key.value in seen:
-                self._problem(key, f"{key.value[:80]}: given twice")
-            else:
-                seen.add(key.value)
-                yield str(key.value), key, value
-
-    def _problem(self, node: yaml.Node, text: str) -> None:
-        self.problems.append(f"{self.name}:{node.start_mark.line + 1}: {text}")
+def _numbers(value: Value, known: tuple[str, ...], expected: str) -> dict[str, float]:
+    found = {name: below.text(_number) for name, below in value.mapping(known, expected).items()}
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def _changed(rules: RuleSet, name: str, n: str | None, text: str | None) -> RuleSet:
@@ -262,21 +169,20 @@ def _with_n(pairs: tuple[tuple[int, float], ...], n: str | None, text: str | Non
     return tuple((k, _number(text) if k == int(n) else v) for k, v in pairs)
 
 
-def _scalar(node: yaml.Node) -> str | None:
-    """The text of a single value; None for null. Raises: ValueError for anything else."""
-    if not isinstance(node, yaml.ScalarNode):
-        raise ValueError("expected a single value")  # noqa: TRY004  # the file is wrong, not the program
-    return None if node.tag == _NULL else str(node.value)
-
-
 def _number(text: str | None) -> float:
     try:
         value = float(text) if text is not None else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"expected a number, found {text!r}")
+        raise ValueError("expected a number")
     return value
+
+
+def _word(text: str) -> str:
+    if not text:
+        raise ValueError("expected a value or a list of values, such as [opinion, statute]")
+    return text
 
 
 def _boolean(text: str | None) -> bool:
@@ -292,8 +198,3 @@ def _every_threshold() -> list[str]:
 
 def _any_band(key: str) -> Band:
     return next(profile.bands[key] for profile in PROFILES.values() if key in profile.bands)
-
-
-def _near(text: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(text, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""

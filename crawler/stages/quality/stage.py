@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.problems import InputError
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.legal import LegalFacts, read_legal
 from crawler.stages.quality.no_content import Recognisers
-from crawler.stages.quality.profile_file import ProfileFileError, read_profiles
+from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
@@ -37,7 +38,7 @@ class QualityStage:
         """Build the rule sets once.
 
         `rule_sets` replaces them: profile name → rule set name → thresholds. Raises: KeyError for an unknown rule set;
-        ProfileFileError.
+        InputError.
         """
         self._names = config.rules
         own = read_profiles(config.profiles_file) if config.profiles_file else {}
@@ -114,7 +115,7 @@ def check_profiles(config: QualityConfig, wanted: Mapping[str, str] | None = Non
     """
     try:
         known = {*PROFILES, "auto", *read_profiles(config.profiles_file)}
-    except ProfileFileError as error:
+    except InputError as error:
         return error.problems
     asked = {config.profile: "QUALITY_PROFILE", **(wanted or {})}
     return [

@@ -9,10 +9,10 @@ import zstandard
 from scrapy.settings import Settings
 
 from crawler import settings
-from crawler.config import LaunchError
 from crawler.launch import check_identity
 from crawler.policy.explain import REFUSALS, WHERE
 from crawler.policy.signals.registry import DETECTORS
+from crawler.problems import InputError
 from crawler.spiders.inquiry import inquiry_about
 
 EXPECTED = {
@@ -155,7 +155,7 @@ def test_a_question_that_may_not_be_asked_exits_with_two_before_any_request(web,
 
 
 def test_off_loopback_a_contact_is_needed():
-    with pytest.raises(LaunchError, match=r"CRAWLER_CONTACT is not set and example\.org is not on this machine"):
+    with pytest.raises(InputError, match=r"CRAWLER_CONTACT is not set and example\.org is not on this machine"):
         check_identity(Settings(project()), ["https://example.org/"])
     named = Settings(project() | {"CRAWLER_CONTACT": "https://example.org/bot"})
     assert check_identity(named, ["https://example.org/"]).crawl.contact == "https://example.org/bot"
@@ -163,7 +163,7 @@ def test_off_loopback_a_contact_is_needed():
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "example.org", "http://", "https://user@:80/"])
 def test_what_is_no_http_url_is_named(url):
-    with pytest.raises(LaunchError, match=r"expected an absolute http or https URL"):
+    with pytest.raises(InputError, match=r"expected an absolute http or https URL"):
         inquiry_about(["https://example.org/", url], None)
 
 

@@ -12,9 +12,10 @@ import zstandard
 
 from crawler.config import ConfigError, from_mapping
 from crawler.config.eval_sets import EvalSet, find_sets
+from crawler.problems import InputError
 from crawler.stages.contamination.index import VERSION, open_index
 from crawler.stages.contamination.ngrams import cut, distinct_units
-from crawler.stages.contamination.read import EvalSetError, examples
+from crawler.stages.contamination.read import examples
 from crawler.stages.contamination.stage import ContaminationStage, check_eval_sets
 from tests.stages.contamination.conftest import write_lines
 from tests.support.syllables import prose
@@ -49,7 +50,7 @@ def test_a_compressed_set_is_read_to_its_end_or_is_an_error(tmp_path):
     path.write_bytes(2 * zstandard.compress(RECORD + b"\n"))  # two frames
     assert len(list(examples(EvalSet("a", (path,), ())))) == 2
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(EvalSetError, match=r"a\.jsonl\.zst"):
+    with pytest.raises(InputError, match=r"a\.jsonl\.zst"):
         list(examples(EvalSet("a", (path,), ())))
 
 

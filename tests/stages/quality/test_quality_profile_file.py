@@ -11,8 +11,9 @@ import pytest
 from crawler.config import Config, ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe.diagnose.thresholds import Thresholds
+from crawler.problems import InputError
 from crawler.stages import chain
-from crawler.stages.quality.profile_file import ProfileFileError, read_profiles
+from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.stage import QualityStage, check_profiles
 from demo.pages import load_web
 
@@ -41,7 +42,7 @@ def verdict(config: Config, text: str = TEXT, profile: str = "") -> tuple[Docume
 
 
 def problems(path: str) -> list[str]:
-    with pytest.raises(ProfileFileError) as caught:
+    with pytest.raises(InputError) as caught:
         read_profiles(path)
     return [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
 
@@ -115,19 +116,19 @@ def test_the_digest_takes_the_content_and_not_the_path(tmp_path: Path) -> None:
     ("text", "line", "says"),
     [
         ("own:\n  based_on: prosa\n", 2, "based_on: expected one of prose"),
-        ("own:\n  threshold: {}\n", 2, "did you mean thresholds?"),
-        ("own:\n  thresholds:\n    gopher_quality.min_word: 3\n", 3, "did you mean gopher_quality.min_words?"),
+        ("own:\n  threshold: {}\n", 2, "did you mean 'thresholds'?"),
+        ("own:\n  thresholds:\n    gopher_quality.min_word: 3\n", 3, "did you mean 'gopher_quality.min_words'?"),
         ("own:\n  thresholds:\n    gopher_quality.min_words: many\n", 3, "expected a number, found 'many'"),
         ("own:\n  thresholds:\n    gopher_quality.min_words: -3\n", 3, "expected a number from 0 up"),
         ("own:\n  thresholds:\n    gopher_quality.min_words: .nan\n", 3, "expected a number"),
         ("own:\n  thresholds:\n    gopher_quality.min_words: [3]\n", 3, "expected a single value"),
         ("own:\n  thresholds:\n    gopher_repetition.top_n_grams[9]: 0.1\n", 3, "expected n out of 2, 3, 4"),
         ("own:\n  thresholds:\n    c4.curly_bracket: perhaps\n", 3, "expected true or false"),
-        ("own:\n  score:\n    stopwords: {weight: 1}\n", 3, "did you mean stop_words?"),
-        ("own:\n  score:\n    digits: {wait: 1}\n", 3, "did you mean weight?"),
+        ("own:\n  score:\n    stopwords: {weight: 1}\n", 3, "did you mean 'stop_words'?"),
+        ("own:\n  score:\n    digits: {wait: 1}\n", 3, "did you mean 'weight'?"),
         ("own:\n  score:\n    stop_words: {low_bad: 0.5, low_good: 0.1}\n", 3, "expected low_bad < low_good"),
         ("own:\n  require:\n    digits: 5\n", 3, "expected {minimum: …} or {maximum: …}"),
-        ("own:\n  require:\n    legal_court: []\n", 3, "expected a value or a list"),
+        ("own:\n  require:\n    legal_court: ['']\n", 3, "expected a value or a list"),
         ("prose:\n  based_on: prose\n", 1, "is built in"),
         ("Own Profile:\n  based_on: prose\n", 1, "small letters"),
         ("own: 5\n", 1, "own: expected a mapping"),
@@ -139,7 +140,7 @@ def test_the_digest_takes_the_content_and_not_the_path(tmp_path: Path) -> None:
 )
 def test_every_mistake_is_named_with_its_line(written: Callable[[str], str], text: str, line: int, says: str) -> None:
     (problem,) = problems(written(text))
-    assert problem.startswith(f"{line}: ")
+    assert problem.startswith(f"{line}:")
     assert says in problem
 
 
