@@ -16,7 +16,7 @@ from typing import Any
 from crawler.config import Config, DedupConfig
 from crawler.dataset.exclude import covers, refused_domains, refused_licences
 from crawler.dataset.lifetimes import Lifetimes, lapsed
-from crawler.dataset.rewrite import Decision, Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import identity, standing
 from crawler.dataset.verify import page_key
 from crawler.dataset.versions import Cause
@@ -25,7 +25,6 @@ from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import DUPLICATE_REASONS, TEXT_FIELDS, Record
-from crawler.storage.files.shards import read_records
 
 BY = "dataset best"
 """The operation's name in the lineage."""
@@ -37,7 +36,7 @@ CUTS = ("dataset substrings", "dataset contaminated")
 
 _TIERS = {"A": 0, "B": 1}
 _NO_DATE = "9999"
-_Rank = tuple[int, float, str]
+_Rank = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def find(place: Place, config: Config, *, now: float) -> Best:
     for record in ranks.usable(found):
         ranks.by_owner[_owner(record)].append((rank_of(record), record["canonical_url"], identity(record)))
     pairs = _Pairs(config.dedup)
-    for record in _read(place, SHARDS):
+    for record in records_in(place):
         copies = ranks.by_owner.get(record["canonical_url"])
         if copies is None or identity(record) in ranks.stale:
             continue
@@ -124,12 +123,12 @@ class _Copies:
         self._lapsed = lapsed(place, Lifetimes.of(config.storage.document_ttl_days), now=now)
         self.stale = standing(place).stale
         self._domains, self._licences = refused_domains(place), refused_licences(place)
-        self._kept = {page_key(record, "canonical_url") for record in _read(place, SHARDS)}
+        self._kept = {page_key(record, "canonical_url") for record in records_in(place)}
         self.by_owner: dict[str, list[tuple[_Rank, str, bytes]]] = defaultdict(list)
 
     def usable(self, found: Best) -> Iterator[Record]:
         """Each of them, in the order of the files; counted in `found`."""
-        for record in _read(self._place, REJECTED):
+        for record in records_in(self._place, (REJECTED,)):
             if record.get("reason") not in DUPLICATE_REASONS or not self._stands(record):
                 continue
             if record.get("text") and ("pii_spans" in record or not record.get("pii_span_count")):
@@ -196,11 +195,6 @@ def _words(signature: bytes) -> Iterator[bytes]:
 
 def _owner(record: Record) -> str:
     return str(record["dup_of"])
-
-
-def _read(place: Place, folder: str) -> Iterator[Record]:
-    for entry in read_files(place, (folder,)):
-        yield from read_records(place, entry["path"])
 
 
 def _as_kept(copy: Record) -> Record:

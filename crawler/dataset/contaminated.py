@@ -6,19 +6,17 @@ The stage of the crawl (`crawler/stages/contamination/stage.py`) over what is in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config
 from crawler.dataset.cuts import rejection
-from crawler.dataset.rewrite import Decision, Rejection, Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Decision, Rejection, Rewritten, records_in, rewrite
 from crawler.dataset.versions import Cause
 from crawler.document import Drop, DropReason
 from crawler.stages.contamination.stage import ContaminationStage, Overlap
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
-from crawler.storage.files.shards import read_records
 
 MAX_LISTED = 1_000
 
@@ -88,7 +86,7 @@ class Search:
 def find(place: Place, config: Config) -> Contamination:
     """Look every kept document up. Raises: InputError; StorageError where a file is damaged."""
     search = Search(config)
-    for record in _kept(place):
+    for record in records_in(place):
         search.look(record)
     return search.found
 
@@ -109,8 +107,3 @@ def remove(place: Place, config: Config, *, now: float, keep_old: bool = True) -
     reason = f"repeats an evaluation set ({config.eval_digest})"
     done = rewrite(place, decide, Cause("dataset contaminated --remove", reason, now, keep_old))
     return search.found, done
-
-
-def _kept(place: Place) -> Iterator[Record]:
-    for entry in read_files(place):
-        yield from read_records(place, entry["path"])

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from crawler.dataset.exclude import Wish, Withdrawn, covers, withdraw
-from crawler.dataset.rewrite import read_files
+from crawler.dataset.rewrite import records_in
 from crawler.document import DropReason
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
-from crawler.storage.files.shards import read_records
 from crawler.times import rfc3339
 
 EVERYTHING_ELSE = "*"
@@ -64,11 +63,10 @@ def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
     Raises: StorageError where there is no corpus or a file is damaged.
     """
     going: dict[str, bool] = {}
-    for entry in read_files(place, (SHARDS, REJECTED)):
-        for record in read_records(place, entry["path"]):
-            if _carries_something(record) and (days := lifetimes.days_of(record)) is not None:
-                old = datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(now, UTC) - timedelta(days)
-                going[record["url"]] = old and going.get(record["url"], True)
+    for record in records_in(place, (SHARDS, REJECTED)):
+        if _carries_something(record) and (days := lifetimes.days_of(record)) is not None:
+            old = datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(now, UTC) - timedelta(days)
+            going[record["url"]] = old and going.get(record["url"], True)
     return frozenset(url for url, goes in going.items() if goes)
 
 

@@ -84,6 +84,12 @@ def read_files(place: Place, folders: Sequence[str] = (SHARDS,)) -> list[Entry]:
     return [entry for entry in place.manifest()["files"] if entry["kind"] in folders]
 
 
+def records_in(place: Place, folders: Sequence[str] = (SHARDS,)) -> Iterator[Record]:
+    """Every record of these files, in their order. Raises: StorageError where a file is damaged."""
+    for entry in read_files(place, folders):
+        yield from read_records(place, entry["path"])
+
+
 def rewrite(
     place: Place,
     decide: Decide,

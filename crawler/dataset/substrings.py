@@ -6,7 +6,7 @@ Licence headers, disclaimers, cookie texts: what dedup of whole documents cannot
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.dataset.cuts import Span, rejection, without
-from crawler.dataset.rewrite import Decision, Rejection, Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Decision, Rejection, Rewritten, records_in, rewrite
 from crawler.dataset.suffixes import Ints, Passage, Passages, Repeats
 from crawler.dataset.versions import Cause
 from crawler.dataset.word_rows import Row
 from crawler.document import Drop, DropReason
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
-from crawler.storage.files.shards import read_records
 
 STAGE = "substrings"
 BYTES_A_WORD = 60
@@ -75,7 +74,7 @@ def find(place: Place, *, min_tokens: int, memory: int, top: int = TOP) -> Findi
     """
     findings = Findings(min_tokens)
     row = Row()
-    for record in _kept(place):
+    for record in records_in(place):
         if len(row) * BYTES_A_WORD >= memory:
             _search(row, findings, top)
             row = Row()
@@ -104,11 +103,6 @@ def remove(place: Place, findings: Findings, *, min_words: int, now: float, keep
 
     reason = f"passages of {findings.min_tokens} words or more that stand more than once; the first occurrence stays"
     return rewrite(place, decide, Cause("dataset substrings --remove", reason, now, keep_old))
-
-
-def _kept(place: Place) -> Iterator[Record]:
-    for entry in read_files(place):
-        yield from read_records(place, entry["path"])
 
 
 def _search(row: Row, findings: Findings, top: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.exclude import Wish, withdraw
-from crawler.dataset.rewrite import Rewritten, read_files, rewrite
+from crawler.dataset.rewrite import Rewritten, read_files, records_in, rewrite
 from crawler.dataset.verify import finish_dead_writers, is_final, page_key
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason
@@ -159,7 +159,7 @@ def _outlives_withdrawal(place: Place, found: Standing) -> bool:
     """True where records are left to take out once the pages that opted out are gone; reads only where some are."""
     if not found.opted_out:
         return bool(found.stale)
-    going = (r for r in _records(place) if "reason" in r or r["url"] not in found.opted_out)
+    going = (r for r in records_in(place, (SHARDS, REJECTED)) if "reason" in r or r["url"] not in found.opted_out)
     return any(identity(record) in found.stale for record in going)
 
 
@@ -167,7 +167,7 @@ def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing
     """Read every record of the current version; needs about 0.5 kB of memory a URL. among: keys of the only pages that
     are looked at. Raises: StorageError.
     """
-    return standing_of(_records(place), among=among)
+    return standing_of(records_in(place, (SHARDS, REJECTED)), among=among)
 
 
 def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = None) -> Standing:
@@ -201,10 +201,7 @@ def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = N
 def read_latest(place: Place) -> Iterator[Record]:
     """The kept record of every page that still stands, also where superseded ones were not taken out yet."""
     stale = standing(place).stale if is_pending(place.manifest()) else set[bytes]()
-    for entry in read_files(place):
-        for record in read_records(place, entry["path"]):
-            if not stale or identity(record) not in stale:
-                yield record
+    return (record for record in records_in(place) if not stale or identity(record) not in stale)
 
 
 def read_all_versions(place: Place) -> Iterator[Record]:
@@ -239,11 +236,6 @@ def _opted_out(place: Place) -> Iterator[Record]:
     for entry in read_files(place, (REJECTED,)):
         if has_opted_out(entry):
             yield from (r for r in read_records(place, entry["path"]) if r["reason"] == DropReason.OPTOUT)
-
-
-def _records(place: Place) -> Iterator[Record]:
-    for entry in read_files(place, (SHARDS, REJECTED)):
-        yield from read_records(place, entry["path"])
 
 
 def is_failure(reason: str | None) -> bool:

@@ -59,16 +59,16 @@ def frame_of(page: ArchivedResponse, text: str) -> str:
     body = page.drawn or page.body
     kind = "html" if page.drawn else media_kind(_content_type(page), body)
     if len(body) > MAX_PAGE:
-        return _note(f"The page has {len(body):,} bytes; up to {MAX_PAGE:,} are drawn.")
+        return note(f"The page has {len(body):,} bytes; up to {MAX_PAGE:,} are drawn.")
     found = decode(body, None if page.drawn else _content_type(page)) if kind else None
     if found is None:
-        return _note("The bytes of this page are no text.")
+        return note("The bytes of this page are no text.")
     shingles = shingles_of(text[:MAX_TEXT])
     if kind == "text":
         return f"{_HEAD}<body>{''.join(_lines(found[0], shingles))}</body></html>"
     tree = parse_html(found[0])
     if not isinstance(tree, HtmlElement):
-        return _note(f"The page cannot be drawn: {tree or 'it is empty'}.")
+        return note(f"The page cannot be drawn: {tree or 'it is empty'}.")
     _disarm(tree)
     mark(tree, shingles)
     body_of = tree.find("body")
@@ -77,7 +77,7 @@ def frame_of(page: ArchivedResponse, text: str) -> str:
 
 def note(sentence: str) -> str:
     """A document that says why there is no page."""
-    return _note(sentence)
+    return f"{_HEAD}<body><p>{html.escape(sentence)}</p></body></html>"
 
 
 def shingles_of(text: str) -> Shingles:
@@ -123,7 +123,3 @@ def _lines(text: str, shingles: Shingles) -> Iterator[str]:
 
 def _content_type(page: ArchivedResponse) -> str:
     return first_value(page.headers, b"content-type")
-
-
-def _note(sentence: str) -> str:
-    return f"{_HEAD}<body><p>{html.escape(sentence)}</p></body></html>"

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.dataset.records.database import connect, quoted
 from crawler.dataset.records.fields import FIELDS, OF_RECORD, stored
-from crawler.dataset.records.filters import MAX_DEPTH, OPERATORS, Comparison, FilterError, Joined, Negated, read
+from crawler.dataset.records.filters import MAX_DEPTH, OPERATORS, Comparison, FilterError, Joined, read
 from crawler.dataset.records.view import Beside, open_view
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.record_index import index_file
@@ -118,7 +118,7 @@ class Made:
     def condition(self, depth: int = 3):
         kind = self._rng.random()
         if depth and kind < 0.2:
-            return Negated(self.condition(depth - 1))
+            return Joined("not", (self.condition(depth - 1),))
         if depth and kind < 0.6:
             parts = tuple(self.condition(depth - 1) for _ in range(self._rng.randint(2, 3)))
             return Joined(self._rng.choice(("and", "or")), parts)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.config import Config
-from crawler.dataset.best import QUALITY_STEP
+from crawler.dataset.best import rank_of
 from crawler.dataset.mix.sources import SUFFIXES, Counts, Sources
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.records.database import fill, in_turns
@@ -29,14 +29,12 @@ if TYPE_CHECKING:
 
 CRITERIA: dict[str, tuple[str, str]] = {
     "tier": ("tier", "licence tier A before B before none"),
-    "quality": ("quality DESC", "the higher quality_score (to 0.01)"),
+    "quality": ("quality", "the higher quality_score (to 0.01)"),
     "date": ("date", "the older pub_date"),
     "order": ("source", "the corpus that is named first"),
 }
 """What `--keep` may name: how DuckDB orders by it, and in words."""
 RULE = ("tier", "quality", "date", "order")
-_TIERS = {"A": 0, "B": 1}
-_NO_DATE = "9999"
 COLUMNS = {
     "source": "BIGINT", "n": "BIGINT", "url": "VARCHAR", "tier": "BIGINT", "quality": "BIGINT", "date": "VARCHAR",
     "digest": "BLOB", "signature": "BLOB", "bands": "BLOB", "needed": "BIGINT",
@@ -108,9 +106,7 @@ def _rows(
 
 def _rank(record: Record) -> tuple[str, int, int, str]:
     """URL, then what `CRITERIA` orders by."""
-    quality = round((record.get("quality_score") or 0.0) / QUALITY_STEP)
-    tier = _TIERS.get(record.get("license_tier") or "", len(_TIERS))
-    return str(record.get("url") or ""), tier, quality, record.get("pub_date") or _NO_DATE
+    return str(record.get("url") or ""), *rank_of(record)
 
 
 def _printed(executor: Executor, config: Config, records: Iterable[Record]) -> Iterator[tuple[Record, Fingerprint]]:

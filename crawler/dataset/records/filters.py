@@ -93,44 +93,30 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Conditions that hold all (`word` is "and"), or of which one holds ("or")."""
+    """Conditions that hold all (`word` is "and"), of which one holds ("or"), or one that does not hold ("not")."""
 
     word: str
     parts: tuple[Condition, ...]
 
     def holds(self, record: Record) -> bool:
         """True where the record meets it."""
-        return (all if self.word == "and" else any)(part.holds(record) for part in self.parts)
+        held = (part.holds(record) for part in self.parts)
+        return all(held) if self.word == "and" else any(held) is (self.word == "or")
 
     def sql(self) -> tuple[str, list[Any]]:
         """What follows WHERE, and its parameters."""
         parts = [part.sql() for part in self.parts]
-        return f"({f' {self.word} '.join(sql for sql, _ in parts)})", [each for _, params in parts for each in params]
+        joined = f" {self.word} ".join(sql for sql, _ in parts)
+        sql = f"NOT coalesce({joined}, false)" if self.word == "not" else f"({joined})"
+        return sql, [each for _, params in parts for each in params]
 
     def __str__(self) -> str:
+        if self.word == "not":
+            return f"not ({self.parts[0]})"
         return f" {self.word} ".join(f"({part})" if isinstance(part, Joined) else str(part) for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Negated:
-    """What holds where its part does not."""
-
-    part: Condition
-
-    def holds(self, record: Record) -> bool:
-        """True where the record meets it."""
-        return not self.part.holds(record)
-
-    def sql(self) -> tuple[str, list[Any]]:
-        """What follows WHERE, and its parameters."""
-        sql, params = self.part.sql()
-        return f"NOT coalesce({sql}, false)", params
-
-    def __str__(self) -> str:
-        return f"not ({self.part})"
-
-
-Condition = Comparison | Joined | Negated
+Condition = Comparison | Joined
 
 
 def compared(name: str, test: str, value: str, fields: dict[str, Field], called: str = RECORD) -> Comparison:
@@ -189,7 +175,7 @@ class _Reader:
 
     def _single(self) -> Condition:
         if self._took(r"\s*not(?=[\s(])"):
-            return Negated(self._within(self._single))
+            return Joined("not", (self._within(self._single),))
         if not self._took(r"\s*\("):
             return self._comparison()
         self._open += 1
