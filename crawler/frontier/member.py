@@ -154,7 +154,7 @@ def lua_front() -> str:
 
 
 def lua_members() -> str:
-    """What common.lua begins with: where the fields of a link begin and end, from 1 as Lua counts, and how they are read.
+    """What common.lua begins with: where fields of a link begin and end, from 1 as Lua counts, and how they are read.
 
     FACTS reads shape, parent, mark, run and depth from SHAPE_AT on, and URL the packed URL from DEPTH_AT on.
     """

@@ -25,7 +25,7 @@ def test_outside_its_hours_a_domain_is_blocked_for_all_workers_until_they_begin(
         shared = SharedScope(frontier, scope)
 
         async def block(url: str, until: float, reason: str) -> None:
-            await frontier.block(frontier.scope_of(url), until, reason)
+            await frontier.politeness.block(frontier.scope_of(url), until, reason)
 
         middleware = LicenceMiddleware(shared.covering, block)
         await frontier.put([Link(f"https://a.org/{n}") for n in range(3)] + [Link("https://b.org/")])

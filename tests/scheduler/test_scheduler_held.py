@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 
-from crawler.frontier import settle
+from crawler.frontier import client
 from crawler.frontier.client import Frontier
 from crawler.scheduler.held import bring_back_held
 from crawler.urls.link import Link
@@ -37,7 +37,7 @@ def test_what_is_on_hold_comes_back_in_a_crawl_without_end_and_lets_any_other_en
 def test_a_worker_without_end_asks_a_held_page_again_though_nothing_else_is_left(
     crawl, make_site, redis_url, monkeypatch
 ):
-    monkeypatch.setattr(settle, "_FIRST_HOLD", 0.1)
+    monkeypatch.setattr(client, "_FIRST_HOLD", 0.1)
     site = make_site(pages=1)
     held, seed = f"{site.url(0)}?held=1", site.url(0)
 

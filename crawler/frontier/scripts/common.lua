@@ -159,7 +159,7 @@ end
 local function split(member)
   if byte(member, KIND_AT) < 58 then
     local a, h, rest = match(member, '^(%d+)%.(%d+)~(.*)$', KIND_AT)
-    return num(a), num(h), VERSION .. rest
+    if a then return num(a), num(h), VERSION .. rest end
   end
   return 0, 0, member
 end
