@@ -69,7 +69,7 @@ class SharedScope:
 
     async def _read(self) -> None:
         self._read_at = self._monotonic()
-        stored = await self._frontier.scope_get()
+        stored = await self._frontier.shared.scope_get()
         if stored is not None and stored != self._text:
             self.scope = Scope.from_json(stored, clock=self.scope.clock, policy=self.scope.policy)
             self._text = stored
@@ -83,18 +83,18 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
     """
     added = replace(added, clock=frontier.now)
     while True:
-        async with frontier.single_flight("scope") as first:
+        async with frontier.shared.single_flight("scope") as first:
             if not first:
                 continue
-            stored = await frontier.scope_get()
+            stored = await frontier.shared.scope_get()
             known = Scope.from_json(stored, clock=added.clock, policy=added.policy) if stored else None
             scope = known.merge(added) if known else added
             if scope.to_json() != stored:
-                await frontier.scope_set(scope.to_json())
+                await frontier.shared.scope_set(scope.to_json())
             for name, seconds in _changed(frontier, known, scope, lambda entry: entry.delay).items():
-                await frontier.set_delay(name, seconds, ALLOWLIST)
+                await frontier.politeness.set_delay(name, seconds, ALLOWLIST)
             for name, priority in _changed(frontier, known, scope, lambda entry: entry.priority or None).items():
-                await frontier.set_priority(name, int(priority))
+                await frontier.politeness.set_priority(name, int(priority))
             return scope
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from crawler.problems import InputError
 from crawler.seeds.plan import SeedPlan, plan_seeds
 from crawler.seeds.scope import Admission, Scope, Via
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
@@ -27,7 +27,7 @@ def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) 
     return plan_seeds(**known, policy=policy)
 
 
-def judged(scope: Scope, candidate: Candidate, via: Via) -> tuple[Candidate, Admission]:
+def judged(scope: Scope, candidate: Link, via: Via) -> tuple[Link, Admission]:
     """The scope's answer about a candidate, and the candidate as the frontier takes it.
 
     That is under its name in this crawl and, where its allowlist entry has one, with a page cap.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from crawler.problems import InputError
-from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 from crawler.urls.canonicalize import canonicalize, printable
+from crawler.urls.link import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 
 MAX_LINE = 10_000
 """Characters of a line that are read: no URL is longer."""

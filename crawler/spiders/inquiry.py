@@ -41,6 +41,7 @@ from crawler.seeds.scope import Scope
 from crawler.spiders.failures import redirect_of
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from typing import Self
@@ -118,16 +119,16 @@ class InquirySpider(Spider):
 
     # --- one page ----------------------------------------------------------------------------------------------------
     async def _explain(self, url: str) -> Explanation:
-        chain: tuple[str, ...] = ()
+        link = Link(url)
         files: dict[str, FileRead] = {}
         while True:
-            lease = _lease(url, chain)
+            url, lease = link.url, Lease(link=link)
             request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={"lease": lease})
             drop, signals, passing, target = await self._ask(request, lease)
             files |= {file.url: file for file in self._files_of(authority_of(url))}
             if target is None:
                 break
-            url, chain = target, (*chain, url)
+            link = link.redirected(target)
         record = self._robots_record(authority_of(url))
         says = robots_sentence(record, path_of(url), self.config.crawl.product_token)
         return Explanation(
@@ -137,7 +138,7 @@ class InquirySpider(Spider):
             reason=drop.reason.value if drop else "",
             files=list(files.values()),
             signals=signals,
-            redirects=list(chain),
+            redirects=list(link.redirects),
         )
 
     async def _ask(self, request: Request, lease: Lease) -> tuple[Drop | None, list[Signal], bool, str | None]:
@@ -217,11 +218,6 @@ class InquirySpider(Spider):
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
         return {urljoin(f"{authority}/robots.txt", item.value) for item in named}
-
-
-def _lease(url: str, redirects: tuple[str, ...]) -> Lease:
-    """The right to fetch one page, as the frontier would give it."""
-    return Lease("", url, "", "page", 0, 1, 0, redirects, float("inf"))
 
 
 def _failure(error: Exception) -> Failure:

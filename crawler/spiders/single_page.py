@@ -24,6 +24,7 @@ from crawler.policy.headers import shown_url
 from crawler.runtime import config_of
 from crawler.spiders.failures import redirect_of
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -70,11 +71,11 @@ class PageSpider(Spider):
 
 async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
     """The page as the crawl would get it, redirects followed as far as it does. Raises: RefusedPageError."""
-    config, chain = config_of(crawler), tuple[str, ...]()
+    config, link = config_of(crawler), Link(_canonical(request.url))
     engine: Any = crawler.engine
-    url = _canonical(request.url)
     while True:
-        lease = Lease("", url, "", "page", 0, 1, 0, chain, float("inf"))
+        url = link.url
+        lease = Lease(link=link)
         asked = request.replace(url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta={"lease": lease})
         try:
             response: Response = await engine.download_async(asked)
@@ -84,7 +85,7 @@ async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
             target = redirect_of(_failure(error), lease, config.policy.max_redirects, canonicalize)
             if not isinstance(target, str):
                 raise _refused(url, asked, target, config.policy.optout_profile) from None
-            url, chain = target, (*chain, url)
+            link = link.redirected(target)
         except Exception as error:
             raise _refused(url, asked, _drop_of(error), config.policy.optout_profile) from error
         else:

@@ -21,7 +21,7 @@ from crawler.seeds.arguments import plan_of
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope, ScopeError
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack, reserve
 from tests.support.places import PROJECT
 
@@ -63,7 +63,7 @@ def seed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 async def leased(frontier: Frontier) -> list[tuple[str, str, int]]:
     batch = await frontier.lease(10)
-    return sorted((lease.url, lease.kind, lease.priority) for lease in batch.leases)
+    return sorted((lease.url, lease.kind, lease.link.priority) for lease in batch.leases)
 
 
 def test_seeds_reach_the_shared_frontier_once(server: str, crawl: str, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
 
     async def scenario(frontier: Frontier) -> list[float]:
         await join_scope(frontier, Scope(entries=entries))
-        await frontier.put([Candidate(url) for url in pages])
+        await frontier.put([Link(url) for url in pages])
         first = {lease.url: lease for lease in (await frontier.lease(10)).leases}
         assert len(first) == 2
         await ack(frontier, [(lease.token, 0.0) for lease in first.values()])
@@ -199,7 +199,7 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
 def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_txt_does(server: str, crawl: str) -> None:
     async def scenario(frontier: Frontier) -> None:
         await join_scope(frontier, Scope(entries=(AllowlistEntry("a.org", "A", "x", delay=30.0),)))
-        await frontier.set_delay("a.org", 5.0, "robots")
+        await frontier.politeness.set_delay("a.org", 5.0, "robots")
         assert await delay_of(frontier) == 30.0
         await join_scope(frontier, Scope())  # a worker that joins brings no entries of its own
         assert await delay_of(frontier) == 30.0
@@ -207,7 +207,7 @@ def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_tx
         assert await delay_of(frontier) == 5.0
 
     async def delay_of(frontier: Frontier) -> float:
-        await frontier.put([Candidate("https://a.org/")])
+        await frontier.put([Link("https://a.org/")])
         (view,) = (await overview(frontier, domain="a.org")).scopes
         return view.delay
 
@@ -215,7 +215,7 @@ def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_tx
 
 
 def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:
-    with_frontier(server, crawl, lambda frontier: frontier.scope_set("{}"))
+    with_frontier(server, crawl, lambda frontier: frontier.shared.scope_set("{}"))
     with pytest.raises(ScopeError, match="seed the crawl again"):
         with_frontier(server, crawl, lambda frontier: seed_frontier(frontier, plan_seeds(url="https://a.org/")))
 

@@ -13,7 +13,7 @@ from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.heartbeat import Heartbeat
 from crawler.scheduler.in_flight import InFlight
 from crawler.statkeys import LOST
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 HOST = "http://127.0.0.1:8000"
 LEASE_SECONDS = 120.0
@@ -34,7 +34,7 @@ class Worker:
         )
 
     async def take(self, *paths):
-        await self.frontier.put([Candidate(f"{HOST}{path}") for path in paths])
+        await self.frontier.put([Link(f"{HOST}{path}") for path in paths])
         (lease,) = (await self.frontier.lease(1)).leases
         self.in_flight.add(lease)
         return lease.token

@@ -15,7 +15,7 @@ from crawler.seeds.plan import (
 )
 from crawler.seeds.scope import Scope
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
-from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
+from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
 
 NOW = 1_795_305_600.0  # 2026-11-22
 ALLOWLIST = """\
@@ -40,12 +40,12 @@ def written(folder: Path, text: str, name: str = "seeds.txt") -> str:
     return str(path)
 
 
-def page(url: str) -> Candidate:
-    return Candidate(url, priority=SEED_PRIORITY)
+def page(url: str) -> Link:
+    return Link(url, priority=SEED_PRIORITY)
 
 
-def sitemap(url: str) -> Candidate:
-    return Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap")
+def sitemap(url: str) -> Link:
+    return Link(url, priority=SITEMAP_PRIORITY, kind="sitemap")
 
 
 def test_urls_open_their_hosts_for_links() -> None:
@@ -286,8 +286,8 @@ def test_a_sitemap_adds_lists_first_and_pages_in_the_order_of_their_worth() -> N
         now=NOW,
     )
     assert found == [
-        Candidate("https://a.org/b.xml", priority=SITEMAP_PRIORITY, depth=2, kind="sitemap"),
-        Candidate("https://a.org/1", priority=20, lastmod=NOW - 86_400),
+        Link("https://a.org/b.xml", priority=SITEMAP_PRIORITY, depth=2, kind="sitemap"),
+        Link("https://a.org/1", priority=20, lastmod=NOW - 86_400),
     ]
 
 

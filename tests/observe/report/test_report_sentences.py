@@ -129,7 +129,7 @@ def score(t):
 
 
 def by_domain(t):
-    unasked = ("robots_disallowed", "same_page", "hold_rate_limited")
+    unasked = ("robots_disallowed", "hold_rate_limited")
     kept = Counter(record["domain"] for record in t.kept)
     asked = kept + Counter(record["domain"] for record in t.rejected if record["reason"] not in unasked)
     for domain, tokens in t.tokens().items():
