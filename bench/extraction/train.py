@@ -21,7 +21,7 @@ from bench.extraction.odds import Odds
 from crawler.stages.extraction.learned.alike import groups
 from crawler.stages.extraction.learned.model import KIND, KINDS, Blocks, Model
 from crawler.stages.extraction.learned.numbers import Numbers, features, page_numbers
-from crawler.stages.extraction.learned.probe import features_of_probe
+from crawler.stages.extraction.learned.probe import features_of
 from crawler.stages.extraction.learned.tables import Scores, first_words
 from crawler.stages.models.file import Card, write
 from crawler.stages.models.net import Net
@@ -37,6 +37,8 @@ BLOCKS = {"iterations": 700, "depth": 6, "learning_rate": 0.07, "border_count": 
 TYPES = {"iterations": 200, "depth": 4, "learning_rate": 0.08, "border_count": 32, "l2_leaf_reg": 6}
 CARD = Path(__file__).with_name("card.json")
 """What people have to know of the model; to be written anew with each training (docs/extraction-model.md has more)."""
+PROBE = Path(__file__).with_name("probe.html")
+"""A page with one of everything, on which no two features are the same: it goes into the model's file."""
 STATED = 4
 """Sites that must make a statement for the page type to depend on it."""
 _PRIOR_PAGES = 1.0
@@ -182,7 +184,7 @@ def forest_of(model: Any, outputs: int) -> Trees:
 def write_model(model: Model, path: Path) -> None:
     """The file that `read_model` reads, byte for byte the same for the same model, with the card that lies here."""
     card: Card = json.loads(CARD.read_text("utf-8"))
-    write(path, KIND, model.parts(), features_of_probe(), card)
+    write(path, card | {"kind": KIND}, model.parts(), PROBE.read_bytes(), features_of)
 
 
 def train(examples: list[Example], threads: int = 2) -> Model:

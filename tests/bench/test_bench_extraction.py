@@ -23,7 +23,7 @@ from bench.extraction import fit_net
 from bench.extraction import train as training
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
-from bench.extraction.odds import MIN_SITES, Odds
+from bench.extraction.odds import MIN_SITES, Odds, name_hashes
 from bench.extraction.train import (
     STATED,
     Wordless,
@@ -39,7 +39,7 @@ from crawler.stages.extraction.learned.alike import GROUPINGS
 from crawler.stages.extraction.learned.coverage import coverage
 from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.tables import Scores, name_hashes
+from crawler.stages.extraction.learned.tables import Scores
 from crawler.stages.models.net import STEP, Binning, Net, block_weights
 from crawler.stages.models.odds import SCALE
 

@@ -9,13 +9,13 @@ from crawler.seeds.plan import (
     MAX_PROBLEMS,
     page_priority,
     plan_seeds,
-    read_seed_arguments,
     sitemap_candidates,
 )
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
+from tests.support.seeding import read_seed_arguments
 
 NOW = 1_795_305_600.0  # 2026-11-22
 ALLOWLIST = """\

@@ -10,8 +10,9 @@ import pytest
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.seeding import seed_frontier
-from crawler.seeds.plan import plan_seeds, read_seed_arguments
+from crawler.seeds.plan import plan_seeds
 from crawler.seeds.seed_file import SeedError
+from tests.support.seeding import read_seed_arguments
 
 
 def written(folder: Path, text: str) -> str:

@@ -1,8 +1,8 @@
 """The features of a model are part of it: what they are called, in which order, and what they are on a fixed page.
 
 Names alone do not notice that two assignments were swapped, or that a column is counted otherwise than in training. So
-the model's file keeps every number of a probe, an input that its code carries, and the numbers of today are held
-against them wherever the model is loaded.
+the model's file carries a probe, a small input with one of everything, and every number that it had of it in training;
+the numbers of today are held against them wherever the model is loaded.
 """
 
 from __future__ import annotations

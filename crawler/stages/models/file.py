@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import resources
 from io import BytesIO
@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from crawler.stages.models.features import Features, complaint, described
 
 T = TypeVar("T")
+Compute = Callable[[bytes], Sequence[Features]]
+"""The features of an input, as the code computes them today."""
 FORMAT = 1
 MOST_BYTES = 1 << 31
 """Of a file's arrays, unpacked."""
@@ -39,14 +41,14 @@ class ModelError(Exception):
 
 
 class Card(TypedDict):
-    """What people have to know of a model. `features`, `kind`, `parts` and `format` are written with the file."""
+    """What people have to know of a model. `features`, `parts` and `format` are written with the file."""
 
+    kind: str
     what: str
     data: str  # that it was trained on
     licence: str
     date: str  # of the training, ISO 8601
     figures: dict[str, float]
-    kind: NotRequired[str]
     parts: NotRequired[dict[str, str]]  # by name, the runtime of each
     features: NotRequired[list[dict[str, Any]]]
     format: NotRequired[int]
@@ -54,11 +56,12 @@ class Card(TypedDict):
 
 @dataclass(frozen=True)
 class Stored:
-    """A model's file whose kind and features are those asked for. digest: SHA-256 of the file, 64 hex digits."""
+    """A model's file. probe: an input as the model reads it. digest: SHA-256 of the file, 64 hex digits."""
 
     name: str
     card: Card
     digest: str
+    probe: bytes
     arrays: Mapping[str, NDArray[Any]]
 
     def part(self, name: str, runtime: type[T]) -> T:
@@ -72,8 +75,8 @@ class Stored:
             raise _damaged(self.name, error) from error
 
 
-def load(name: str, kind: str, features: Sequence[Features]) -> Stored:
-    """A model of this kind that was trained on these features. Raises: ModelError."""
+def load(name: str, kind: str, compute: Compute) -> Stored:
+    """A model of this kind that was trained on the features that are computed here. Raises: ModelError."""
     found = read(name)
     if found.card["kind"] != kind:
         raise ModelError(f"model {name}: is of the kind {found.card['kind']!r}, needed is one of the kind {kind!r}")
@@ -81,7 +84,7 @@ def load(name: str, kind: str, features: Sequence[Features]) -> Stored:
         Features(one["group"], one["version"], tuple(one["names"]), found.arrays[f"features.{one['group']}"])
         for one in found.card["features"]
     ]
-    if other := complaint(stored, features):
+    if other := complaint(stored, compute(found.probe)):
         raise ModelError(
             f"model {name}: was trained on other features than this version computes ({other}): "
             "take the version that it was made for, or train it anew"
@@ -93,39 +96,47 @@ def read(name: str) -> Stored:
     """A model's file, whatever it is for. Raises: ModelError."""
     data = _bytes(name)
     digest = hashlib.sha256(data).hexdigest()
-    wanted = _split(name)[1]
-    if not digest.startswith(wanted):
+    if not digest.startswith(_split(name)[1]):
         raise ModelError(f"model {name}: the file has the SHA-256 {digest}, another one was asked for")
     try:
-        with ZipFile(BytesIO(data)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > MOST_BYTES:
-            raise ModelError(f"model {name}: holds {size} bytes, the most is {MOST_BYTES}")
-        with np.load(BytesIO(data), allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
+        arrays = _arrays(name, data)
         card: Card = orjson.loads(arrays.pop("card").tobytes())
+        probe = arrays.pop("probe").tobytes()
         if card["format"] != FORMAT:
             raise ModelError(f"model {name}: has format {card['format']}, this version reads {FORMAT}: update it")
-        missing = [key for key in ("kind", "parts", "features") if key not in card]
+        missing = [key for key in ("kind", "parts") if key not in card]
         missing += [key for one in card["features"] if (key := f"features.{one['group']}") not in arrays]
     except _DAMAGE as error:
         raise _damaged(name, error) from error
     if missing:
         raise _damaged(name, KeyError(*missing))
-    return Stored(name, card, digest, arrays)
+    return Stored(name, card, digest, probe, arrays)
 
 
-def write(path: Path, kind: str, parts: Mapping[str, Any], features: Sequence[Features], card: Card) -> None:
-    """Write a model's file, byte for byte the same for the same model. parts: a dataclass of arrays each."""
+def _arrays(name: str, data: bytes) -> dict[str, NDArray[Any]]:
+    with ZipFile(BytesIO(data)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > MOST_BYTES:
+        raise ModelError(f"model {name}: holds {size} bytes, the most is {MOST_BYTES}")
+    with np.load(BytesIO(data), allow_pickle=False) as stored:
+        return {key: stored[key] for key in stored.files}
+
+
+def write(path: Path, card: Card, parts: Mapping[str, Any], probe: bytes, compute: Compute) -> None:
+    """Write a model's file, byte for byte the same for the same model.
+
+    parts: a dataclass of arrays each. probe: an input on which all features differ, so that none can stand for another.
+    """
+    features = compute(probe)
     arrays = {f"{name}.{one.name}": getattr(part, one.name) for name, part in parts.items() for one in fields(part)}
     arrays |= {f"features.{one.group}": one.probe for one in features}
     whole = card | {
         "format": FORMAT,
-        "kind": kind,
         "parts": {name: type(part).__name__ for name, part in parts.items()},
         "features": described(features),
     }
-    np.savez_compressed(path, card=np.frombuffer(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), np.uint8), **arrays)
+    texts = {"card": orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), "probe": probe}
+    np.savez_compressed(path, **{name: np.frombuffer(text, np.uint8) for name, text in texts.items()}, **arrays)
 
 
 def _bytes(name: str) -> bytes:

@@ -13,7 +13,7 @@ from crawler.config import from_mapping
 from crawler.stages import chain
 from crawler.stages.extraction.learned import model, numbers, probe
 from crawler.stages.extraction.learned.model import OWN, check_model, read_model
-from crawler.stages.extraction.learned.probe import features_of_probe
+from crawler.stages.extraction.learned.probe import features_of
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.models.file import ModelError, read
 from tests.support.places import PROJECT
@@ -23,7 +23,7 @@ ALWAYS_EQUAL = {("repeat_0", "repeat"), ("kind_CODE", "mark_PRE")}
 
 
 def of_blocks():
-    found = features_of_probe()[: len(numbers.GROUPS)]
+    found = features_of(read(OWN).probe)[: len(numbers.GROUPS)]
     return [name for one in found for name in one.names], np.concatenate([one.probe for one in found], axis=1)
 
 
@@ -73,7 +73,7 @@ def test_two_columns_that_are_swapped_are_refused_where_the_model_is_loaded(monk
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
-        ("GROUPS", lambda g: (*g[:2], g[3], g[2], *g[4:]), "groups"),
+        ("GROUPS", lambda g: (*g[:2], g[3], g[2], *g[4:]), "groups text, words, elements, page, headings,"),
         ("GROUPS", lambda g: (("text", 2, g[0][2]), *g[1:]), "group text: version 1, here 2"),
         ("_AROUND", lambda names: (*names[1:], names[0]), "group neighbours"),
         ("_SHIFTS", lambda shifts: shifts[::-1], "group neighbours"),

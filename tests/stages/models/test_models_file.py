@@ -14,8 +14,16 @@ from crawler.stages.models.file import ModelError, load, read, write
 from crawler.stages.models.table import Table
 from crawler.stages.models.trees import Trees
 
-CARD = {"what": "tells", "data": "none", "licence": "Apache-2.0", "date": "2026-11-26", "figures": {"F1": 0.5}}
+CARD = {
+    "kind": "toy",
+    "what": "tells",
+    "data": "none",
+    "licence": "Apache-2.0",
+    "date": "2026-11-26",
+    "figures": {"F1": 0.5},
+}
 FEATURES = (Features("text", 1, ("chars", "words"), np.array([[10.0, 2.0], [4.0, 1.0]], np.float32)),)
+PROBE = b"ten chars"
 TABLE = Table.of({7: 1, 3: -2})
 SAID = Table.of({5: (1, 2, 3)}, 3)
 
@@ -23,18 +31,26 @@ SAID = Table.of({5: (1, 2, 3)}, 3)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     where = tmp_path / "model.npz"
-    write(where, "toy", {"table": TABLE, "said": SAID}, FEATURES, CARD)
+    write(where, CARD, {"table": TABLE, "said": SAID}, PROBE, computing(*FEATURES))
     return where
+
+
+def computing(*features: Features) -> Any:
+    def compute(probe: bytes) -> tuple[Features, ...]:
+        assert probe == PROBE
+        return features
+
+    return compute
 
 
 def refusal(name: object, kind: str = "toy", features: tuple[Features, ...] = FEATURES) -> str:
     with pytest.raises(ModelError) as caught:
-        load(str(name), kind, features)
+        load(str(name), kind, computing(*features))
     return str(caught.value)
 
 
 def test_a_model_is_read_back_as_it_was_written(path):
-    stored = load(str(path), "toy", FEATURES)
+    stored = load(str(path), "toy", computing(*FEATURES))
     assert stored.part("table", Table).known == {3: -2, 7: 1}
     assert stored.part("said", Table).known == {5: (1, 2, 3)}
     assert stored.card["what"] == "tells" and stored.card["features"][0]["names"] == ["chars", "words"]
@@ -42,14 +58,15 @@ def test_a_model_is_read_back_as_it_was_written(path):
 
 def test_the_same_model_is_the_same_bytes_and_another_feature_is_another_hash(path, tmp_path):
     again, other = tmp_path / "again.npz", tmp_path / "other.npz"
-    write(again, "toy", {"table": TABLE, "said": SAID}, FEATURES, CARD)
-    write(other, "toy", {"table": TABLE, "said": SAID}, (replace(FEATURES[0], names=("words", "chars")),), CARD)
+    write(again, CARD, {"table": TABLE, "said": SAID}, PROBE, computing(*FEATURES))
+    swapped = replace(FEATURES[0], names=("words", "chars"))
+    write(other, CARD, {"table": TABLE, "said": SAID}, PROBE, computing(swapped))
     assert again.read_bytes() == path.read_bytes()
     assert read(str(path)).digest == read(str(again)).digest != read(str(other)).digest
 
 
 def test_an_empty_table_is_read_back_empty(tmp_path):
-    write(tmp_path / "a.npz", "toy", {"table": Table.of({}), "said": Table.of({}, 3)}, FEATURES, CARD)
+    write(tmp_path / "a.npz", CARD, {"table": Table.of({}), "said": Table.of({}, 3)}, PROBE, computing(*FEATURES))
     stored = read(str(tmp_path / "a.npz"))
     assert [stored.part(name, Table).known for name in ("table", "said")] == [{}, {}]
 
@@ -61,7 +78,7 @@ def test_a_package_carries_a_model_and_is_asked_by_its_name(path, tmp_path, monk
     (package / "toy-2.npz").write_bytes(path.read_bytes())
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
-        assert load("of_others:toy-2.npz", "toy", FEATURES).digest == read(str(path)).digest
+        assert load("of_others:toy-2.npz", "toy", computing(*FEATURES)).digest == read(str(path)).digest
         assert "cannot be read" in refusal("of_others:toy-3.npz")
     finally:
         sys.modules.pop("of_others", None)
@@ -70,8 +87,8 @@ def test_a_package_carries_a_model_and_is_asked_by_its_name(path, tmp_path, monk
 
 def test_who_names_a_hash_gets_that_file_and_no_other(path):
     digest = read(str(path)).digest
-    assert load(f"{path}#{digest[:12]}", "toy", FEATURES).digest == digest
-    assert load(f"{path}#{digest}", "toy", FEATURES).digest == digest
+    assert load(f"{path}#{digest[:12]}", "toy", computing(*FEATURES)).digest == digest
+    assert load(f"{path}#{digest}", "toy", computing(*FEATURES)).digest == digest
     assert "another one was asked for" in refusal(f"{path}#{'0' * 16}")
 
 
@@ -130,14 +147,14 @@ class Older:
 
 def test_a_part_without_one_of_its_arrays_is_damage(tmp_path):
     Older.__name__ = "Table"
-    write(tmp_path / "a.npz", "toy", {"table": Older(np.zeros(2, np.uint32))}, FEATURES, CARD)
+    write(tmp_path / "a.npz", CARD, {"table": Older(np.zeros(2, np.uint32))}, PROBE, computing(*FEATURES))
     with pytest.raises(ModelError, match=r"is damaged.*table\.values"):
         read(str(tmp_path / "a.npz")).part("table", Table)
 
 
 def test_a_file_of_a_later_format_is_refused(path, monkeypatch):
     monkeypatch.setattr(module, "FORMAT", 2)
-    write(path, "toy", {"table": TABLE}, FEATURES, CARD)
+    write(path, CARD, {"table": TABLE}, PROBE, computing(*FEATURES))
     monkeypatch.undo()
     assert refusal(path).endswith("has format 2, this version reads 1: update it")
 
@@ -167,17 +184,17 @@ def test_a_model_for_other_features_is_refused_with_what_differs(path, ours, why
 
 def test_of_many_features_that_differ_five_are_named(tmp_path):
     wide = Features("text", 1, tuple("abcdefgh"), np.ones((1, 8)))
-    write(tmp_path / "a.npz", "toy", {"table": TABLE}, (wide,), CARD)
+    write(tmp_path / "a.npz", CARD, {"table": TABLE}, PROBE, computing(wide))
     told = refusal(tmp_path / "a.npz", features=(replace(wide, probe=np.zeros((1, 8))),))
     assert "in a, b, c, d, e and 3 more)" in told
 
 
 def test_the_last_bits_of_another_machine_are_no_other_meaning(path):
     near = replace(FEATURES[0], probe=FEATURES[0].probe * np.float32(1 + 1e-6))
-    assert load(str(path), "toy", (near,)).card["kind"] == "toy"
+    assert load(str(path), "toy", computing(near)).card["kind"] == "toy"
 
 
 def test_a_model_without_features_asks_for_none(tmp_path):
-    write(tmp_path / "a.npz", "toy", {"table": TABLE}, (), CARD)
-    assert load(str(tmp_path / "a.npz"), "toy", ()).part("table", Table).known == TABLE.known
+    write(tmp_path / "a.npz", CARD, {"table": TABLE}, PROBE, computing())
+    assert load(str(tmp_path / "a.npz"), "toy", computing()).part("table", Table).known == TABLE.known
     assert "groups none, here text" in refusal(tmp_path / "a.npz")

@@ -16,8 +16,19 @@ WORDS = (
     "boat quay rope tide anchor ferry crane dock hull sail",
 )
 COMMON = ["the", "a", "of", "and", "in", "to", "it", "was", "is", "on"]
-CARD = {"what": "subjects", "data": "made up", "licence": "Apache-2.0", "date": "2026-11-26", "figures": {}}
-PROBE = Features("words and pairs", 1, ("bucket",), buckets(["one", "two", "one"], RUNS, BUCKETS)[:, None])
+CARD = {
+    "kind": "subject",
+    "what": "subjects",
+    "data": "made up",
+    "licence": "Apache-2.0",
+    "date": "2026-11-26",
+    "figures": {},
+}
+PROBE = b"one two one"
+
+
+def features_of(probe):
+    return (Features("words and pairs", 1, ("bucket",), buckets(probe.decode().split(), RUNS, BUCKETS)[:, None]),)
 
 
 def texts(seed, many=60):
@@ -50,8 +61,8 @@ def test_a_small_model_that_was_trained_tells_texts_that_it_has_not_seen(trained
 
 
 def test_it_answers_the_same_from_its_file(trained, tmp_path):
-    write(tmp_path / "subjects.npz", "subject", {"words": trained}, (PROBE,), CARD)
-    back = load(str(tmp_path / "subjects.npz"), "subject", (PROBE,)).part("words", Linear)
+    write(tmp_path / "subjects.npz", CARD, {"words": trained}, PROBE, features_of)
+    back = load(str(tmp_path / "subjects.npz"), "subject", features_of).part("words", Linear)
     for words in texts(3, 10)[0]:
         assert back(words).tolist() == trained(words).tolist()
     assert len(read(str(tmp_path / "subjects.npz")).card["parts"]) == 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.probe import features_of_probe
+from crawler.stages.extraction.learned.probe import features_of
 from crawler.stages.extraction.learned.tables import Scores
 from crawler.stages.models.file import ModelError, Stored, load
 from crawler.stages.models.table import Table
@@ -66,7 +66,7 @@ class Model:
 
 def read_model(name: str = OWN) -> Model:
     """The model of a file that `python -m bench.extraction train` wrote. Raises: ModelError."""
-    return model_of(load(name, KIND, features_of_probe()))
+    return model_of(load(name, KIND, features_of))
 
 
 def model_of(stored: Stored) -> Model:
@@ -87,7 +87,7 @@ def the_model() -> Model:
 def check_model() -> list[str]:
     """What keeps the learned extractor from working: its file, or features that are not those it was trained on."""
     try:
-        load(OWN, KIND, features_of_probe())
+        load(OWN, KIND, features_of)
     except ModelError as error:
         return [f"EXTRACTOR=learned: {error}"]
     return []

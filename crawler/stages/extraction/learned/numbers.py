@@ -86,8 +86,8 @@ class Numbers:
         self.known = 0.0
         """Share of the words looked up that the table knows, 0 to 1; set by `features`."""
         self.names: tuple[str, ...] = ()
-        self.ends: list[int] = []
-        """What the columns are called, and behind which each group of `GROUPS` ends; set by `features`."""
+        self.groups: list[tuple[str, int, int]] = []
+        """What the columns are called; of each group its name, its version and where it ends; set by `features`."""
 
     def sums(self, *values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of every element: the sum of each value over the blocks inside, (values, elements)."""
@@ -116,9 +116,9 @@ def features(page: Walked, scores: Scores, title: str = "") -> tuple[Column, Num
     """The matrix of a page, a row a block."""
     numbers = Numbers(page, scores, title)
     columns: dict[str, Any] = {}
-    for _, _, compute in GROUPS:
+    for group, version, compute in GROUPS:
         compute(columns, numbers)
-        numbers.ends.append(len(columns))
+        numbers.groups.append((group, version, len(columns)))
     numbers.names = tuple(columns)
     matrix = np.concatenate(list(columns.values()), dtype=np.float32, casting="unsafe")
     return matrix.reshape(len(columns), numbers.size).T, numbers
