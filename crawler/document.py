@@ -386,7 +386,6 @@ class Columns:
     license_reviewer: str | None = None  # who looked at the licence, as the allowlist says
     license_reviewed: str | None = None  # ISO 8601 date of that review
     content_hash: str = ""  # "sha256:" + hex of the response body
-    simhash: str = ""  # 16 hex digits
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
     extraction_confidence: float | None = None  # F1 that the learned extractor expects of its text, 0–1
@@ -401,7 +400,6 @@ class Columns:
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
     pii_spans: list[tuple[int, int, str]] = field(default_factory=list)
-    safety_score: float | None = None  # null until somebody scores: the column stands so that joins need no change
     dup_of: str | None = None  # canonical URL of the owner, on rejected duplicates
     dup_similarity: float | None = None
     # --- how it was fetched ------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Table of contents: the way of a page as a list of components, in flow order, with their numbers.
 
 Settings of the project itself (`CORPUS_DIR`, `DOWNLOAD_DELAY`, `LANGUAGES`, …) are declared, documented and checked in
-`config.py`; `docs/settings.md` lists them. Here stands only what Scrapy needs to find the rooms.
+`config/`; `docs/settings.md` lists them. Here stands only what Scrapy needs to find the rooms.
 """
 
 import crawler.loading  # isort: skip  # noqa: F401  # first of all: Ctrl-C while the rest is loaded is one line

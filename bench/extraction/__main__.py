@@ -2,6 +2,8 @@
 
 Run: `python -m bench.extraction train [--out FILE]` or `python -m bench.extraction evaluate [--folds 3]`, both with
 `[--data ../shared/data] [--cache FOLDER]`. `evaluate` never measures a page with trees or tables that saw its site.
+`stamp [--out FILE]` writes a trained model anew with the features and the card of today, for who has changed what they
+are on the probe, and has found that they still mean what the model was trained on.
 """
 
 from __future__ import annotations
@@ -16,17 +18,23 @@ from bench.extraction.evaluate import evaluate, table
 from bench.extraction.train import train, write_model
 from bench.places import SHARED_DATA
 from bench.web.realweb import CACHE
-from crawler.stages.extraction.learned.model import PATH
+from crawler.stages.extraction.learned.model import model_of
+from crawler.stages.models.file import read
+
+OWN = Path("crawler/stages/extraction/learned/model.npz")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("train", "evaluate"))
+    parser.add_argument("what", choices=("train", "evaluate", "stamp"))
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--cache", type=Path, default=CACHE, help="documentation packages, unpacked")
-    parser.add_argument("--out", type=Path, default=PATH)
+    parser.add_argument("--out", type=Path, default=OWN)
     parser.add_argument("--folds", type=int, default=3)
     options = parser.parse_args()
+    if options.what == "stamp":
+        write_model(model_of(read(str(options.out))), options.out)
+        return 0
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
         print(f"no labelled pages in {options.data}: give --data", file=sys.stderr)
         return 1

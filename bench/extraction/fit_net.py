@@ -1,4 +1,4 @@
-"""The net of blocks (`crawler/stages/extraction/learned/net.py`) is trained with JAX, whole pages at a time.
+"""The net of blocks (`crawler/stages/models/net.py`) is trained with JAX, whole pages at a time.
 
 The same layers in floating point; `rounded` turns what was learned into the whole numbers that the crawl computes with.
 Deterministic by `seed` on one machine.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.alike import GROUPINGS
-from crawler.stages.extraction.learned.net import LARGEST, MOST, STEP, UNIT, Binning, Net, block_weights
+from crawler.stages.models.net import LARGEST, MOST, STEP, UNIT, Binning, Net, block_weights
 
 EPOCHS = 16
 WIDTH = 32

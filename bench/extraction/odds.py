@@ -10,7 +10,7 @@ from itertools import accumulate
 from statistics import fmean
 
 from bench.extraction.data import Example
-from crawler.stages.extraction.learned.tables import block_hashes, name_hashes
+from crawler.stages.extraction.learned.tables import LONGEST_LINE, first_words, hash_of, line_hash, name_keys, word_hash
 
 MIN_SITES = 4
 """Sites on which a name, a word or a line must stand: what stands on fewer says more about them than about texts."""
@@ -24,6 +24,17 @@ def score_of(share: float, sites: int) -> int:
     """Log odds in sixteenths, from the sum of a site's shares, drawn to those of all text."""
     odds = (share + _PRIOR_SITES * _PRIOR) / (sites - share + _PRIOR_SITES * (1 - _PRIOR))
     return max(-127, min(127, round(_UNIT * math.log(odds / (_PRIOR / (1 - _PRIOR))))))
+
+
+def name_hashes(names: str, tag: str, parent: str) -> list[int]:
+    """Hashes of the class names and ids of an element, whole and in parts, and of its tag with that around it."""
+    return [hash_of(key) for key in sorted(name_keys(names, tag, parent))]
+
+
+def block_hashes(text: str) -> set[int]:
+    """Everything of a block that is looked up."""
+    hashes = {word_hash(word) for word in first_words(text)}
+    return hashes | ({line_hash(text)} if len(text) <= LONGEST_LINE else set())
 
 
 class Odds:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,14 @@ from bench.extraction.data import Example
 from bench.extraction.fit_net import Lesson, fit_net
 from bench.extraction.odds import Odds
 from crawler.stages.extraction.learned.alike import groups
-from crawler.stages.extraction.learned.extract import page_numbers
-from crawler.stages.extraction.learned.forest import SCALE, Forest
-from crawler.stages.extraction.learned.model import KINDS, Blocks, Model
-from crawler.stages.extraction.learned.net import Net
-from crawler.stages.extraction.learned.numbers import Numbers, features
+from crawler.stages.extraction.learned.model import KIND, KINDS, Blocks, Model
+from crawler.stages.extraction.learned.numbers import Numbers, features, page_numbers
+from crawler.stages.extraction.learned.probe import features_of
 from crawler.stages.extraction.learned.tables import Scores, first_words
+from crawler.stages.models.file import Card, write
+from crawler.stages.models.net import Net
+from crawler.stages.models.odds import SCALE
+from crawler.stages.models.trees import Trees
 
 SEED = 1
 MOST_BLOCKS = 150
@@ -34,6 +35,10 @@ WEIGHT = {"labelled": 1.0, "packages": 0.3, "agreement": 0.6}
 """Of a page by its source: packages are eight sites with 150 pages each, agreement is another extractor's opinion."""
 BLOCKS = {"iterations": 700, "depth": 6, "learning_rate": 0.07, "border_count": 48, "l2_leaf_reg": 8, "rsm": 0.25}
 TYPES = {"iterations": 200, "depth": 4, "learning_rate": 0.08, "border_count": 32, "l2_leaf_reg": 6}
+CARD = Path(__file__).with_name("card.json")
+"""What people have to know of the model; to be written anew with each training (docs/extraction-model.md has more)."""
+PROBE = Path(__file__).with_name("probe.html")
+"""A page with one of everything, on which no two features are the same: it goes into the model's file."""
 STATED = 4
 """Sites that must make a statement for the page type to depend on it."""
 _PRIOR_PAGES = 1.0
@@ -43,8 +48,8 @@ Matrix = NDArray[np.float32]
 
 
 UNKNOWN = 0.5
-"""Share of the pages that the forest of blocks learns from as if the table knew none of their words: it then leans less
-on them (F1 of `wcxb-dev` + .004 by cross-validation), and has seen what a page in another language looks like."""
+"""Share of the pages that the trees of blocks learn from as if the table knew none of their words: they then lean less
+on them (F1 of `wcxb-dev` + .004 by cross-validation), and have seen what a page in another language looks like."""
 
 
 class Wordless(Scores):
@@ -69,8 +74,8 @@ def matrices(examples: list[Example], odds: Odds) -> list[Matrix]:
     return [seen(one, odds)[0] for one in examples]
 
 
-def fit_trees(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 2) -> Forest:
-    """The forest that tells how much of a block is main text."""
+def fit_trees(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 2) -> Trees:
+    """The trees that tells how much of a block is main text."""
     from catboost import CatBoostClassifier
 
     chance = np.random.default_rng(SEED)
@@ -127,8 +132,8 @@ def statements(examples: list[Example]) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def fit_kinds(examples: list[Example], rows: list[Matrix], threads: int = 2) -> Forest:
-    """The forest that tells the page type."""
+def fit_kinds(examples: list[Example], rows: list[Matrix], threads: int = 2) -> Trees:
+    """The trees that tells the page type."""
     from catboost import CatBoostClassifier
 
     typed = [(page_numbers(m), KINDS.index(e.page.kind)) for e, m in zip(examples, rows, strict=True) if _has_type(e)]
@@ -156,7 +161,7 @@ def _sampled(example: Example, matrix: Matrix, chance: Any) -> tuple[Matrix, NDA
     return matrix[index], np.array(example.labels)[index], weight
 
 
-def forest_of(model: Any, outputs: int) -> Forest:
+def forest_of(model: Any, outputs: int) -> Trees:
     """CatBoost's trees as arrays of one depth, leaves rounded to 1 / SCALE."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -173,21 +178,13 @@ def forest_of(model: Any, outputs: int) -> Forest:
         values = np.array(tree["leaf_values"]).reshape(-1, outputs)
         leaves[i, : len(values)] = np.rint(values * SCALE)
     bias = np.rint(np.array(stored["scale_and_bias"][1], float).reshape(-1) * SCALE).astype(np.int32)
-    return Forest(feature, border, leaves, bias)
+    return Trees(feature, border, leaves, bias)
 
 
 def write_model(model: Model, path: Path) -> None:
-    """The file that `read_model` reads: arrays of numbers, byte for byte the same for the same model."""
-    arrays: dict[str, Any] = {"columns": np.int32(model.columns)}
-    for name, of in (("net", model.blocks.net), ("blocks", model.blocks.trees), ("kinds", model.kinds)):
-        arrays |= {f"{name}_{part.name}": getattr(of, part.name) for part in fields(of)}
-    keys = sorted(model.table)
-    arrays["hashes"] = np.array(keys, np.uint32)
-    arrays["scores"] = np.array([model.table[key] for key in keys], np.int8)
-    statements_known = sorted(model.said)
-    arrays["said"] = np.array(statements_known, np.uint32)
-    arrays["said_scores"] = np.array([model.said[key] for key in statements_known], np.int8).reshape(-1, len(KINDS))
-    np.savez_compressed(path, **arrays)
+    """The file that `read_model` reads, byte for byte the same for the same model, with the card that lies here."""
+    card: Card = json.loads(CARD.read_text("utf-8"))
+    write(path, card | {"kind": KIND}, model.parts(), PROBE.read_bytes(), features_of)
 
 
 def train(examples: list[Example], threads: int = 2) -> Model:
@@ -201,4 +198,4 @@ def fit(examples: list[Example], rows: list[Matrix], odds: Odds, threads: int = 
     """The model of these examples, with their features and the table made of them."""
     blocks = Blocks(fit_lessons(examples, rows, odds), fit_trees(examples, rows, odds, threads))
     kinds = fit_kinds(examples, rows, threads)
-    return Model(blocks, kinds, odds.table, int(rows[0].shape[1]), statements(examples))
+    return Model(blocks, kinds, odds.table, statements(examples))

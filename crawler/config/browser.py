@@ -1,4 +1,4 @@
-"""Settings of the browser: which pages are rendered, by what, and how far. Part of `config.py`."""
+"""Settings of the browser: which pages are rendered, by what, and how far."""
 
 from __future__ import annotations
 

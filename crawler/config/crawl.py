@@ -1,4 +1,4 @@
-"""Settings of a crawl as a whole: who crawls, and where the output goes. Part of `config.py`."""
+"""Settings of a crawl as a whole: who crawls, and where the output goes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which evaluation sets EVAL_SETS names: their files, their names, and a digest of what is in them.
 
-Files only, no content: the standard library is enough. `stages/_eval_read.py` reads them.
+Files only, no content: the standard library is enough. `stages/contamination/read.py` reads them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of the frontier: which URL next, how fast, and when to stop. Part of `config.py`."""
+"""Settings of the frontier: which URL next, how fast, and when to stop."""
 
 from __future__ import annotations
 

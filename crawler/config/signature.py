@@ -1,4 +1,4 @@
-"""Settings of the signature by which a site recognises the crawler (Web Bot Auth). Part of `config.py`."""
+"""Settings of the signature by which a site recognises the crawler (Web Bot Auth)."""
 
 from __future__ import annotations
 

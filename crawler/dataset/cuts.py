@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from crawler.dataset.word_rows import spans
 from crawler.document import Drop
-from crawler.stages.fingerprint import SIMHASH_WORDS, exact_id, runs, simhash
-from crawler.stages.text.units import tokens
+from crawler.stages.fingerprint import exact_id
 from crawler.stages.text.words import counts
 from crawler.storage.files.records import TEXT_FIELDS, Record
 
@@ -19,12 +18,10 @@ def without(record: Record, cuts: Iterable[Span]) -> Record:
     text: str = record["text"]
     kept = _kept(text, list(cuts))
     new, moves = _joined(text, kept)
-    units, _, factor = tokens(new)
     found = _moved(record.get("pii_spans") or [], moves)
     changed = {
         "doc_id": exact_id(new),
         "text": new,
-        "simhash": simhash(runs(units, SIMHASH_WORDS * factor)),
         "pii_spans": found,
         "pii_span_count": len(found),
     }

@@ -1,6 +1,6 @@
 """The interface of the duplicate index, which knows the texts that the corpus has.
 
-`RedisIndex` (`dedup_redis.py`) keeps it in Redis or Valkey, `MemoryIndex` (`dedup_memory.py`) in this process; both
+`RedisIndex` (`redis_index.py`) keeps it in Redis or Valkey, `MemoryIndex` (`memory_index.py`) in this process; both
 answer alike. A question is also a claim: whoever asks first about a text owns it from then on, in one atomic step.
 Owners are canonical URLs, so a page that comes back after a crash, or is crawled again, is never a duplicate of itself.
 

@@ -1,1 +1,1 @@
-"""Which URL next? Redis keys and scripts, leases, seen-set, politeness, canonical URLs, seeds."""
+"""Which URL next? Redis keys and scripts, leases, seen-set, politeness."""

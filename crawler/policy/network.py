@@ -87,19 +87,6 @@ class NetworkRules:
         literal = _literal(parts.hostname)
         return self.address_complaint(literal) if literal else None
 
-    def browser_complaint(self, url: str, addresses: Iterable[str]) -> str | None:
-        """Why a browser may not send a request that its interception has stopped; None where it may.
-
-        A browser picks among the addresses of a name by itself, so every one of them has to be open. `addresses` are
-        those it is going to use; a name without any is refused.
-        """
-        if complaint := self.url_complaint(url):
-            return complaint
-        found = list(addresses)
-        if not found:
-            return "the host has no address"
-        return next((complaint for address in found if (complaint := self.address_complaint(address))), None)
-
     def address_complaint(self, address: str | Address) -> str | None:
         """Why nothing may be sent to this address; None where it is open."""
         try:

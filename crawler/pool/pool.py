@@ -1,8 +1,8 @@
 """The process pool every stage runs in: fetching never waits for parsing.
 
-One hop to a worker process carries a page through all stages. Each task has a limit of CPU time (`limits.py`); a worker
-that dies or hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is Scrapy's
-scraper slot: it stops fetching while too many bytes wait here.
+One hop to a worker process carries a page through all stages. Each task has a limit of CPU time (`cpu_limit.py`); a
+worker that dies or hangs costs the one document it was working on, which comes back with a verdict. Back-pressure is
+Scrapy's scraper slot: it stops fetching while too many bytes wait here.
 """
 
 from __future__ import annotations

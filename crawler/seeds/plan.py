@@ -51,18 +51,6 @@ class SeedPlan:
             yield batch
 
 
-def read_seed_arguments(
-    url: str | None = None,
-    sitemap: str | None = None,
-    seeds: str | None = None,
-    allowlist: str | None = None,
-    discovery: str | None = None,
-) -> tuple[Scope, list[Link]]:
-    """`plan_seeds` with all candidates in one list: for seeds that fit into memory."""
-    plan = plan_seeds(url=url, sitemap=sitemap, seeds=seeds, allowlist=allowlist, discovery=discovery)
-    return plan.scope, [candidate for batch in plan.batches() for candidate in batch]
-
-
 def plan_seeds(
     url: str | None = None,
     sitemap: str | None = None,

@@ -135,7 +135,7 @@ def problems(config: Config) -> list[str]:
     """What keeps a stage from working with this configuration, one sentence each: asked before the first page.
 
     Every way in asks here: crawl, replay, diagnose and batch job. A stage is loaded only where a setting asks it for
-    more than the default, because loading costs seconds.
+    more than the default, because loading costs seconds; the features of the learned extractor take .1 s.
     """
     return [problem for is_asked, check in _CHECKS if is_asked(config) for problem in check(config)]
 
@@ -152,6 +152,12 @@ def _check_contamination(config: Config) -> list[str]:
     return check_eval_sets(config)
 
 
+def _check_extraction(_config: Config) -> list[str]:
+    from crawler.stages.extraction.learned.model import check_model
+
+    return check_model()
+
+
 def _check_language(config: Config) -> list[str]:
     from crawler.stages.language.stage import check_identifier
 
@@ -165,6 +171,7 @@ def _check_quality(config: Config) -> list[str]:
 
 
 _CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (
+    (lambda c: c.extraction.extractor == "learned", _check_extraction),
     (lambda c: c.pii.person != "off", _check_pii),
     (lambda c: c.decontamination.eval_sets != DecontaminationConfig().eval_sets, _check_contamination),
     (lambda c: c.language != LanguageConfig(), _check_language),

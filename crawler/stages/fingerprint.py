@@ -1,7 +1,7 @@
 """The fingerprint stage, the last one, computes the fingerprints by which the duplicate index compares texts.
 
-`doc_id` says "the same text", `simhash` and the MinHash signature say "nearly the same". All three are computed from
-the redacted text, so pages that differ only in a redacted value fall together, and no personal value enters an index.
+`doc_id` says "the same text", the MinHash signature says "nearly the same". Both are of the redacted text, so
+pages that differ only in a redacted value fall together, and no personal value enters an index.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ FINGERPRINT_VERSION = 2
 
 SEED = 1
 SCHEME = "affine32"
-SIMHASH_WORDS = 3
 _BATCH = 512
 """Shingles taken at once: what is computed of so many stays in the processor's cache, whatever the text's length."""
 
@@ -38,7 +37,7 @@ _BASE = 0x9E3779B97F4A7C15
 
 
 class FingerprintStage:
-    """Sets `doc_id`, `simhash`, `signature` and `shingle_count`; never drops."""
+    """Sets `doc_id`, `signature` and `shingle_count`; never drops."""
 
     name: ClassVar[str] = "fingerprint"
 
@@ -54,9 +53,7 @@ class FingerprintStage:
         """Fingerprint the text as it stands; only the text counts, neither title nor language."""
         doc.doc_id = exact_id(doc.text)
         units, _, factor = tokens(doc.text)
-        hashed = _hashed(units)
-        doc.simhash = simhash(_runs(hashed, SIMHASH_WORDS * factor))
-        shingles = _runs(hashed, self._shingle_words * factor)
+        shingles = _runs(_hashed(units), self._shingle_words * factor)
         doc.shingle_count = len(shingles)
         doc.signature = self.signature(shingles)
         return doc
@@ -85,21 +82,6 @@ def exact_id(text: str) -> str:
         words = " ".join(without_punctuation(unicodedata.normalize("NFC", text).lower(), "").split())
     normal = words or " ".join(text.split())
     return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def runs(units: Sequence[str], size: int) -> Hashes:
-    """64-bit hashes of the different runs of `size` units, in ascending order; a shorter text is one run."""
-    return _runs(_hashed(units), size)
-
-
-def simhash(hashes: Hashes) -> str:
-    """64-bit SimHash (Charikar 2002) of hashes with equal weights, as 16 hex digits; ties give 0."""
-    import numpy as np
-
-    ones = np.zeros(64, dtype=np.int64)
-    for block in _blocks(hashes.astype(">u8")):
-        ones += np.unpackbits(block.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.uint16)
-    return str(np.packbits(2 * ones > len(hashes)).tobytes().hex())
 
 
 def _hashed(units: Sequence[str]) -> Hashes:

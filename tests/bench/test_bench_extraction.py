@@ -23,7 +23,7 @@ from bench.extraction import fit_net
 from bench.extraction import train as training
 from bench.extraction.data import Example, example
 from bench.extraction.evaluate import chain_text, fold_of, interval, measure, table
-from bench.extraction.odds import MIN_SITES, Odds
+from bench.extraction.odds import MIN_SITES, Odds, name_hashes
 from bench.extraction.train import (
     STATED,
     Wordless,
@@ -37,11 +37,11 @@ from bench.extraction.train import (
 from bench.quality.eval_pages import Page, score
 from crawler.stages.extraction.learned.alike import GROUPINGS
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.forest import SCALE
 from crawler.stages.extraction.learned.model import KINDS, Model, read_model, the_model
-from crawler.stages.extraction.learned.net import STEP, Binning, Net, block_weights
 from crawler.stages.extraction.learned.numbers import features
-from crawler.stages.extraction.learned.tables import Scores, name_hashes
+from crawler.stages.extraction.learned.tables import Scores
+from crawler.stages.models.net import STEP, Binning, Net, block_weights
+from crawler.stages.models.odds import SCALE
 
 LONG = "this sentence has more than five words and stands once"
 
@@ -111,7 +111,7 @@ def test_a_model_is_written_byte_for_byte_the_same_and_read_back(tmp_path):
         write_model(model, tmp_path / name)
     one, two = ((tmp_path / name).read_bytes() for name in ("a.npz", "b.npz"))
     assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
-    back = read_model(tmp_path / "a.npz")
+    back = read_model(str(tmp_path / "a.npz"))
     assert back.table == model.table and (back.kinds.leaves == model.kinds.leaves).all()
     for one, other in ((back.blocks.net, model.blocks.net), (back.blocks.trees, model.blocks.trees)):
         assert all((getattr(one, part.name) == getattr(other, part.name)).all() for part in fields(one))
@@ -143,8 +143,9 @@ def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
     for name in ("a.npz", "b.npz"):
         apart(train_in_two_epochs, tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    model = read_model(tmp_path / "a.npz")
-    assert model.columns == the_model().columns and model.blocks.net.is_exact()
+    model = read_model(str(tmp_path / "a.npz"))
+    assert model.blocks.net.borders.shape[0] == the_model().blocks.net.borders.shape[0]
+    assert model.blocks.net.is_exact()
 
 
 def lesson(many: int, seed: int, weight: float = 1.0) -> fit_net.Lesson:

@@ -305,7 +305,7 @@ def test_a_corpus_that_changes_meanwhile_is_told(made, tmp_path):
     corpus = Folder(shutil.copytree(made.path, tmp_path / "corpus"))
 
     def meanwhile(_: int) -> None:
-        rewrite(corpus.place, lambda r: r | {"safety_score": 1.0}, Cause("test", "why", 1.8e9))
+        rewrite(corpus.place, lambda r: r | {"quality_score": 1.0}, Cause("test", "why", 1.8e9))
 
     with pytest.raises(StorageError, match="changed while it was exported"):
         export(corpus.place, tmp_path / "out", "jsonl.gz", max_bytes=MAX_BYTES, now=1.8e9, progress=meanwhile)

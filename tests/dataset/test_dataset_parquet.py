@@ -71,8 +71,8 @@ def test_a_subset_a_rewrite_and_a_withdrawal_stay_parquet(corpus, tmp_path):
     select(corpus.place, target.place, Selection(languages=frozenset({"de"})), max_bytes=10**6, now=1.8e9)
     assert target.records() == [r for r in corpus.records() if r["language"] == "de"] != []
     before = corpus.records()
-    rewrite(corpus.place, lambda r: r | {"safety_score": 0.5, "of_mine": [1]}, Cause("test", "why", 1.8e9))
-    assert corpus.records() == [r | {"safety_score": 0.5, "of_mine": [1]} for r in before]
+    rewrite(corpus.place, lambda r: r | {"quality_score": 0.125, "of_mine": [1]}, Cause("test", "why", 1.8e9))
+    assert corpus.records() == [r | {"quality_score": 0.125, "of_mine": [1]} for r in before]
     withdraw(corpus.place, Wish("asked", domains=frozenset({"alder.example"})), now=1.8e9)
     assert {r["domain"] for r in corpus.records()} == {"birch.example", "cedar.example"}
     assert secret("alder.example", 1).encode() not in corpus.everything()

@@ -100,8 +100,8 @@ def test_it_follows_what_a_later_crawl_seals_and_what_a_rewrite_changes(corpus):
     add(more, "dogwood.example", "CC0-1.0", 7, kept=True)
     more.close()
     assert ask(corpus.place, "SELECT count(*) FROM documents") == [(13,)]
-    rewrite(corpus.place, lambda r: r | {"safety_score": 0.5}, Cause("test", "why", 1.8e9))
-    assert ask(corpus.place, "SELECT count(*), min(safety_score) FROM documents") == [(13, 0.5)]
+    rewrite(corpus.place, lambda r: r | {"quality_score": 0.125}, Cause("test", "why", 1.8e9))
+    assert ask(corpus.place, "SELECT count(*), min(quality_score) FROM documents") == [(13, 0.125)]
     assert not verify(corpus.place).damage
 
 

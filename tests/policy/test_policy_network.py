@@ -114,13 +114,3 @@ def test_no_text_makes_the_url_check_raise(text):
 def test_the_identity_names_the_product_its_version_and_whom_to_ask():
     assert user_agent("CorpusBot", "0.1", "https://example.org/bot") == "CorpusBot/0.1 (+https://example.org/bot)"
     assert user_agent("CorpusBot", "0.1", "") == "CorpusBot/0.1"
-
-
-def test_a_browser_may_only_go_where_every_address_of_the_host_is_open():
-    rules = NetworkRules()
-    assert rules.browser_complaint("https://example.org/", ["93.184.216.34", "2606:2800:220:1::1"]) is None
-    assert "10.0.0.1" in rules.browser_complaint("https://example.org/", ["93.184.216.34", "10.0.0.1"])
-    assert rules.browser_complaint("https://example.org/", []) == "the host has no address"
-    assert "scheme" in rules.browser_complaint("ws://example.org/", ["93.184.216.34"])
-    assert "127.0.0.1" in rules.browser_complaint("http://127.0.0.1/", ["93.184.216.34"])
-    assert NetworkRules(allow=["10.0.0.0/8"]).browser_complaint("https://a.example/", ["10.1.1.1"]) is None

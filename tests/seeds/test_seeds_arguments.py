@@ -10,12 +10,12 @@ from crawler.seeds.plan import (
     MAX_PROBLEMS,
     page_priority,
     plan_seeds,
-    read_seed_arguments,
     sitemap_candidates,
 )
 from crawler.seeds.scope import Scope
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
+from tests.support.seeding import read_seed_arguments
 
 NOW = 1_795_305_600.0  # 2026-11-22
 ALLOWLIST = """\

@@ -11,7 +11,8 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.seeding import seed_frontier
 from crawler.problems import InputError
-from crawler.seeds.plan import plan_seeds, read_seed_arguments
+from crawler.seeds.plan import plan_seeds
+from tests.support.seeding import read_seed_arguments
 
 
 def written(folder: Path, text: str) -> str:

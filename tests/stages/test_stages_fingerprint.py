@@ -26,11 +26,6 @@ CHINESE = (
 )
 
 
-def hamming(left: str, right: str) -> int:
-    """Bits in which two SimHash values differ, 0 to 64."""
-    return (int(left, 16) ^ int(right, 16)).bit_count()
-
-
 def plain_hash(words):
     """The hash of a run of words, with nothing but Python's integers."""
     value = 0
@@ -72,7 +67,6 @@ def test_the_fingerprint_of_a_text_never_changes():
     doc = of(ENGLISH, NEARDUP_BANDS=14, NEARDUP_ROWS=8)
     assert fingerprint.FINGERPRINT_VERSION == 2
     assert doc.doc_id == "sha256:2b6a7e9570a7f2c9e29913d95d7a7e617b3cff609fb096da29d5f822f9edf260"
-    assert doc.simhash == "14264baf6d7ae041"
     assert doc.signature[:16].hex() == "db1d8e0b9e820901ebc6850035079506"
     assert of(ENGLISH).signature[:16].hex() == "92a65001462d63012aed21011aa7e404"
 
@@ -94,22 +88,6 @@ def test_numbers_and_accents_do_not_count_for_nearness():
     assert of("Les 12,5 élèves " + ENGLISH).signature == of("les 7 eleves " + ENGLISH).signature
 
 
-def test_one_changed_word_moves_few_bits_of_the_simhash_and_another_text_moves_many():
-    near = hamming(of(ENGLISH).simhash, of(ENGLISH.replace("brook", "river")).simhash)
-    far = hamming(of(ENGLISH).simhash, of(" ".join(word(i) for i in range(200))).simhash)
-    assert near <= 10 < 20 <= far
-
-
-def test_the_simhash_is_charikars_over_word_trigrams():
-    """Computed again with nothing but Python's integers and lists."""
-    words = ENGLISH.lower().translate(str.maketrans(",.'", "   ")).split()
-    votes = [0] * 64
-    for value in {plain_hash(words[i : i + 3]) for i in range(len(words) - 2)}:
-        for bit in range(64):
-            votes[bit] += 1 if value >> bit & 1 else -1
-    assert of(ENGLISH).simhash == f"{sum(1 << bit for bit in range(64) if votes[bit] > 0):016x}"
-
-
 def test_the_signature_is_the_least_value_of_each_permutation_over_the_word_pentagrams():
     words = ENGLISH.lower().translate(str.maketrans(",.'", "   ")).split()
     hashes = {plain_hash(words[i : i + 5]) >> 32 for i in range(len(words) - 4)}
@@ -127,7 +105,7 @@ def test_a_text_of_any_length_has_the_fingerprints_of_its_runs_taken_at_once(wor
     doc = of(text)
     monkeypatch.setattr(fingerprint, "_BATCH", 100_000)
     whole = of(text)
-    assert (doc.simhash, doc.signature) == (whole.simhash, whole.signature)
+    assert doc.signature == whole.signature
     assert doc.shingle_count == max(1, words - 4)
 
 
@@ -152,9 +130,9 @@ def test_pages_that_differ_only_in_a_redacted_value_are_one_text():
     assert len(seen) == 1
 
 
-def test_an_empty_text_has_no_shingles_but_all_fingerprints():
+def test_an_empty_text_has_no_shingles_but_both_fingerprints():
     doc = of("")
-    assert (doc.shingle_count, doc.simhash, len(doc.signature)) == (0, "0" * 16, 480)
+    assert (doc.shingle_count, len(doc.signature)) == (0, 480)
 
 
 def test_a_text_longer_than_a_batch_gets_the_signature_of_all_its_shingles(monkeypatch):
@@ -162,7 +140,7 @@ def test_a_text_longer_than_a_batch_gets_the_signature_of_all_its_shingles(monke
     whole = of(text)
     monkeypatch.setattr(fingerprint, "_BATCH", 100)
     batched = of(text)
-    assert (batched.signature, batched.simhash) == (whole.signature, whole.simhash)
+    assert batched.signature == whole.signature
 
 
 @settings(deadline=None, derandomize=True)
@@ -170,7 +148,7 @@ def test_a_text_longer_than_a_batch_gets_the_signature_of_all_its_shingles(monke
 def test_any_text_can_be_fingerprinted_twice_with_the_same_result(text):
     first, second = of(text), of(text)
     assert first.doc_id.startswith("sha256:")
-    assert (first.doc_id, first.simhash, first.signature) == (second.doc_id, second.simhash, second.signature)
+    assert (first.doc_id, first.signature) == (second.doc_id, second.signature)
 
 
 @settings(deadline=None, derandomize=True)

@@ -200,8 +200,7 @@ def _processing(found: Provenance) -> Iterator[Section]:
     yield Section("3.1", title, fields)
     words = (
         f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; by who reviewed the "
-        f"licence and when: {_counts(found.summary.reviews, 'review', '')}; scored by a safety classifier: "
-        f"{found.scored:,}"
+        f"licence and when: {_counts(found.summary.reviews, 'review', '')}"
     )
     illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
     yield Section("3.2", "Removal of illegal content", illegal)

@@ -50,7 +50,6 @@ class Provenance:
     domains: dict[str, DomainSize]
     tiers: dict[str, int]
     redacted: int  # kept documents in which personal data was replaced
-    scored: int  # kept documents with a safety_score
     signals: dict[str, int]  # opt-out and licence statements seen on kept pages, by protocol
     sources: Sources
     stopped: Counter[str]
@@ -127,7 +126,7 @@ def gather(corpus_dir: str) -> Provenance:
     tiers: Counter[str] = Counter()
     signals: Counter[str] = Counter()
     methods: Counter[str] = Counter()
-    redacted = scored = scripts_run = 0
+    redacted = scripts_run = 0
     for entry in read_files(place, (SHARDS,)):
         for record in read_records(place, entry["path"]):
             everything.add(record)
@@ -135,7 +134,6 @@ def gather(corpus_dir: str) -> Provenance:
             tiers[record.get("license_tier") or NO_TIER] += 1
             signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
             redacted += bool(record.get("pii_flag"))
-            scored += record.get("safety_score") is not None
             methods[str(record.get("method_used"))] += 1
             scripts_run += counts_of(record).get("drawn", 0)
     return Provenance(
@@ -144,7 +142,6 @@ def gather(corpus_dir: str) -> Provenance:
         domains=everything.ranked(),
         tiers=dict(sorted(tiers.items())),
         redacted=redacted,
-        scored=scored,
         signals=dict(sorted(signals.items())),
         sources=collector.sources(),
         stopped=rejected_in_crawls(manifest),

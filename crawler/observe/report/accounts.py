@@ -54,9 +54,6 @@ class Account:
             "tokens_per_cost": _ratio(count["tokens"], spent.cost),
             "pii_rate": _ratio(count["pii"], count["kept"]),
             "licence_pass_rate": _ratio(count["licence_passed"], count["kept"]),
-            "safety_rejections": count["safety_rejected"]
-            if count["safety_scored"] or count["safety_rejected"]
-            else None,
             "extraction_yield": _ratio(count["yield_sum"] / counting.YIELD_UNIT, count["yields"]),
             "escalation_rate": _ratio(count["drawn"], count["pages"]),
         } | {f"pii_rate/{kind}": _ratio(n, count["kept"]) for kind, n in _types(count)}

@@ -148,12 +148,6 @@ FIGURES: dict[str, Figure] = {
             "`optout_signals` says disallow",
         ),
         Figure(
-            "safety_rejections",
-            "safety",
-            "count",
-            "records that the stage `safety` rejected; none where no record has a `safety_score`",
-        ),
-        Figure(
             "extraction_yield",
             "yield",
             "ratio",

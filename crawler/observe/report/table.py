@@ -29,7 +29,7 @@ _SHOWN = (
         "tokens_per_cost",
     ),
     *("tokens_per_cpu_second", "pii_rate", "licence_pass_rate", "extraction_yield", "escalation_rate", "cost"),
-    *("cpu_seconds", "safety_rejections"),
+    "cpu_seconds",
 )
 """Columns of the table, as many as are as wide as the terminal."""
 _GAP = 2

@@ -42,7 +42,6 @@ _WHOLE = (
     "tokens_per_cost",
     "pii_rate",
     "licence_pass_rate",
-    "safety_rejections",
     "extraction_yield",
     "escalation_rate",
 )

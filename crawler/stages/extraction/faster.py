@@ -1,55 +1,52 @@
-"""The extractor's slow parts give way to faster ones with the same result, for all of the process, or stay as they are.
+"""trafilatura's costly expressions are compiled in the lists from which it takes them: the same result in less time.
 
-Twelve names of trafilatura and justext are replaced, each library's all together and only where `originals.py`
-recognises what they replace. A library that it does not know keeps its own, which is slower and as right; a warning
-says so once.
+trafilatura calls each expression with the tree, whatever it is; `selectors.py` says how one is answered faster. They
+are the expressions of the version that is installed, so a later one with other expressions is served as well.
 """
 
 from __future__ import annotations
 
-import logging
-from functools import cache
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
-from trafilatura import main_extractor
+from trafilatura import xpaths
 
-from crawler.stages.extraction.originals import problem_of
+from crawler.stages.extraction.selectors import Rule
 
-logger = logging.getLogger(__name__)
+LISTS = (
+    "OVERALL_DISCARD_XPATH",
+    "TEASER_DISCARD_XPATH",
+    "DISCARD_IMAGE_ELEMENTS",
+    "REMOVE_COMMENTS_XPATH",
+    "BODY_XPATH",
+)
 
-LIBRARIES = ("trafilatura", "justext")
-
-_theirs: list[tuple[Any, str, Any]] = []
+_theirs: list[tuple[list[Any], list[Any]]] = []
 
 
 def install() -> None:
-    """Let trafilatura and justext use the faster parts; once per process, harmless when repeated."""
+    """Let trafilatura use compiled expressions; once per process, harmless when repeated."""
     if _theirs:
         return
-    for library in LIBRARIES:
-        for module, name, ours in _replacements(library):
-            _theirs.append((module, name, getattr(module, name)))
-            setattr(module, name, ours)
+    for name in LISTS:
+        used = getattr(xpaths, name, [])
+        _theirs.append((used, used[:]))
+        used[:] = [_compiled(one, name) for one in used]
 
 
 def uninstall() -> None:
-    """Give the libraries their own parts back: for the comparison in tests and benches."""
+    """Give trafilatura its own expressions back: for the comparison in tests and benches."""
     while _theirs:
-        setattr(*_theirs.pop())
-
-
-@cache
-def _replacements(library: str) -> tuple[tuple[Any, str, Any], ...]:
-    """What replaces what; nothing where the originals are not those that were compared. Asked once, so warned once."""
-    if problem := problem_of(library):
-        logger.warning("%s: extraction uses the library as it is, which is slower; texts may differ", problem)
-        return ()
-    replacements: tuple[tuple[Any, str, Any], ...] = import_module(f"{__package__}.faster_{library}").REPLACEMENTS
-    return replacements
+        used, own = _theirs.pop()
+        used[:] = own
 
 
 def body_of(tree: Any) -> Any:
     """The element that one of trafilatura's body paths leads to, in its order; None where none does."""
-    paths = getattr(main_extractor, "BODY_XPATH", ())  # whichever are installed
-    return next((found[0] for path in paths if (found := path(tree))), None)
+    return next((found[0] for path in getattr(xpaths, "BODY_XPATH", ()) if (found := path(tree))), None)
+
+
+def _compiled(expression: Any, name: str) -> Callable[[Any], list[Any]]:
+    """One that answers the same; of a path to the body, of which trafilatura takes the first element, the first one."""
+    rule = Rule(expression)
+    return rule.select if name != "BODY_XPATH" else lambda tree: [] if (first := rule.first(tree)) is None else [first]

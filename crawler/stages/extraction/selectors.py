@@ -23,7 +23,7 @@ Key = tuple[tuple[str, str], ...]
 
 _LITERAL = r"(?:'[^']*'|\"[^\"]*\")"
 _NAMES = r"@[a-z-]+(?:\|@[a-z-]+)*"
-_HEAD = re.compile(r"(?P<first>\()?(?P<below>\.)?//\*(?:\[(?P<tags>self::[a-z0-9]+(?: or self::[a-z0-9]+)*)\])?\[ ?")
+_HEAD = re.compile(r"(?P<first>\()?\.//\*(?:\[(?P<tags>self::[a-z0-9]+(?: or self::[a-z0-9]+)*)\])?\[ ?")
 _TERM = re.compile(
     rf"(?P<function>re:test|contains|starts-with)\((?:translate\((?P<moved>{_NAMES}), ?(?P<source>{_LITERAL}), ?"
     rf"(?P<target>{_LITERAL})\)|(?P<names>{_NAMES})), ?(?P<literal>{_LITERAL})(?:, ?(?P<flags>{_LITERAL}))?\)"
@@ -68,19 +68,13 @@ class Rule:
         self._tests: tuple[Test, ...] = ()
         self.tags: tuple[str, ...] = ("*",)
         self.names: frozenset[str] = frozenset()
-        self._below = True  # searches below the element it is given, not the whole document
         self._rest: str | None = None  # what follows the disjunction; None = of another form, for the engine alone
-        self._compile(" ".join(expression.path.split()))
+        self._compile(" ".join(getattr(expression, "path", "").split()))
 
     @property
     def compiled(self) -> bool:
         """True where the engine is never asked."""
         return self._rest in {"", ")[1]"}
-
-    @property
-    def plain(self) -> bool:
-        """True where the disjunction is all there is, of descendants."""
-        return self._rest == "" and self._below
 
     def select(self, tree: Any) -> list[Any]:
         """The descendants of `tree` that the expression selects, in document order."""
@@ -100,8 +94,7 @@ class Rule:
 
     def _matches(self, tree: Any) -> Iterator[Any]:
         known, names = self._known, self.names
-        elements = tree.iterdescendants(*self.tags) if self._below else tree.getroottree().iter(*self.tags)
-        for element in elements:
+        for element in tree.iterdescendants(*self.tags):
             key = tuple([item for item in element.items() if item[0] in names])
             if not key:
                 continue
@@ -129,7 +122,7 @@ class Rule:
         known_rest = rest == ")[1]" if head and head["first"] else rest.startswith("[") or not rest
         if head is None or not end or not known_rest or any(test({}) for test in tests):
             return
-        self._tests, self._rest, self._below = tests, rest, bool(head["below"])
+        self._tests, self._rest = tests, rest
         self.tags = tuple(re.findall(r"self::([a-z0-9]+)", head["tags"] or "")) or ("*",)
         self.names = frozenset(re.findall(r"@([a-z-]+)", re.sub(_LITERAL, "", source[head.end() : end])))
 
@@ -146,48 +139,3 @@ def _disjunction(source: str, position: int) -> tuple[list[re.Match[str]], int]:
             break
         position = joined.end()
     return [], 0
-
-
-class Together:
-    """Several plain rules, answered in one walk over the tree."""
-
-    def __init__(self, rules: list[Rule]) -> None:
-        self._rules = rules
-        self._names = frozenset[str]().union(*(rule.names for rule in rules))
-        self._known: dict[Key, tuple[int, ...]] = {}
-
-    def select(self, tree: Any) -> list[list[Any]]:
-        """What each of the rules selects, in the order of the rules."""
-        known, names, rules = self._known, self._names, self._rules
-        found: list[list[Any]] = [[] for _ in rules]
-        for element in tree.iterdescendants("*"):
-            key = tuple([item for item in element.items() if item[0] in names])
-            if not key:
-                continue
-            passed = known.get(key)
-            if passed is None:
-                passed = self._ask(key)
-            for number in passed:
-                tags = rules[number].tags
-                if tags == ("*",) or element.tag in tags:
-                    found[number].append(element)
-        return found
-
-    def _ask(self, key: Key) -> tuple[int, ...]:
-        if len(self._known) >= MAX_REMEMBERED:
-            self._known.clear()
-        attributes = dict(key)
-        answer = tuple(number for number, rule in enumerate(self._rules) if rule.passes(attributes))
-        self._known[key] = answer
-        return answer
-
-
-_rules: dict[int, Rule] = {}
-
-
-def rule_of(expression: Any) -> Rule:
-    """The rule of an expression; expressions are module constants of trafilatura and live as long as the process."""
-    rule = _rules.get(id(expression))
-    if rule is None:
-        rule = _rules[id(expression)] = Rule(expression)
-    return rule

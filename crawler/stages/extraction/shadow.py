@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby, islice
 from typing import Any
 
-from crawler.stages.shadow_root import is_shadow_root
+from crawler.stages.text.shadow_root import is_shadow_root
 
 MOST_ROOTS = 5_000
 """Templates of a page that are looked at."""

@@ -1,14 +1,8 @@
-"""Importing this module loads the two built-in identifiers: for a fork server, whose processes then share them.
-
-Where one cannot be loaded, the fork server goes on: each process finds the same and says so.
-"""
+"""Importing this module loads the two built-in identifiers, for a fork server's processes to share."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from crawler.stages.language.identifiers import Langdetect, Py3Langid
+from crawler.stages.models.preload import preload
 
-with suppress(Exception):
-    Py3Langid()
-    Langdetect()
+preload(Py3Langid, Langdetect)

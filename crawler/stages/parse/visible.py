@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from lxml.html import HtmlElement
 
-from crawler.stages.shadow_root import is_shadow_root
+from crawler.stages.text.shadow_root import is_shadow_root
 
 MAX_ELEMENTS = 20_000
 """Elements, and texts behind them, that are looked at."""

@@ -33,8 +33,6 @@ BINS_AN_OCTAVE = 4
 NOT_ASKED = frozenset({DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN})
 """Verdicts before any request for the page."""
 _DRAWN = frozenset({"js", "captured"})
-SAFETY = "safety"
-"""The stage whose rejections are safety rejections, where a corpus has one."""
 
 
 class Accounts:
@@ -85,8 +83,6 @@ class Accounts:
 def counts_of(record: dict[str, Any]) -> Counts:
     """What one record adds to each of its groups; zero counts are left out."""
     counts = _kept(record) if "reason" not in record else dict(_rejected(str(record["reason"])))
-    if record.get("stage") == SAFETY:
-        counts["safety_rejected"] = 1
     drawn = record.get("method_used") in _DRAWN or "browser" in (record.get("render_signals") or ())
     share = record.get("extraction_yield")
     if share is not None:
@@ -97,8 +93,6 @@ def counts_of(record: dict[str, Any]) -> Counts:
         counts["pages"] = 1
     if drawn:
         counts["drawn"] = 1
-    if record.get("safety_score") is not None:
-        counts["safety_scored"] = 1
     return counts
 
 

@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-import orjson
-
 from crawler.storage.files.arrays import table_of
 from crawler.storage.files.columns import EXTRA, arrow, arrow_schema, kind_of, record_of_row, row_of
 from crawler.storage.files.errors import StorageError
@@ -83,13 +81,6 @@ class ParquetRows:
                 with suppress(Exception):
                     self._writer.close()
                 self._writer.is_open = False
-
-
-def write_lines(target: IO[bytes], lines: Iterable[bytes], *, rejected: bool) -> None:
-    """Write JSON lines as one Parquet file. Raises: StorageError, and OSError of a failing disk."""
-    with ParquetRows(target, rejected=rejected) as rows:
-        for line in lines:
-            rows.add(orjson.loads(line), len(line))
 
 
 def read_rows(file: IO[bytes]) -> Iterator[Record]:

@@ -14,7 +14,7 @@ from tests.support.corpus_folder import Folder
 DOMAINS = ("a.test", "b.test", "c.test", "d.test", "<e>.test")
 _REASONS = (
     *("extraction/too_short", "exact/exact_duplicate", "near/near_duplicate", "robots/robots_disallowed"),
-    *("policy/hold_rate_limited", "fetch/unchanged", "frontier/same_page", "fetch/gone", "safety/low_quality"),
+    *("policy/hold_rate_limited", "fetch/unchanged", "frontier/same_page", "fetch/gone", "quality/low_quality"),
 )
 COUNTERS = {
     1: {"downloader/request_count": 500, "downloader/response_bytes": 4_000_000, "stage/cpu_ms": 30_000},

@@ -80,7 +80,6 @@ def oracle(records, everything, counters, *, by):
     cost = 0.001 * all_requests + 0.5 * received / 1e9 + 2 * cpu / 3600 + 0.25 * browser / 60
     duplicates = reasons.count("exact_duplicate") + reasons.count("near_duplicate")
     yields = [record["extraction_yield"] for record in records if record["extraction_yield"] is not None]
-    safety = sum(not record["_kept"] and record["stage"] == "safety" for record in records)
     found = {
         "requests": requests,
         "kept": len(kept),
@@ -97,7 +96,6 @@ def oracle(records, everything, counters, *, by):
         "tokens_per_cost": tokens / cost,
         "pii_rate": sum(record["pii_flag"] for record in kept) / len(kept),
         "licence_pass_rate": sum(map(audited, kept)) / len(kept),
-        "safety_rejections": safety or None,
         "extraction_yield": statistics.fmean(yields) if yields else None,
         "escalation_rate": sum(map(tried_browser, records)) / len(read),
     }

@@ -45,7 +45,7 @@ def test_chain_replay_and_batch_job_give_the_same_verdict(tmp_path, archive, qui
     assert re.fullmatch(r"set 'quiz': 9 n-grams; first passage: words \d+-\d+, .*, example 0", dirty.verdict.detail)
     start, end = map(int, re.search(r"characters (\d+)-(\d+)", dirty.verdict.detail).groups())
     assert dirty.text[start:end] == QUESTION.upper()
-    assert dirty.simhash == "", "the index of duplicates never sees it"
+    assert dirty.signature == b"", "the index of duplicates never sees it"
     [judged, _] = judge(config, [(0, str(archive))])
     by_batch = orjson.loads(finish(config, judged).json)
     folder = tmp_path / "corpus"

@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 
 from crawler.stages.extraction.learned import tables
-from crawler.stages.extraction.learned.choice import choose
+from crawler.stages.extraction.learned.choice import IMPOSSIBLE, choose
 from crawler.stages.extraction.learned.copies import SHORTEST, copies, without_copies
 from crawler.stages.extraction.learned.extract import extract, judge, page_types
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE, SCALE
 from crawler.stages.extraction.learned.model import KINDS, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.models.odds import SCALE
 from crawler.stages.parse.stage import parse_html
 from tests.stages.extraction.test_extraction_learned import PROSE, page
 

@@ -18,13 +18,15 @@ from crawler.document import Document, Drop
 from crawler.stages.extraction.learned import choice
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.extract import extract
-from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, Forest, probability
-from crawler.stages.extraction.learned.model import KINDS, PATH, read_model, the_model
+from crawler.stages.extraction.learned.model import KINDS, OWN, read_model, the_model
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.opinion import LEAST, MOST_BLOCKS, is_asked, moved, strangeness
 from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.walk import MAX_BLOCKS, Kind, Mark, walk
 from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.models.file import read
+from crawler.stages.models.odds import CERTAIN, SCALE, probability
+from crawler.stages.models.trees import Trees
 from crawler.stages.parse.stage import ParseStage, parse_html
 from tests.support.places import PROJECT
 
@@ -229,7 +231,7 @@ def test_the_tree_is_left_as_it_is():
 
 
 def test_the_forest_adds_the_leaf_that_the_answers_name():
-    forest = Forest(
+    forest = Trees(
         np.array([[0, 1]], np.int16), np.array([[0.5, 2.0]], np.float32), np.array([[[1], [2], [3], [4]]], np.int32),
         np.array([10], np.int32),
     )  # fmt: skip
@@ -345,10 +347,9 @@ def test_ties_go_to_what_stands_first():
 
 # --- the model's file ------------------------------------------------------------------------------------------------
 def test_the_card_names_the_file_that_is_there_and_it_is_small():
-    data = PATH.read_bytes()
     card = (PROJECT / "docs" / "extraction-model.md").read_text("utf-8")
-    assert hashlib.sha256(data).hexdigest() in card
-    assert len(data) <= 2_000_000
+    assert read(OWN).digest in card
+    assert len((PROJECT / "crawler/stages/extraction/learned/model.npz").read_bytes()) <= 2_000_000
 
 
 def test_the_card_says_what_the_file_holds():
@@ -358,7 +359,7 @@ def test_the_card_says_what_the_file_holds():
     layers, _, width = net.mix.shape
     reach = net.reach.tolist()
     of_types, type_depth = model.kinds.feature.shape
-    assert f"A net of {layers} layers and {width} values a block over {model.columns} numbers of each block" in card
+    assert f"A net of {layers} layers and {width} values a block over {len(net.borders)} numbers of each block" in card
     assert f"{', '.join(map(str, reach[:-1]))} and {reach[-1]} blocks before and behind" in card
     assert f"{trees} symmetric trees of depth {depth} over the same numbers" in card
     assert f"{of_types} trees of depth {type_depth} for the page type" in card
@@ -366,15 +367,17 @@ def test_the_card_says_what_the_file_holds():
     assert f"a table of {round(len(model.table), -3):,} hashes" in card
 
 
-def test_the_model_holds_numbers_and_no_text():
-    with np.load(PATH, allow_pickle=False) as stored:
-        assert {stored[name].dtype.kind for name in stored.files} <= {"i", "u", "f"}
+def test_the_model_holds_numbers_and_no_text_but_its_card():
+    stored = read(OWN)
+    assert {array.dtype.kind for array in stored.arrays.values()} <= {"i", "u", "f"}
+    assert sorted(stored.card) == ["data", "date", "features", "figures", "format", "kind", "licence", "parts", "what"]
+    assert stored.card["licence"].startswith("Apache-2.0") and stored.card["date"] == "2026-11-26"
 
 
 def test_the_model_fits_the_features():
     model = read_model()
     rows, _ = features(walk(parse_html(page(ARTICLE))), model.scores)
-    assert rows.shape[1] == model.columns and rows.dtype == np.float32
+    assert rows.shape[1] == len(model.blocks.net.borders) and rows.dtype == np.float32
     assert np.isfinite(rows).all()
 
 

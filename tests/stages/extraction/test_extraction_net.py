@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from crawler.stages.extraction.learned import net as module
 from crawler.stages.extraction.learned.alike import GROUPINGS, groups
 from crawler.stages.extraction.learned.model import the_model
-from crawler.stages.extraction.learned.net import STEP, UNIT, Binning, Net
 from crawler.stages.extraction.learned.numbers import features
 from crawler.stages.extraction.learned.walk import walk
+from crawler.stages.models import net as module
+from crawler.stages.models.net import STEP, UNIT, Binning, Net
 from crawler.stages.parse.stage import parse_html
 
 FEATURES, WIDTH, LAYERS = 5, 8, 3
@@ -72,7 +72,7 @@ def test_weights_that_float32_would_round_are_told():
 def test_the_models_own_net_needs_no_rounding_and_fits_its_features():
     model = the_model()
     assert model.blocks.net.is_exact()
-    assert len(model.blocks.net.borders) == model.columns == len(model.blocks.net.first)
+    assert len(model.blocks.net.borders) == len(features(a_page(), model.scores)[0][0]) == len(model.blocks.net.first)
 
 
 def test_a_page_without_blocks_has_no_odds():

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.walk import Walked
-
-Groups = tuple[NDArray[np.int64], ...]
-"""For each grouping, the group of every block: numbers from 0 on."""
+from crawler.stages.models.net import Groups
 
 GROUPINGS = 3
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.consent import DEEPEST, MAX_SHARE, PAGE_TAGS, is_called_consent
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE
+from crawler.stages.extraction.learned.choice import IMPOSSIBLE
 from crawler.stages.extraction.learned.walk import Walked
 
 

@@ -16,8 +16,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.forest import CERTAIN, SCALE, probability
+from crawler.stages.models.odds import CERTAIN, SCALE, probability
 
+IMPOSSIBLE = -(1 << 40)
+"""Log odds, in units of 1 / SCALE, of what is not to be chosen: it stands behind everything."""
 SHIFTS = (-3, -2, -1, 0, 1, 2, 3)
 """Log odds by which all blocks of a page may be misjudged alike."""
 LIKELY = (21, 39, 57, 65, 57, 39, 21)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.forest import IMPOSSIBLE
+from crawler.stages.extraction.learned.choice import IMPOSSIBLE
 from crawler.stages.extraction.learned.walk import Kind, Walked
 
 SHORTEST = 25

@@ -17,14 +17,14 @@ from crawler.stages.extraction.learned.banners import without_banners
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.copies import without_copies
 from crawler.stages.extraction.learned.coverage import coverage
-from crawler.stages.extraction.learned.forest import SCALE
 from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
-from crawler.stages.extraction.learned.numbers import Numbers, features
+from crawler.stages.extraction.learned.numbers import Numbers, features, page_numbers
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
 from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.models.odds import SCALE
 
 REPEATING = frozenset({"documentation"})
 """Page types that say the same of several things on purpose ("Availability: Unix"): nothing there is a copy."""
@@ -100,12 +100,6 @@ def judge(
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:
     return is_asked(article, numbers.size, hoped(sums, numbers.words), strangeness(numbers.known))
-
-
-def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Numbers on a page as a whole: mean and maximum of each feature over its blocks, row by row in page order."""
-    mean = rows.astype(np.float64, order="C").sum(0) / len(rows)  # across the rows of memory numpy adds one by one
-    return np.concatenate([mean, rows.max(0)]).astype(np.float32)
 
 
 def page_types(model: Model, rows: NDArray[np.float32], statements: Iterable[int]) -> dict[str, float]:

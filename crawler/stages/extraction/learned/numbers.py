@@ -6,6 +6,7 @@ the same page gives the same bits on every machine that rounds as IEEE 754 says.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -63,8 +64,8 @@ _TABLE = _class_table()
 class Numbers:
     """Arrays of one page that several features share."""
 
-    def __init__(self, page: Walked) -> None:
-        self.page = page
+    def __init__(self, page: Walked, scores: Scores, title: str = "") -> None:
+        self.page, self.scores, self.title = page, scores, title
         self.size = len(page.texts)
         self.holder = np.array(page.holders, np.int64)
         self.parent = np.array(page.parents, np.int64)
@@ -84,6 +85,9 @@ class Numbers:
         self.running = np.where(is_running, plain, 0.0)
         self.known = 0.0
         """Share of the words looked up that the table knows, 0 to 1; set by `features`."""
+        self.names: tuple[str, ...] = ()
+        self.groups: list[tuple[str, int, int]] = []
+        """What the columns are called; of each group its name, its version and where it ends; set by `features`."""
 
     def sums(self, *values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of every element: the sum of each value over the blocks inside, (values, elements)."""
@@ -110,16 +114,20 @@ def _character_counts(texts: list[str]) -> NDArray[np.float64]:
 
 def features(page: Walked, scores: Scores, title: str = "") -> tuple[Column, Numbers]:
     """The matrix of a page, a row a block."""
-    numbers = Numbers(page)
+    numbers = Numbers(page, scores, title)
     columns: dict[str, Any] = {}
-    _of_text(columns, numbers)
-    _of_words(columns, numbers, scores, title)
-    _of_elements(columns, numbers, scores)
-    _of_page(columns, numbers)
-    _of_headings(columns, numbers)
-    _of_neighbours(columns)
+    for group, version, compute in GROUPS:
+        compute(columns, numbers)
+        numbers.groups.append((group, version, len(columns)))
+    numbers.names = tuple(columns)
     matrix = np.concatenate(list(columns.values()), dtype=np.float32, casting="unsafe")
     return matrix.reshape(len(columns), numbers.size).T, numbers
+
+
+def page_numbers(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Numbers on a page as a whole: mean and maximum of each feature over its blocks, row by row in page order."""
+    mean = rows.astype(np.float64, order="C").sum(0) / len(rows)  # across the rows of memory numpy adds one by one
+    return np.concatenate([mean, rows.max(0)]).astype(np.float32)
 
 
 def _of_text(out: dict[str, Any], n: Numbers) -> None:
@@ -149,11 +157,11 @@ def _sort_of(char: str) -> int:
     return 1 if char.isalpha() else (4 if char.isdigit() else 0)
 
 
-def _of_words(out: dict[str, Any], n: Numbers, scores: Scores, title: str) -> None:
-    of_blocks = [scores.of_block(text) for text in n.page.texts]
+def _of_words(out: dict[str, Any], n: Numbers) -> None:
+    of_blocks = [n.scores.of_block(text) for text in n.page.texts]
     low, high, mean, line, asked, unknown = zip(*of_blocks, strict=True) if of_blocks else ((),) * 6
     n.known = 1.0 - sum(unknown) / max(sum(asked), 1)
-    wanted = set(title.lower().split())
+    wanted = set(n.title.lower().split())
     same = [_likeness(text, wanted) if wanted and len(text) < 300 else 0.0 for text in n.page.texts]
     seen: dict[str, int] = {}
     again = [0] * n.size
@@ -184,8 +192,8 @@ def _distance(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.where(last < 0, -1.0, np.minimum(index - last, 60))
 
 
-def _of_elements(out: dict[str, Any], n: Numbers, scores: Scores) -> None:
-    own = _name_scores(n.page, scores)
+def _of_elements(out: dict[str, Any], n: Numbers) -> None:
+    own = _name_scores(n.page, n.scores)
     values = n.chars, n.linked, n.running, n.counts[:, _END], n.words, n.links
     sums = n.sums(*values)
     chars, linked, running, ends, words, links = sums
@@ -347,7 +355,7 @@ _WIDTHS = (3, 10)
 _NAMES_OF_MEANS = [f"{name}~{width}" for name in _MEANT for width in _WIDTHS]
 
 
-def _of_neighbours(out: dict[str, Any]) -> None:
+def _of_neighbours(out: dict[str, Any], _n: Numbers) -> None:
     around = np.array([out[name] for name in _AROUND], np.float64)
     shifted = [_shifted(around, shift) for shift in _SHIFTS]
     out.update(zip(_NAMES_OF_SHIFTS, (moved[i] for i in range(len(_AROUND)) for moved in shifted), strict=True))
@@ -372,3 +380,17 @@ def _means_around(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     index = np.arange(size)
     bounds = [(np.maximum(index - width, 0), np.minimum(index + width + 1, size)) for width in _WIDTHS]
     return [(total[:, high] - total[:, low]) / (high - low) for low, high in bounds]
+
+
+GROUPS: tuple[tuple[str, int, Callable[[dict[str, Any], Numbers], None]], ...] = (
+    ("text", 1, _of_text),
+    ("words", 1, _of_words),
+    ("elements", 1, _of_elements),
+    ("page", 1, _of_page),
+    ("headings", 1, _of_headings),
+    ("neighbours", 1, _of_neighbours),
+)
+"""Name, version and computation of every group of features, in the order of the model's columns.
+
+A computation that gives other numbers needs another model; `stages/models/features.py` says how that is noticed.
+"""

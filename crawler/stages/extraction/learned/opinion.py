@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.stages.extraction.learned.forest import SCALE
+from crawler.stages.models.odds import SCALE
 
 WEIGHT, STRANGE_WEIGHT = 2.0, 2.0
 """Log odds that a block gains when the other extractor took all of it, and loses when it took none, on a page that is

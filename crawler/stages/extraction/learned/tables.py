@@ -25,13 +25,8 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _ENDS = ".,:;!?()\"'"
 
 
-def name_hashes(names: str, tag: str, parent: str) -> list[int]:
-    """Hashes of the class names and ids of an element, whole and in parts, and of its tag with that around it."""
-    return [_hash(key) for key in sorted(_name_keys(names, tag, parent))]
-
-
-def _name_keys(names: str, tag: str, parent: str) -> set[str]:
-    """What is hashed of an element."""
+def name_keys(names: str, tag: str, parent: str) -> set[str]:
+    """What is hashed of an element: its class names and ids, whole and in parts, and its tag with that around it."""
     whole = names.split()[:MAX_NAMES]
     keys = {f"={name}" for name in " ".join(whole).lower().split()}
     keys.update(" ".join(_PARTS.findall(" ".join(whole))[:MAX_NAMES]).lower().split())
@@ -46,21 +41,16 @@ def first_words(text: str) -> list[str]:
 
 def word_hash(word: str) -> int:
     """Hash of a word, lower case, without punctuation around it."""
-    return _hash("w" + word.lower().strip(_ENDS))
+    return hash_of("w" + word.lower().strip(_ENDS))
 
 
 def line_hash(text: str) -> int:
     """Hash of a whole short line."""
-    return _hash("l" + text[:LONGEST_LINE].lower())
+    return hash_of("l" + text[:LONGEST_LINE].lower())
 
 
-def block_hashes(text: str) -> set[int]:
-    """Everything of a block that is looked up."""
-    hashes = {word_hash(word) for word in first_words(text)}
-    return hashes | ({line_hash(text)} if len(text) <= LONGEST_LINE else set())
-
-
-def _hash(key: str) -> int:
+def hash_of(key: str) -> int:
+    """CRC-32: no key has to be kept."""
     return crc32(key.encode("utf-8", "replace"))
 
 
@@ -89,7 +79,7 @@ class Scores:
         found = self._names.get(key)
         if found is None:
             score = self._score  # of whole numbers: their sum is the same in any order
-            scores = [score(crc32(one.encode("utf-8", "replace"))) for one in _name_keys(names, tag, parent)]
+            scores = [score(hash_of(one)) for one in name_keys(names, tag, parent)]
             if len(self._names) >= MAX_REMEMBERED:
                 self._names.clear()
             found = self._names[key] = (sum(scores), min(scores), max(scores))

@@ -2,7 +2,7 @@
 
 Residual layers with the norm before them (Xiong et al., "On layer normalization in the transformer architecture", 2020)
 mix the block itself, those some places before and behind it (a dilated convolution), the means of the blocks that are
-built alike (`alike.py`), and the mean and largest values of the page.
+built alike (groups), and the mean and largest values of the page.
 
 Every number is a whole multiple of a power of two, and small enough that float32 adds and multiplies them without
 rounding (`is_exact`; sums over blocks are float64): no sum depends on its order, so that every machine and every BLAS
@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from crawler.stages.extraction.learned.alike import Groups
-from crawler.stages.extraction.learned.forest import SCALE
+from crawler.stages.models.odds import SCALE
 
 Values = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Groups = tuple[NDArray[np.int64], ...]
+"""For each grouping, the group of every block: numbers from 0 on."""
 
 STEP = 1 << 6
 """Values between layers are multiples of 1 / STEP."""
@@ -152,6 +152,8 @@ class _Means:
     """Weighted means over the blocks of each group, given to each of its blocks, and over all blocks."""
 
     def __init__(self, groups: Groups, weights: Exact) -> None:
+        from scipy.sparse import csr_array  # late: who only checks a model's file needs no SciPy
+
         size = len(weights)
         members = [*(np.argsort(group, kind="stable") for group in groups), np.arange(size)]
         counts = [*(np.bincount(group) for group in groups), np.array([size])]

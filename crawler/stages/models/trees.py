@@ -1,4 +1,4 @@
-"""The forest is the model as arrays: symmetric trees that numpy descends for all blocks and all trees at once.
+"""Trees as arrays: symmetric ones, which numpy descends for all rows and all trees at once.
 
 A symmetric tree asks the same question on every level, so a leaf's number is the answers read as bits: no branch, no
 compiled library. Leaves are whole numbers, and sums of whole numbers do not depend on their order: every machine that
@@ -7,26 +7,18 @@ compares float32 as IEEE 754 says gets the same sums.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-SCALE = 1 << 12
-"""A leaf's unit: 4,096 are one unit of log odds."""
-CERTAIN = 1 << 12
-"""A probability's unit: 4,096 are certainty."""
-IMPOSSIBLE = -(1 << 40)
-"""Log odds, in units of 1 / SCALE, of what is not to be chosen: it stands behind everything."""
-_RANGE = 8
-_STEP = 16
 _CHUNK = 256
+"""Rows that are descended at once."""
 
 
 @dataclass(frozen=True)
-class Forest:
+class Trees:
     """Trees of one depth, padded: `feature` and `border` are (trees, depth), `leaves` (trees, 2 ** depth, outputs).
 
     The depth is 8 at most: a leaf's number is one byte while the answers are put together.
@@ -62,17 +54,3 @@ class Forest:
         place = leaf + np.arange(0, trees << depth, 1 << depth)[:, None]
         leaves = self.leaves.reshape(trees << depth, -1).take(place, axis=0)
         return np.asarray(leaves.sum(0, dtype=np.int64) + self.bias, np.int64)
-
-
-def _logistic() -> NDArray[np.int64]:
-    """Probability of every step of log odds between −8 and 8, rounded to 1 / CERTAIN."""
-    steps = range(-_RANGE * SCALE // _STEP, _RANGE * SCALE // _STEP + 1)
-    return np.array([round(CERTAIN / (1.0 + math.exp(-step * _STEP / SCALE))) for step in steps], np.int64)
-
-
-_LOGISTIC = _logistic()
-
-
-def probability(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Probabilities of log odds, both whole numbers of their units."""
-    return np.asarray(_LOGISTIC[np.clip(sums // _STEP + len(_LOGISTIC) // 2, 0, len(_LOGISTIC) - 1)])

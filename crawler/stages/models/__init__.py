@@ -1,0 +1,1 @@
+"""Models that stages ask: runtimes (trees, net, linear, table), their file, the features they read, preloading."""
