@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.columns import TABLE
 from crawler.explore.exchange import exchange_of
@@ -81,7 +81,7 @@ def _record(visit: Visit) -> tuple[Record, str, int]:
 
 def _state(record: Record) -> str:
     reason = record.get("reason")
-    return "kept" if reason is None else "hold" if DropReason.holds(reason) else "rejected"
+    return "kept" if reason is None else "hold" if Reason.holds(reason) else "rejected"
 
 
 def pieces(text: str, spans: Iterable[Any]) -> list[tuple[str, str]]:

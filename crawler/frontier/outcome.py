@@ -24,11 +24,7 @@ MAX_EXAMPLE = 80
 OTHER_SHAPES, WHOLE_SCOPE = "*", "."
 """Rows of the table: of shapes that came too late for one of their own, and of the scope."""
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
-_SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
-_DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR, DropReason.GONE}
 NO_EVIDENCE = "-"
-_NEUTRAL = frozenset({DropReason.REDIRECTED, DropReason.NETWORK_FORBIDDEN, DropReason.LICENCE_EXPIRED})
 
 
 def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> bytes:
@@ -54,7 +50,7 @@ def _evidence(lease: Lease, doc: Document, kind: str) -> str:
     if kind in (KEPT, DUPLICATE) and doc.doc_id:
         page = page_identity(doc.doc_id, doc.links, doc.link_marks)
         return evidence(lease.url, page, leads_on=any("?" in link for link in doc.links))
-    if kind in (SHORT, OTHER) and doc.verdict is not None and doc.verdict.reason in _NO_PAGE:
+    if kind in (SHORT, OTHER) and doc.verdict is not None and doc.verdict.reason.no_page:
         return evidence(lease.url, 0)
     return NO_EVIDENCE
 
@@ -64,10 +60,10 @@ def kind_of(doc: Document) -> str:
     if doc.verdict is None:
         return KEPT
     reason = doc.verdict.reason
-    if reason in _SHORT:
+    if reason.no_page and reason.group != "fetch":
         return SHORT
-    if reason in _DUPLICATE:
+    if reason.is_duplicate:
         return DUPLICATE
     if reason is DropReason.HTTP_ERROR and 400 <= doc.http_status < 500 and doc.http_status not in {408, 425, 429}:
         return OTHER
-    return NEUTRAL if reason in _NEUTRAL or not reason.is_final else OTHER
+    return NEUTRAL if reason.neutral or not reason.is_final else OTHER

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawler.dedup.release import release
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.parameter_view import learned_parameters
 from crawler.frontier.shapes import parked_scopes, shapes_of
@@ -59,16 +59,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NOTHING_TO_JUDGE = frozenset(
-    {
-        DropReason.DOWNLOAD_FAILED,
-        DropReason.HTTP_ERROR,
-        DropReason.NETWORK_FORBIDDEN,
-        DropReason.HOLD_ROBOTS_UNREACHABLE,
-        DropReason.HOLD_RATE_LIMITED,
-    }
-)
-"""The host gave nothing to judge. A first run in which every URL ends so has failed."""
 MAX_EXAMPLES = 5
 MAX_PARAMETERS = 100
 """Query parameters that a run names for the report."""
@@ -190,7 +180,7 @@ class Settlement:
         self._count(f"{REJECTED}/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
             self._crawler.stats.inc_value(key)
-        if verdict.reason in _NOTHING_TO_JUDGE:
+        if verdict.reason.unreached:  # a first run in which every URL ends so has failed
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)
 
@@ -296,13 +286,13 @@ class Settlement:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-def hold_reason(why: str) -> tuple[DropReason, str]:
+def hold_reason(why: str) -> tuple[Reason, str]:
     """The hold reason in a frontier's notes (one a line, newest last) and what was said about it.
 
     `hold_rate_limited` where no note names a reason.
     """
     for line in reversed(why.splitlines()):
         reason, _, cause = line.partition(": ")
-        if (known := DropReason.of(reason)) is not None and known.is_hold:
+        if (known := Reason.of(reason)).is_hold and known.meaning:  # another version has others
             return known, cause
     return DropReason.HOLD_RATE_LIMITED, ""

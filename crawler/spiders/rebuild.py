@@ -147,7 +147,7 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
 
 def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
     """What the crawl would have remembered of the page for a later RECRAWL."""
-    from crawler.document import Document, Drop, DropReason
+    from crawler.document import Document, Drop, Reason
     from crawler.frontier.visits import visit_entry
     from crawler.recrawl.visit import Intervals, visit_after
 
@@ -158,7 +158,7 @@ def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
         setattr(doc, name, record.get(name) or getattr(doc, name))
     doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
     if "reason" in record:
-        doc.verdict = Drop(record["stage"], DropReason(record["reason"]))
+        doc.verdict = Drop(record["stage"], Reason.of(record["reason"]))
     return visit_entry(doc.url, visit_after(None, doc, Intervals.of(config.frontier), now))
 
 

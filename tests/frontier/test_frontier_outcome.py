@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import Lease
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, kind_of, outcome_entry
 from crawler.urls.shape import shape_id_of
@@ -16,7 +16,7 @@ def lease(**values) -> Lease:
     return Lease("0.1.x", URL, "a.example", values.pop("kind", "page"), 2, 1, 0, (), 0.0, **values)
 
 
-def dropped(reason: DropReason, status: int = 200) -> Document:
+def dropped(reason: Reason, status: int = 200) -> Document:
     return Document(URL, http_status=status, verdict=Drop("x", reason))
 
 

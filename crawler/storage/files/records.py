@@ -10,24 +10,12 @@ from typing import Any
 
 import orjson
 
-from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
+from crawler.document import RECORD_FIELDS, Document, Drop, Reason
 
 Record = dict[str, Any]
 
 TEXT_FIELDS = ("title", "description", "author", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
-
-_TEXT_STAGE_PREFIXES = ("gopher_", "c4_", "fineweb_", "refinedweb_", "dup_", "language_")
-TEXT_REASONS: frozenset[DropReason] = frozenset(
-    {reason for reason in DropReason if reason.value.startswith(_TEXT_STAGE_PREFIXES)}
-    | {DropReason.LOW_QUALITY, DropReason.PLACEHOLDER, DropReason.SOFT_404, DropReason.LOGIN_WALL}
-    | {DropReason.ERROR_PAGE, DropReason.DECAYED, DropReason.YIELD_QUARANTINE, DropReason.TOP_N_GRAM}
-    | {DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE}
-)
-"""Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
-
-DUPLICATE_REASONS = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-"""The last verdicts there are: such a page has passed every stage, and its record can take the kept one's place."""
 
 _NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
 _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
@@ -43,7 +31,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
     """The record of a rejected document: where, which stage, why, the scores and the provenance.
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
-    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is in `TEXT_REASONS`.
+    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason says so (`keeps_text`).
     A duplicate says with it where the placeholders are (`pii_spans`), so that `scrapy dataset best` may keep it.
     """
     record: Record = {
@@ -55,10 +43,15 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "detail": verdict.detail[:512],
     }
     record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS}
-    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason in TEXT_REASONS:
+    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
-        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason in DUPLICATE_REASONS else {}
+        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
     return record
+
+
+def is_duplicate(record: Record) -> bool:
+    """True for a rejected record whose page has passed every stage: it can take the kept one's place."""
+    return "reason" in record and Reason.of(record["reason"]).is_duplicate
 
 
 def encode(record: Record) -> bytes:
