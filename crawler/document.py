@@ -620,6 +620,11 @@ class Document(Columns):
     rendering: Rendering | None = field(default=None, repr=False, compare=False)  # until the stages have judged it
     exchange: Exchange | None = field(default=None, repr=False, compare=False)
 
+    def become(self, other: Document) -> None:
+        """Take over all that another process, or a copy, has found out: whoever holds this document sees it."""
+        for one in dataclasses.fields(self):
+            setattr(self, one.name, getattr(other, one.name))
+
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""
         return f"<Document {self.url[:200]!r} verdict={self.verdict.reason if self.verdict else None}>"

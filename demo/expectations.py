@@ -64,10 +64,10 @@ def outcome_of(web: Web, page: Page) -> Outcome:
     try:
         fate = Fate(word)
         reasons = frozenset(map(Reason.of, rest.split("|"))) if fate is Fate.REJECTED else frozenset()
-        if unknown := reasons - set(Reason.known()):
-            raise ValueError(f"unknown reason {' and '.join(sorted(unknown))}")
     except ValueError as error:
         raise PageError(f"{page.site}{page.path}: expect: {page.expect!r}: {error}") from None
+    if unknown := reasons - set(Reason.known()):
+        raise PageError(f"{page.site}{page.path}: expect: {page.expect!r}: there is no reason {min(unknown)}")
     if fate is Fate.ONE_OF:
         reasons = DUPLICATES
     if needs_browser(page) and not web.draws:

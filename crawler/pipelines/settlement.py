@@ -19,10 +19,12 @@ from crawler.frontier.model import FOREVER
 from crawler.frontier.parameter_view import learned_parameters
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
 from crawler.pool.pool import PoolError, StagePool, pool_of
+from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
@@ -76,6 +78,7 @@ class Settlement:
         self._pool = pool
         self._config = config_of(crawler)
         self._policy = PolicyCounts()
+        self._foreign = ForeignVerdicts()
         self._now = clock_of(crawler)
         self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
@@ -135,11 +138,30 @@ class Settlement:
         await self._settle(item)
 
     async def dropped(self, item: Document, exception: DropItem) -> None:
-        """Record the verdict, then acknowledge."""
-        verdict, doc = item.verdict, item
+        """Record the verdict, then acknowledge. `DropItem` of a pipeline that is not ours is a final verdict, too."""
         if isinstance(exception, StageDrop):
-            verdict, doc = exception.verdict, exception.doc or item
-        await self._reject(doc, verdict or Drop("pipelines", DropReason.STAGE_ERROR, f"dropped: {exception}"[:300]))
+            await self._reject(item, exception.verdict)
+        elif item.verdict is not None:
+            await self._reject(item, item.verdict)
+        else:
+            item.verdict = verdict = self._foreign.verdict(exception)
+            await self._redact(item)
+            await self._let_go(item)
+            await self._reject(item, verdict)
+
+    async def _redact(self, doc: Document) -> None:
+        """A document dropped before the stage `pii`: its record may carry the text, redacted as that of any other."""
+        if "pii" not in doc.done and doc.text and self._config.storage.rejected_text:
+            try:
+                doc.become(await self._pool.run(doc, ("pii",)))
+            except PoolError as error:
+                self._stop(error)
+
+    async def _let_go(self, doc: Document) -> None:
+        """A document dropped behind the duplicate steps: the text that it has claimed there is free again."""
+        former, doc.former_text = doc.former_text, text_digest(doc.doc_id)
+        await release(self._crawler, doc)
+        doc.former_text = former
 
     async def broken_item(self, item: Document, failure: Failure) -> None:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""

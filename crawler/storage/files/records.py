@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from crawler.config.stages import columns
 from crawler.document import RECORD_FIELDS, Document, Drop, Reason
 
 Record = dict[str, Any]
@@ -22,9 +23,14 @@ _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJ
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
+def record_fields() -> tuple[str, ...]:
+    """Names of a kept record, in the order they are written; those that stages of other packages add come last."""
+    return (*RECORD_FIELDS, *columns())
+
+
 def record_of(doc: Document) -> Record:
-    """The record of a kept document: `RECORD_FIELDS`, in that order, with plain JSON types."""
-    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS}
+    """The record of a kept document: `record_fields`, in that order, with plain JSON types."""
+    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS} | _added(doc)
 
 
 def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Record:
@@ -42,11 +48,16 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "reason": verdict.reason.value,
         "detail": verdict.detail[:512],
     }
-    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS}
+    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS} | _added(doc)
     if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
         record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
     return record
+
+
+def _added(doc: Document) -> Record:
+    """What stages of other packages left, in the columns that they declare."""
+    return {name: doc.extra.get(name) for name in columns()}
 
 
 def is_duplicate(record: Record) -> bool:
