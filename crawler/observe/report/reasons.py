@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from crawler.config.stages import stages
 from crawler.document import Reason
+
+
+def _known() -> tuple[Reason, ...]:
+    stages()  # those of other packages are known once their stages are loaded
+    return Reason.known()
 
 
 def order(reason: str) -> int:
     """Position of a reason on the way of a page; one that nobody here declares comes last."""
-    known = Reason.known()
+    known = _known()
     return next((position for position, one in enumerate(known) if one == reason), len(known))
 
 
@@ -18,5 +24,5 @@ def meaning(reason: str) -> str:
 
 def markdown() -> str:
     """The table of `docs/reasons.md`."""
-    rows = [f"| `{reason}` | {reason.meaning} |" for reason in (*Reason.known(), Reason.custom("<name>"))]
+    rows = [f"| `{reason}` | {reason.meaning} |" for reason in (*_known(), Reason.custom("<name>"))]
     return "\n".join(["| reason | meaning |", "|---|---|", *rows]) + "\n"
