@@ -8,8 +8,11 @@ This module imports the standard library only; every other room may import it.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
-from enum import Enum, StrEnum, auto
+import re
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, field
+from enum import Enum, auto
+from functools import lru_cache, partial
 from typing import Any, Self
 
 
@@ -17,248 +20,73 @@ class Weight(Enum):
     """What a verdict says about the page itself, and so what becomes of the verdict of an earlier visit."""
 
     FINAL = auto()  # about the page: it replaces what an earlier visit found
-    WEAK = auto()  # an outage, a failure of ours, or a page as it was: what an earlier visit found still holds
+    SAME = auto()  # the page is as it was: what an earlier visit found still holds
+    FAILED = auto()  # an outage, or a failure of ours: it says nothing, and what an earlier visit found still holds
     HOLD = auto()  # nobody knows now: the URL stays in the frontier and a later run tries again
 
 
-class DropReason(StrEnum):
-    """Why a URL that was seen is not in the corpus: value, the sentence for people, a clause, weight.
+CUSTOM = "custom:"
+"""Begins the reasons of pipelines that are not part of this project."""
+_NAME = re.compile(r"(?:custom:)?[a-z][a-z0-9_]{0,47}")
 
-    A new reason is one member: the report, `docs/reasons.md` and `scrapy optout` take their words from here. Members
-    stand in the order of a page's way. The clause is what `scrapy optout` answers about one URL; without one it names
-    the reason.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reason(str):
+    """Why a URL that was seen is not in the corpus: its name in records, and all that is known of it.
+
+    One object declares a reason; report, `docs/reasons.md` and `scrapy optout` take their words from here, and whoever
+    treats some reasons alike asks for a property. A reason equals its name and crosses process boundaries.
     """
 
-    meaning: str
-    clause: str
-    weight: Weight
+    value: str  # the name, as `is_name` has it
+    meaning: str = ""  # the sentence for people
+    clause: str = ""  # what `scrapy optout` answers about one URL; without one it names the reason
+    _: KW_ONLY
+    weight: Weight = Weight.FINAL
+    group: str = ""  # the room or stage that decides so
+    keeps_text: bool = False  # the record of a rejected page may carry its text
+    asked: bool = True  # a request was spent on the page
+    unreached: bool = False  # the host gave nothing to judge
+    answer: bool = False  # the site, or whoever runs the crawl, has said no: nothing is in doubt
+    denial: str = ""  # the key of its counter under `policy/denied`
+    blocks: bool = False  # the server turned us away
+    no_page: bool = False  # the URL leads to no page, or to one without content
+    neutral: bool = False  # it says nothing of pages like it
+    confirm: bool = False  # it says little about the body, which the next visit judges in full
+    ends: bool = False  # a page that was kept once is no more
+    measured: bool = True  # a number decided: another threshold might decide otherwise
 
-    def __new__(cls, value: str, meaning: str = "", clause: str = "", weight: Weight = Weight.FINAL) -> Self:
-        """Make a member; `DropReason(value)` finds one."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning, member.clause, member.weight = meaning, clause, weight
-        return member
+    def __new__(cls, value: str, *_: object, **__: object) -> Self:
+        """Declare a reason; `Reason.of` finds one by its name."""
+        return super().__new__(cls, value)
 
-    # --- frontier: which URL next? -----------------------------------------------------------------------------------
-    OFF_SCOPE = "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
-    REDIRECTED = "redirected", "The URL only points to another URL, which has its own entry."
-    TOO_MANY_REDIRECTS = (
-        "too_many_redirects",
-        "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
-        "it redirects too often",
-        Weight.WEAK,
-    )
-    HOLD_BARREN = (
-        "hold_barren",
-        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). "
-        "One line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
-        "",
-        Weight.HOLD,
-    )
-    # --- policy: may we? ---------------------------------------------------------------------------------------------
-    ROBOTS_DISALLOWED = (
-        "robots_disallowed",
-        "robots.txt disallows the URL (RFC 9309), or its server denied access to robots.txt.",
-    )
-    OPTOUT = "optout", "An AI opt-out signal says no; the detail names the protocol and where it stood."
-    ACCESS_DENIED = (
-        "access_denied",
-        "The server answered 401, 402, 403 or 451: a denial is an answer.",
-        "the server denies access, and a denial is never worked around",
-    )
-    NETWORK_FORBIDDEN = (
-        "network_forbidden",
-        "The network guard refuses the address, port or scheme.",
-        "the network guard refuses this address",
-    )
-    LICENCE_EXPIRED = (
-        "licence_expired",
-        "The allowlist entry of the domain is past its date.",
-        "the allowlist no longer grants it",
-    )
-    WITHDRAWN = (
-        "withdrawn",
-        "The domain was withdrawn from this corpus (`scrapy dataset exclude`) and is not asked again.",
-        "its pages were withdrawn, and nothing is asked of it again",
-    )
-    HOLD_ROBOTS_UNREACHABLE = (
-        "hold_robots_unreachable",
-        "robots.txt cannot be fetched. Doubt means no, for now: a later run tries again.",
-        "robots.txt cannot be read, so nothing of this host is fetched for now",
-        Weight.HOLD,
-    )
-    HOLD_RATE_LIMITED = (
-        "hold_rate_limited",
-        "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
-        "the server asks to be left alone for now",
-        Weight.HOLD,
-    )
-    HOLD_CONTROL_FILE = (
-        "hold_control_file",
-        "An opt-out file cannot be read: a later run tries again.",
-        "a file that may hold an opt-out cannot be read, so nothing is fetched for now",
-        Weight.HOLD,
-    )
-    HOLD_PAUSED = (
-        "hold_paused",
-        "Its domain was paused by hand (`scrapy frontier pause --domain`) until it is resumed.",
-        "",
-        Weight.HOLD,
-    )
-    HOLD_HOURS = (
-        "hold_hours",
-        "Its domain may not be crawled at this time of the day (`hours` of the allowlist): a later run tries again.",
-        "the allowlist lets this domain be crawled at other hours only",
-        Weight.HOLD,
-    )
-    # --- fetch -------------------------------------------------------------------------------------------------------
-    GONE = "gone", "404 or 410, or the page's own unavailable_after date has passed.", "the page is gone"
-    HTTP_ERROR = (
-        "http_error",
-        "Any other status that is not 2xx, after the last try.",
-        "the server answered with an error",
-        Weight.WEAK,
-    )
-    DOWNLOAD_FAILED = (
-        "download_failed",
-        "Network, TLS or time-out, after the last try.",
-        "the page could not be fetched",
-        Weight.WEAK,
-    )
-    TOO_LARGE = (
-        "too_large",
-        "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.",
-        "the page is too large",
-    )
-    NOT_TEXT = "not_text", "A content type that the stages do not read.", "the answer is no text"
-    BROKEN_RECORD = (
-        "broken_record",
-        "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
-    )
-    UNCHANGED = "unchanged", "The page is as it was in an earlier run (304 or the same content hash).", "", Weight.WEAK
-    MOVED = "moved", "A page that was kept redirects to its site's root, its section, or where many others redirect to."
-    DECAYED = "decayed", "A page that was kept is far below what it was: little text left, low quality, a wall."
-    # --- parsing and extraction --------------------------------------------------------------------------------------
-    HOSTILE_HTML = (
-        "hostile_html",
-        "A tag too large, too many attributes, or nesting too deep to be a page for people.",
-        "the HTML is not meant for people",
-    )
-    UNDECODABLE = "undecodable", "No character set reads the bytes.", "the bytes cannot be read as text"
-    NO_TEXT = "no_text", "Extraction found no main text."
-    TOO_SHORT = "too_short", "Fewer words than EXTRACTION_MIN_WORDS."
-    YIELD_QUARANTINE = (
-        "yield_quarantine",
-        "The domain gives under YIELD_MIN_SHARE of the text it used to, and so does the page.",
-    )
-    STAGE_TIMEOUT = (
-        "stage_timeout",
-        "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long.",
-        "",
-        Weight.WEAK,
-    )
-    STAGE_CRASHED = "stage_crashed", "The worker process died on this document.", "", Weight.WEAK
-    STAGE_ERROR = (
-        "stage_error",
-        "An exception in a stage, pipeline or callback: a mistake of this project, recorded.",
-        "",
-        Weight.WEAK,
-    )
-    BROWSER_TIMEOUT = (
-        "browser_timeout",
-        "The page needs a browser, and used more time there than BROWSER_TIMEOUT_SECONDS or BROWSER_CPU_SECONDS.",
-        "",
-        Weight.WEAK,
-    )
-    BROWSER_CRASHED = (
-        "browser_crashed",
-        "The page needs a browser, and its process ended: by itself, or beyond BROWSER_MEMORY_MB.",
-        "",
-        Weight.WEAK,
-    )
-    NEEDS_BROWSER = (
-        "needs_browser",
-        "Only a browser could read the page, and this worker has none that starts.",
-        "",
-        Weight.WEAK,
-    )
-    CONSENT_WALL = (
-        "consent_wall",
-        "The page shows a request for consent and nothing else: nobody accepts it, and the text is not underneath.",
-        "it asks for consent before it shows its text",
-    )
-    # --- language ----------------------------------------------------------------------------------------------------
-    LANGUAGE_UNKNOWN = "language_unknown", "Too little text, or no identifier has an answer."
-    LANGUAGE_NOT_WANTED = "language_not_wanted", "A language that is not in LANGUAGES."
-    LANGUAGE_LOW_SCORE = "language_low_score", "The identifiers are less sure than LANGUAGE_MIN_SCORE."
-    # --- quality: names as in datatrove where it has one -------------------------------------------------------------
-    LOW_QUALITY = "low_quality", "quality_score is below QUALITY_MIN_SCORE."
-    NOT_OF_PROFILE = "not_of_profile", "The text has not what its quality profile requires; the detail names it."
-    PLACEHOLDER = "placeholder", "The text of a page that has no content yet."
-    SOFT_404 = "soft_404", "A page that says it does not exist, with status 200."
-    LOGIN_WALL = "login_wall", "A page that asks to log in or to subscribe instead of showing its text."
-    ERROR_PAGE = "error_page", "A server's error or a gate for robots, with status 200."
-    GOPHER_SHORT_DOC = "gopher_short_doc", "Gopher: too few words."
-    GOPHER_LONG_DOC = "gopher_long_doc", "Gopher: too many words."
-    GOPHER_BELOW_AVG_THRESHOLD = "gopher_below_avg_threshold", "Gopher: words are too short on average."
-    GOPHER_ABOVE_AVG_THRESHOLD = "gopher_above_avg_threshold", "Gopher: words are too long on average."
-    GOPHER_TOO_MANY_HASHES = "gopher_too_many_hashes", "Gopher: too many # for the number of words."
-    GOPHER_TOO_MANY_ELLIPSIS = "gopher_too_many_ellipsis", "Gopher: too many ellipses for the number of words."
-    GOPHER_TOO_MANY_BULLETS = "gopher_too_many_bullets", "Gopher: too many lines start with a bullet."
-    GOPHER_TOO_MANY_END_ELLIPSIS = "gopher_too_many_end_ellipsis", "Gopher: too many lines end with an ellipsis."
-    GOPHER_BELOW_ALPHA_THRESHOLD = "gopher_below_alpha_threshold", "Gopher: too few words contain a letter."
-    GOPHER_ENOUGH_STOP_WORDS = "gopher_enough_stop_words", "Gopher: too few stop words for running text."
-    DUP_LINE_FRAC = "dup_line_frac", "Gopher repetition: too many lines are repeated."
-    DUP_PARA_FRAC = "dup_para_frac", "Gopher repetition: too many paragraphs are repeated."
-    DUP_LINE_CHAR_FRAC = "dup_line_char_frac", "Gopher repetition: repeated lines hold too many of the characters."
-    DUP_PARA_CHAR_FRAC = "dup_para_char_frac", "Gopher repetition: repeated paragraphs hold too many of the characters."
-    TOP_N_GRAM = (
-        "top_n_gram",
-        "Gopher repetition: the most frequent n-gram holds too many of the characters; the detail has n.",
-    )
-    DUP_N_GRAM = "dup_n_gram", "Gopher repetition: repeated n-grams hold too many of the characters; the detail has n."
-    C4_LOREM_IPSUM = "c4_lorem_ipsum", "C4: contains lorem ipsum."
-    C4_CURLY_BRACKET = "c4_curly_bracket", "C4: contains a curly bracket."
-    C4_TOO_FEW_SENTENCES = "c4_too_few_sentences", "C4: too few sentences."
-    C4_TOO_FEW_PARAGRAPHS = "c4_too_few_paragraphs", "mC4: too few long lines."
-    FINEWEB_EMPTY = "fineweb_empty", "FineWeb: no lines."
-    FINEWEB_LINE_PUNCT_RATIO = "fineweb_line_punct_ratio", "FineWeb: too few lines end with punctuation."
-    FINEWEB_SHORT_LINE_RATIO = "fineweb_short_line_ratio", "FineWeb: too many short lines."
-    FINEWEB_CHAR_DUP_RATIO = "fineweb_char_dup_ratio", "FineWeb: duplicated lines hold too many of the characters."
-    FINEWEB_LIST_RATIO = "fineweb_list_ratio", "FineWeb: too many line breaks for the number of words."
-    REFINEDWEB_LINES = (
-        "refinedweb_lines",
-        "RefinedWeb: too much of the page consists of lines that look like navigation.",
-    )
-    # --- personal data and duplicates --------------------------------------------------------------------------------
-    PII_DENSITY = "pii_density", "More than PII_MAX_DENSITY of the text is personal data."
-    PII_UNCOVERED = (
-        "pii_uncovered",
-        "No model of PII_MODELS finds names in the page's language, and PII_UNCOVERED is quarantine.",
-    )
-    CONTAMINATED = (
-        "contaminated",
-        "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
-    )
-    EXACT_DUPLICATE = "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
-    NEAR_DUPLICATE = (
-        "near_duplicate",
-        "Almost the same text is in the corpus already; dup_of and dup_similarity say which, how close.",
-    )
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (vars(self),)
 
     @classmethod
-    def of(cls, text: str) -> Self | None:
-        """The member with this value; None for one that this version does not know."""
-        try:
-            return cls(text)
-        except ValueError:
-            return None
+    def of(cls, name: str) -> Reason:
+        """The reason of this name. One that no part of this installation declares is final, or a hold by its name."""
+        return _KNOWN.get(name) or _unknown(name)
 
     @classmethod
-    def holds(cls, text: object) -> bool:
+    def custom(cls, name: str) -> Reason:
+        """The verdict of a user's own pipeline. name: as `is_name` has it, without `custom:`."""
+        return cls.of(f"{CUSTOM}{name}")
+
+    @staticmethod
+    def is_name(text: object) -> bool:
+        """True for lower-case letters, digits and _, up to 48, after `custom:` where it is a user's own."""
+        return isinstance(text, str) and _NAME.fullmatch(text) is not None
+
+    @staticmethod
+    def known() -> tuple[Reason, ...]:
+        """Every declared reason: ours in the order of a page's way, then those of other packages."""
+        return tuple(_KNOWN.values())
+
+    @staticmethod
+    def holds(name: object) -> bool:
         """True where a record's `reason` (None: kept) says that its URL waits; also for one of a later version."""
-        return isinstance(text, str) and text.startswith("hold_")
+        return isinstance(name, str) and Reason.of(name).is_hold
 
     @property
     def is_hold(self) -> bool:
@@ -270,6 +98,323 @@ class DropReason(StrEnum):
         """False where the verdict says nothing about the page: what an earlier visit found still holds."""
         return self.weight is Weight.FINAL
 
+    @property
+    def is_duplicate(self) -> bool:
+        """True for the last verdicts there are: the page has passed every stage, and can take the kept one's place."""
+        return self.group == "duplicate"
+
+    @property
+    def is_failure(self) -> bool:
+        """True for an outage or a failure of ours."""
+        return self.weight is Weight.FAILED
+
+
+del Reason.__dataclass_fields__  # a reason is a word: for `asdict` it is no object to take apart
+_KNOWN: dict[str, Reason] = {}
+
+
+def register(reasons: Iterable[Reason]) -> list[str]:
+    """Make the reasons of a declared part known in this process; answers what is wrong with some, a sentence each."""
+    problems = []
+    for reason in reasons:
+        if not Reason.is_name(reason) or reason.startswith(CUSTOM) or Reason.holds(reason.value):
+            problems.append(f"{reason!r} is no name of a reason: lower-case letters, digits and _, no hold_ before it")
+        elif reason in _KNOWN and vars(_KNOWN[reason]) != vars(reason):
+            problems.append(f"the reason {reason} is declared already; give it another name")
+        else:
+            _KNOWN.setdefault(reason, reason)
+    return problems
+
+
+_CUSTOM_MEANING = (
+    "A pipeline that is not part of this project raised Scrapy's `DropItem`; the name is the exception's `reason` or "
+    "the pipeline's class, the detail its words."
+)
+
+
+@lru_cache(maxsize=256)  # names of files can come from anybody
+def _unknown(name: str) -> Reason:
+    if name.startswith(CUSTOM):
+        return Reason(name, _CUSTOM_MEANING, group="custom", keeps_text=True)
+    return Reason(name, weight=Weight.HOLD if name.startswith("hold_") else Weight.FINAL)
+
+
+def _restored(facts: dict[str, Any]) -> Reason:
+    return _KNOWN.get(facts["value"]) or Reason(**facts)
+
+
+_frontier = partial(Reason, group="frontier")
+_policy = partial(Reason, group="policy")
+_fetch = partial(Reason, group="fetch")
+_text = partial(Reason, group="extraction")
+_failure = partial(Reason, group="failure", weight=Weight.FAILED)
+_language = partial(Reason, group="language", keeps_text=True)
+_quality = partial(Reason, group="quality", keeps_text=True)
+_words = partial(Reason, group="quality", keeps_text=True, measured=False)
+_duplicate = partial(Reason, group="duplicate", keeps_text=True)
+
+
+class DropReason:
+    """The reasons of this project, in the order of a page's way; those of the quality stage as datatrove names them."""
+
+    # --- frontier: which URL next? -----------------------------------------------------------------------------------
+    OFF_SCOPE = _frontier(
+        "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
+    )
+    REDIRECTED = _frontier("redirected", "The URL only points to another URL, which has its own entry.", neutral=True)
+    TOO_MANY_REDIRECTS = _frontier(
+        "too_many_redirects",
+        "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
+        "it redirects too often",
+        weight=Weight.FAILED,
+    )
+    HOLD_BARREN = _frontier(
+        "hold_barren",
+        "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). One "
+        "line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        weight=Weight.HOLD,
+    )
+    # --- policy: may we? ---------------------------------------------------------------------------------------------
+    ROBOTS_DISALLOWED = _policy(
+        "robots_disallowed",
+        "robots.txt disallows the URL (RFC 9309), or its server denied access to robots.txt.",
+        asked=False,
+        answer=True,
+        denial="robots",
+    )
+    OPTOUT = _policy(
+        "optout",
+        "An AI opt-out signal says no; the detail names the protocol and where it stood.",
+        answer=True,
+        confirm=True,
+    )
+    ACCESS_DENIED = _policy(
+        "access_denied",
+        "The server answered 401, 402, 403 or 451: a denial is an answer.",
+        "the server denies access, and a denial is never worked around",
+        answer=True,
+        denial="http",
+        blocks=True,
+    )
+    NETWORK_FORBIDDEN = _policy(
+        "network_forbidden",
+        "The network guard refuses the address, port or scheme.",
+        "the network guard refuses this address",
+        asked=False,
+        unreached=True,
+        denial="network",
+        neutral=True,
+    )
+    LICENCE_EXPIRED = _policy(
+        "licence_expired",
+        "The allowlist entry of the domain is past its date.",
+        "the allowlist no longer grants it",
+        answer=True,
+        neutral=True,
+    )
+    WITHDRAWN = _policy(
+        "withdrawn",
+        "The domain was withdrawn from this corpus (`scrapy dataset exclude`) and is not asked again.",
+        "its pages were withdrawn, and nothing is asked of it again",
+        asked=False,
+        answer=True,
+    )
+    HOLD_ROBOTS_UNREACHABLE = _policy(
+        "hold_robots_unreachable",
+        "robots.txt cannot be fetched. Doubt means no, for now: a later run tries again.",
+        "robots.txt cannot be read, so nothing of this host is fetched for now",
+        weight=Weight.HOLD,
+        unreached=True,
+    )
+    HOLD_RATE_LIMITED = _policy(
+        "hold_rate_limited",
+        "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
+        "the server asks to be left alone for now",
+        weight=Weight.HOLD,
+        unreached=True,
+        blocks=True,
+    )
+    HOLD_CONTROL_FILE = _policy(
+        "hold_control_file",
+        "An opt-out file cannot be read: a later run tries again.",
+        "a file that may hold an opt-out cannot be read, so nothing is fetched for now",
+        weight=Weight.HOLD,
+    )
+    HOLD_PAUSED = _policy(
+        "hold_paused",
+        "Its domain was paused by hand (`scrapy frontier pause --domain`) until it is resumed.",
+        weight=Weight.HOLD,
+    )
+    HOLD_HOURS = _policy(
+        "hold_hours",
+        "Its domain may not be crawled at this time of the day (`hours` of the allowlist): a later run tries again.",
+        "the allowlist lets this domain be crawled at other hours only",
+        weight=Weight.HOLD,
+    )
+    # --- fetch -------------------------------------------------------------------------------------------------------
+    GONE = _fetch(
+        "gone",
+        "404 or 410, or the page's own unavailable_after date has passed.",
+        "the page is gone",
+        answer=True,
+        no_page=True,
+        confirm=True,
+        ends=True,
+    )
+    HTTP_ERROR = _fetch(
+        "http_error",
+        "Any other status that is not 2xx, after the last try.",
+        "the server answered with an error",
+        weight=Weight.FAILED,
+        unreached=True,
+        no_page=True,
+    )
+    DOWNLOAD_FAILED = _fetch(
+        "download_failed",
+        "Network, TLS or time-out, after the last try.",
+        "the page could not be fetched",
+        weight=Weight.FAILED,
+        unreached=True,
+    )
+    TOO_LARGE = _fetch(
+        "too_large", "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.", "the page is too large"
+    )
+    NOT_TEXT = _fetch("not_text", "A content type that the stages do not read.", "the answer is no text", answer=True)
+    BROKEN_RECORD = _fetch(
+        "broken_record",
+        "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
+    )
+    UNCHANGED = _fetch(
+        "unchanged", "The page is as it was in an earlier run (304 or the same content hash).", weight=Weight.SAME
+    )
+    MOVED = Reason(
+        "moved",
+        "A page that was kept redirects to its site's root, its section, or where many others redirect to.",
+        group="recrawl",
+        ends=True,
+    )
+    DECAYED = Reason(
+        "decayed",
+        "A page that was kept is far below what it was: little text left, low quality, a wall.",
+        group="recrawl",
+        ends=True,
+        keeps_text=True,
+    )
+    # --- parsing and extraction --------------------------------------------------------------------------------------
+    HOSTILE_HTML = _text(
+        "hostile_html",
+        "A tag too large, too many attributes, or nesting too deep to be a page for people.",
+        "the HTML is not meant for people",
+    )
+    UNDECODABLE = _text("undecodable", "No character set reads the bytes.", "the bytes cannot be read as text")
+    NO_TEXT = _text("no_text", "Extraction found no main text.", no_page=True)
+    TOO_SHORT = _text("too_short", "Fewer words than EXTRACTION_MIN_WORDS.", no_page=True)
+    YIELD_QUARANTINE = _text(
+        "yield_quarantine",
+        "The domain gives under YIELD_MIN_SHARE of the text it used to, and so does the page.",
+        keeps_text=True,
+        confirm=True,
+    )
+    STAGE_TIMEOUT = _failure(
+        "stage_timeout", "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long."
+    )
+    STAGE_CRASHED = _failure("stage_crashed", "The worker process died on this document.")
+    STAGE_ERROR = _failure(
+        "stage_error", "An exception in a stage, pipeline or callback: a mistake of this project, recorded."
+    )
+    BROWSER_TIMEOUT = _failure(
+        "browser_timeout",
+        "The page needs a browser, and used more time there than BROWSER_TIMEOUT_SECONDS or BROWSER_CPU_SECONDS.",
+    )
+    BROWSER_CRASHED = _failure(
+        "browser_crashed", "The page needs a browser, and its process ended: by itself, or beyond BROWSER_MEMORY_MB."
+    )
+    NEEDS_BROWSER = _failure(
+        "needs_browser", "Only a browser could read the page, and this worker has none that starts."
+    )
+    CONSENT_WALL = _text(
+        "consent_wall",
+        "The page shows a request for consent and nothing else: nobody accepts it, and the text is not underneath.",
+        "it asks for consent before it shows its text",
+    )
+    # --- language ----------------------------------------------------------------------------------------------------
+    LANGUAGE_UNKNOWN = _language("language_unknown", "Too little text, or no identifier has an answer.")
+    LANGUAGE_NOT_WANTED = _language("language_not_wanted", "A language that is not in LANGUAGES.")
+    LANGUAGE_LOW_SCORE = _language("language_low_score", "The identifiers are less sure than LANGUAGE_MIN_SCORE.")
+    # --- quality: names as in datatrove where it has one -------------------------------------------------------------
+    LOW_QUALITY = _quality("low_quality", "quality_score is below QUALITY_MIN_SCORE.")
+    NOT_OF_PROFILE = _words(
+        "not_of_profile", "The text has not what its quality profile requires; the detail names it.", keeps_text=False
+    )
+    PLACEHOLDER = _words("placeholder", "The text of a page that has no content yet.", no_page=True)
+    SOFT_404 = _words("soft_404", "A page that says it does not exist, with status 200.")
+    LOGIN_WALL = _words("login_wall", "A page that asks to log in or to subscribe instead of showing its text.")
+    ERROR_PAGE = _words("error_page", "A server's error or a gate for robots, with status 200.")
+    GOPHER_SHORT_DOC = _quality("gopher_short_doc", "Gopher: too few words.", no_page=True)
+    GOPHER_LONG_DOC = _quality("gopher_long_doc", "Gopher: too many words.")
+    GOPHER_BELOW_AVG_THRESHOLD = _quality("gopher_below_avg_threshold", "Gopher: words are too short on average.")
+    GOPHER_ABOVE_AVG_THRESHOLD = _quality("gopher_above_avg_threshold", "Gopher: words are too long on average.")
+    GOPHER_TOO_MANY_HASHES = _quality("gopher_too_many_hashes", "Gopher: too many # for the number of words.")
+    GOPHER_TOO_MANY_ELLIPSIS = _quality(
+        "gopher_too_many_ellipsis", "Gopher: too many ellipses for the number of words."
+    )
+    GOPHER_TOO_MANY_BULLETS = _quality("gopher_too_many_bullets", "Gopher: too many lines start with a bullet.")
+    GOPHER_TOO_MANY_END_ELLIPSIS = _quality(
+        "gopher_too_many_end_ellipsis", "Gopher: too many lines end with an ellipsis."
+    )
+    GOPHER_BELOW_ALPHA_THRESHOLD = _quality("gopher_below_alpha_threshold", "Gopher: too few words contain a letter.")
+    GOPHER_ENOUGH_STOP_WORDS = _quality("gopher_enough_stop_words", "Gopher: too few stop words for running text.")
+    DUP_LINE_FRAC = _quality("dup_line_frac", "Gopher repetition: too many lines are repeated.")
+    DUP_PARA_FRAC = _quality("dup_para_frac", "Gopher repetition: too many paragraphs are repeated.")
+    DUP_LINE_CHAR_FRAC = _quality(
+        "dup_line_char_frac", "Gopher repetition: repeated lines hold too many of the characters."
+    )
+    DUP_PARA_CHAR_FRAC = _quality(
+        "dup_para_char_frac", "Gopher repetition: repeated paragraphs hold too many of the characters."
+    )
+    TOP_N_GRAM = _quality(
+        "top_n_gram", "Gopher repetition: the most frequent n-gram holds too many of the characters; the detail has n."
+    )
+    DUP_N_GRAM = _quality(
+        "dup_n_gram", "Gopher repetition: repeated n-grams hold too many of the characters; the detail has n."
+    )
+    C4_LOREM_IPSUM = _words("c4_lorem_ipsum", "C4: contains lorem ipsum.")
+    C4_CURLY_BRACKET = _words("c4_curly_bracket", "C4: contains a curly bracket.")
+    C4_TOO_FEW_SENTENCES = _quality("c4_too_few_sentences", "C4: too few sentences.")
+    C4_TOO_FEW_PARAGRAPHS = _quality("c4_too_few_paragraphs", "mC4: too few long lines.")
+    FINEWEB_EMPTY = _words("fineweb_empty", "FineWeb: no lines.")
+    FINEWEB_LINE_PUNCT_RATIO = _quality("fineweb_line_punct_ratio", "FineWeb: too few lines end with punctuation.")
+    FINEWEB_SHORT_LINE_RATIO = _quality("fineweb_short_line_ratio", "FineWeb: too many short lines.")
+    FINEWEB_CHAR_DUP_RATIO = _quality(
+        "fineweb_char_dup_ratio", "FineWeb: duplicated lines hold too many of the characters."
+    )
+    FINEWEB_LIST_RATIO = _quality("fineweb_list_ratio", "FineWeb: too many line breaks for the number of words.")
+    REFINEDWEB_LINES = _quality(
+        "refinedweb_lines", "RefinedWeb: too much of the page consists of lines that look like navigation."
+    )
+    # --- personal data and duplicates --------------------------------------------------------------------------------
+    PII_DENSITY = Reason("pii_density", "More than PII_MAX_DENSITY of the text is personal data.", group="pii")
+    PII_UNCOVERED = Reason(
+        "pii_uncovered",
+        "No model of PII_MODELS finds names in the page's language, and PII_UNCOVERED is quarantine.",
+        group="pii",
+    )
+    CONTAMINATED = Reason(
+        "contaminated",
+        "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
+        group="contamination",
+    )
+    EXACT_DUPLICATE = _duplicate(
+        "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
+    )
+    NEAR_DUPLICATE = _duplicate(
+        "near_duplicate",
+        "Almost the same text is in the corpus already; dup_of and dup_similarity say which, how close.",
+    )
+
+
+_KNOWN |= {reason.value: reason for reason in vars(DropReason).values() if isinstance(reason, Reason)}
+
 
 @dataclass(slots=True, frozen=True)
 class Drop:
@@ -279,7 +424,7 @@ class Drop:
     """
 
     stage: str
-    reason: DropReason
+    reason: Reason
     detail: str = ""
 
 
@@ -442,6 +587,7 @@ class Document(Columns):
     past_text: bytes = b""  # the same, also after that text was released
     past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
+    extra: dict[str, Any] = field(default_factory=dict)  # columns that stages of other packages declare, by name
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process
     charset: str | None = None  # from the Content-Type header
@@ -465,6 +611,11 @@ class Document(Columns):
     tree: Any = field(default=None, repr=False, compare=False)  # parsed page; lives inside one worker process only
     rendering: Rendering | None = field(default=None, repr=False, compare=False)  # until the stages have judged it
     exchange: Exchange | None = field(default=None, repr=False, compare=False)
+
+    def become(self, other: Document) -> None:
+        """Take over all that another process, or a copy, has found out: whoever holds this document sees it."""
+        for one in dataclasses.fields(self):
+            setattr(self, one.name, getattr(other, one.name))
 
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""

@@ -34,7 +34,7 @@ from crawler.seeds.scope import Scope
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder, has_embedded_index
-from crawler.spiders.arguments import ReplayPlan, read_arguments
+from crawler.spiders.arguments import ReplayPlan
 from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
@@ -72,11 +72,11 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
             problems += _browser_problems(config, plan)
     if problems or config is None:
         raise InputError(problems)
-    if check is read_arguments and not arguments and config.crawl.redis_url is None:
+    if isinstance(plan, SeedPlan) and not arguments and config.crawl.redis_url is None:
         _collect(problems, lambda: _frontier_to_continue(config))
     if not problems:
         _collect(problems, lambda: _claim(config))
-    if not problems and check is read_arguments:
+    if not problems and isinstance(plan, SeedPlan):
         _collect(problems, lambda: _reach_server(config, plan.scope, stack))
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
         _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from os import environ
 
 from crawler.config.environment import from_environment
+from crawler.config.stages import pipeline_numbers
 from crawler.runtime import known_settings
 
 BOT_NAME = "corpus"
@@ -56,16 +57,12 @@ DOWNLOAD_HANDLERS = {  # http and https with checked addresses; nothing else is 
 TWISTED_DNS_RESOLVER = "crawler.downloader.resolver.GuardedResolver"
 SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: the frontier knows better
 
-# Is it worth keeping? One thin adapter a stage, in the order of `crawler.stages.chain.STAGES`.
+# Is it worth keeping? One thin adapter a stage, from 100 to 499, in the order of `crawler/config/stages.py`.
 ITEM_PIPELINES = {
     "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # domains and licences withdrawn from this corpus
     "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
     "crawler.pipelines.yields.YieldPipeline": 90,  # domains that suddenly give little text
-    "crawler.pipelines.extraction.ExtractionPipeline": 100,  # main text and metadata
-    "crawler.pipelines.language.LanguagePipeline": 200,  # which language, wanted or not
-    "crawler.pipelines.quality.QualityPipeline": 300,  # signals, score, rule sets
-    "crawler.pipelines.pii.PiiPipeline": 400,  # personal data becomes placeholders
-    "crawler.pipelines.contamination.ContaminationPipeline": 450,  # repeats an evaluation set
+    **{f"crawler.pipelines.stages.{stage}": number for stage, number in pipeline_numbers().items()},
     "crawler.pipelines.dedup.ExactDedupPipeline": 500,  # the same normalised text
     "crawler.pipelines.dedup.NearDedupPipeline": 600,  # MinHash, banding, verification
     "crawler.pipelines.dedup.ConfirmPipeline": 690,  # is the text still ours after a restart of the index

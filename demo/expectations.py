@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from demo.pages import Page, PageError
 from demo.render import Web
 from demo.scripted import WITHOUT_BROWSER
@@ -42,7 +42,7 @@ class Outcome:
     """The declared outcome of one URL."""
 
     fate: Fate
-    reasons: frozenset[DropReason] = frozenset()  # accepted where the URL is rejected
+    reasons: frozenset[Reason] = frozenset()  # accepted where the URL is rejected
     group: str = ""  # one-of only
     language: str = ""  # ISO 639-1 of a kept page
     contains: tuple[str, ...] = ()  # stand in a kept text
@@ -63,9 +63,11 @@ def outcome_of(web: Web, page: Page) -> Outcome:
     word, _, rest = page.expect.partition(" ")
     try:
         fate = Fate(word)
-        reasons = frozenset(DropReason(r) for r in rest.split("|")) if fate is Fate.REJECTED else frozenset()
+        reasons = frozenset(map(Reason.of, rest.split("|"))) if fate is Fate.REJECTED else frozenset()
     except ValueError as error:
         raise PageError(f"{page.site}{page.path}: expect: {page.expect!r}: {error}") from None
+    if unknown := reasons - set(Reason.known()):
+        raise PageError(f"{page.site}{page.path}: expect: {page.expect!r}: there is no reason {min(unknown)}")
     if fate is Fate.ONE_OF:
         reasons = DUPLICATES
     if needs_browser(page) and not web.draws:
@@ -86,7 +88,7 @@ def needs_browser(page: Page) -> bool:
     return bool(page.script) and page.script not in WITHOUT_BROWSER
 
 
-def _requests(page: Page, fate: Fate, reasons: frozenset[DropReason]) -> tuple[int, int]:
+def _requests(page: Page, fate: Fate, reasons: frozenset[Reason]) -> tuple[int, int]:
     """GETs a well-behaved crawler sends: none where it may not ask, one more for each answer that asks it to return."""
     if fate is Fate.UNSEEN or reasons & NEVER_REQUESTED:
         return (0, 0)

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 from crawler.browser.find import HOW_TO, browser_path
 from crawler.config.browser import BrowserConfig
-from crawler.document import DropReason
+from crawler.document import Reason
 from demo import again
 from demo.expectations import needs_browser
 from demo.outputs import CorpusRecords, read_corpus
@@ -257,7 +257,7 @@ def tally(web: Web, records: CorpusRecords) -> str:
     urls = {web.url(page.path, page.site) for page in web.pages()}
     kept = [record for record in records.kept if record["canonical_url"] in urls]
     others = {r["canonical_url"]: r["reason"] for r in records.rejected if r["canonical_url"] in urls}  # its latest one
-    held = sum(DropReason.holds(reason) for reason in others.values())
+    held = sum(Reason.holds(reason) for reason in others.values())
     return (
         f"All {len(urls)} pages ended as their files in demo/sites/ declare: {len(kept)} kept, {len(others) - held} "
         f"rejected, {held} on hold, and {len(urls) - len(kept) - len(others)} that a crawler must not even ask for."

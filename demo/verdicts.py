@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from demo.expectations import Fate, Outcome, expected_outcomes
 from demo.outputs import Access, CorpusRecords, Record
 from demo.render import Web, sitemap_files
 from demo.scripted import script_files
 
-NO_TEXT_REASONS = frozenset(
-    {DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED, DropReason.PII_DENSITY}
-    | {reason for reason in DropReason if reason.is_hold}
-)
+NO_TEXT_REASONS = frozenset(reason for reason in Reason.known() if reason.is_hold or reason.group in {"policy", "pii"})
 
 
 def all_problems(web: Web, corpus: CorpusRecords, log: list[Access], delay: float, tolerance: float) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from crawler.document import Document, Drop, DropReason, Exchange
+from crawler.document import Document, Drop, DropReason, Exchange, Reason
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.server.embedded import EmbeddedServer
@@ -181,7 +181,7 @@ def kept() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def rejected() -> Callable[..., dict[str, Any]]:
-    def make(number: int, reason: DropReason = DropReason.LOW_QUALITY, stage: str = "quality", **values: Any) -> Any:
+    def make(number: int, reason: Reason = DropReason.LOW_QUALITY, stage: str = "quality", **values: Any) -> Any:
         return rejection_of(corpus_folder.document(number, **values), Drop(stage, reason, "detail"))
 
     return make

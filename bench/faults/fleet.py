@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from crawler.stages.chain import STAGE_MODULES
+from crawler.config.stages import stages
 
 Command = Callable[[str], list[str]]
 """The scrapy command line of the worker of this name."""
@@ -73,7 +73,9 @@ class Warm:
 
     def __init__(self, arguments: list[str], output: Path, cwd: Path) -> None:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([*LIBRARIES, *STAGE_MODULES])
+        context.set_forkserver_preload(
+            [*LIBRARIES, *(module for stage in stages().values() for module in stage.modules)]
+        )
         self._process = context.Process(target=_become_scrapy, args=(arguments, str(output), str(cwd)))
         self._process.start()
         self.pid = self._process.pid or 0

@@ -26,7 +26,7 @@ from crawler.browser.page import DrawnError, PageLimits, PageRun, TooLargeError,
 from crawler.browser.place import Place
 from crawler.browser.private import Browser
 from crawler.browser.watch import Watch
-from crawler.document import DropReason, Rendering
+from crawler.document import DropReason, Reason, Rendering
 from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
@@ -148,7 +148,7 @@ class Renderer:
             return Rendering(b"", run.facts() | {"failed": [reason.value, detail]})
         return Rendering(run.html, run.facts(), run.captures.kept)
 
-    def _failure(self, run: PageRun, error: Exception) -> tuple[DropReason, str]:
+    def _failure(self, run: PageRun, error: Exception) -> tuple[Reason, str]:
         if isinstance(error, TooLargeError):
             return DropReason.TOO_LARGE, f"more than {self._limits.characters} characters in the browser"
         if run.crashed or not self._is_running():

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 import psutil
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 
 LOOK_SECONDS = 0.5
 NICENESS = 10
@@ -24,7 +24,7 @@ MARK = "--corpus-crawler="
 
 _CLAIM_SECONDS = 10.0  # within which the crawl hears that a page died; later the page had been closed already
 
-Death = tuple[DropReason, str]
+Death = tuple[Reason, str]
 
 
 class Watch:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
 
 from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.commands.spider_names import no_spider, unknown_spider
@@ -18,7 +19,7 @@ from crawler.commands.stopping import Stopping
 from crawler.commands.strict import Strict
 from crawler.launch import failure_of, prepare
 from crawler.problems import InputError
-from crawler.spiders.arguments import CHECKS
+from crawler.spiders.arguments import check_of
 from crawler.storage.files.errors import denied
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Command(Strict, ScrapyCrawl):
             raise UsageError(problem)
         assert self.crawler_process is not None
         self._stopping = Stopping(self.crawler_process)
-        check = CHECKS.get(args[0])
+        check = check_of(get_spider_loader(self.settings).load(args[0]))
         if check is None:
             super().run(args, opts)
             return

@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.config import SECTIONS, Config, declared
+from crawler.config import Config, declared
 
 FORMS = ("get", "getbool", "getint", "getfloat", "getlist")
 
@@ -52,7 +52,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
 
 def _value(config: Config, name: str) -> Any:
-    sections = (getattr(config, section) for section in SECTIONS)
+    sections = config.all_sections()
     return next(
         getattr(section, field.name)
         for section in sections

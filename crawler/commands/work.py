@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.log import configure_logging
 
@@ -59,7 +60,7 @@ class Command(ProjectCommand, ScrapyCommand):
         """Exit code 0 where every worker did what was asked. Raises: UsageError, InputError."""
         from crawler.launch import prepare
         from crawler.pool.cores import usable_cores
-        from crawler.spiders.arguments import CHECKS, read_arguments
+        from crawler.spiders.arguments import check_of
         from crawler.supervise.plan import plan
 
         assert self.settings is not None
@@ -67,13 +68,15 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("name one spider: scrapy work corpus …")
         if problem := unknown_spider(self.settings, args[0]):
             raise UsageError(problem)
-        if CHECKS.get(args[0]) is not read_arguments:
+        spider = get_spider_loader(self.settings).load(args[0])
+        check = check_of(spider)
+        if check is None or "SCHEDULER" in (spider.custom_settings or {}):
             raise UsageError(f"{args[0]} has no frontier that workers could share: run scrapy crawl {args[0]}, which "
                              "uses all cores (STAGE_WORKERS)")  # fmt: skip
         given = self.settings.getint("STAGE_WORKERS") if _is_given(self.settings, "STAGE_WORKERS") else None
         share = plan(usable_cores(), opts.workers, None if given is None or given < 0 else given)
         with ExitStack() as stack:
-            config = prepare(self.settings, opts.spargs, read_arguments, stack)
+            config = prepare(self.settings, opts.spargs, check, stack)
             configure_logging(self.settings)
             workers, failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
         self._tell(config, workers, failed)

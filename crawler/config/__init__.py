@@ -1,16 +1,18 @@
 """Every project setting: declared once, read once into frozen typed objects, all problems reported together."""
 
-from crawler.config.config import SECTIONS, Config, declared, from_mapping, load
+from crawler.config.config import SECTIONS, Config, declared, from_mapping, load, sections
 from crawler.config.crawl import CrawlConfig
 from crawler.config.declare import ConfigError, Getter, setting
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.policy import PolicyConfig
+from crawler.config.stages import Column, Stage
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
 __all__ = [
     "SECTIONS",
+    "Column",
     "Config",
     "ConfigError",
     "CrawlConfig",
@@ -23,9 +25,11 @@ __all__ = [
     "PiiConfig",
     "PolicyConfig",
     "QualityConfig",
+    "Stage",
     "StorageConfig",
     "declared",
     "from_mapping",
     "load",
+    "sections",
     "setting",
 ]

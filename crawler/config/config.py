@@ -11,10 +11,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crawler.config import eval_sets
 from crawler.config.browser import BrowserConfig
@@ -26,9 +27,11 @@ from crawler.config.metrics import MetricsConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.report import ReportConfig
 from crawler.config.signature import SignatureConfig
+from crawler.config.stages import added_stages, stage_problems, stages
 from crawler.config.storage import DedupConfig, StorageConfig
 from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
+T = TypeVar("T")
 _FETCHING = frozenset(
     {"CRAWLER_CONTACT", "NETWORK_ALLOW", "NETWORK_PORTS", "ROBOTS_MAX_AGE_SECONDS", "ROBOTS_ERROR_AGE_SECONDS",
      "ROBOTS_MAX_DELAY_SECONDS", "ROBOTS_LONG_DELAY", "OPTOUT_NOTED_FILES", "DOWNLOAD_TIMEOUT", "REDIRECT_MAX_TIMES",
@@ -57,17 +60,31 @@ class Config:
     report: ReportConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
+    stages: tuple[str, ...] = ()  # of other packages, in flow order
+    added: tuple[Any, ...] = ()  # the sections that stages declare for themselves
     digest: str = field(init=False, compare=False)
     """The text "sha256:" and 64 hex digits over the settings that matter for output, in canonical JSON."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self._digest())  # every record carries it: computed once
 
+    def all_sections(self) -> Iterator[Any]:
+        """Every section, those of other packages last."""
+        yield from (getattr(self, name) for name in SECTIONS)
+        yield from self.added
+
+    def section(self, kind: type[T]) -> T:
+        """The settings that a stage declares for itself. Raises: LookupError where no stage here declares them."""
+        for section in self.added:
+            if isinstance(section, kind):
+                return section
+        raise LookupError(f"no stage declares the settings {kind.__name__}")
+
     def deciding(self) -> dict[str, Any]:
         """Every setting that can change a verdict or a text, by name; of the evaluation sets their digest."""
         values = {
             f.metadata["name"]: getattr(section, f.name)
-            for section in (getattr(self, name) for name in SECTIONS)
+            for section in self.all_sections()
             for f in fields(section)
             if f.metadata["digest"]
         }
@@ -75,6 +92,8 @@ class Config:
             values["EVAL_SETS"] = self.eval_digest
         if self.profiles_digest:
             values["QUALITY_PROFILES_FILE"] = self.profiles_digest
+        if self.stages:
+            values["STAGES"] = self.stages
         return values
 
     @property
@@ -109,9 +128,29 @@ SECTIONS: dict[str, type[Any]] = {
 }
 
 
+def _added() -> list[type[Any]]:
+    """The sections that stages declare for themselves."""
+    known = set(SECTIONS.values())
+    return [stage.settings for stage in stages().values() if stage.settings is not None and stage.settings not in known]
+
+
+def sections() -> list[type[Any]]:
+    """Every section of settings, those that stages declare for themselves last."""
+    return [*SECTIONS.values(), *_added()]
+
+
 def declared() -> dict[str, dataclasses.Field[Any]]:
     """Every declared setting by its public name."""
-    return {f.metadata["name"]: f for section in SECTIONS.values() for f in fields(section)}
+    return {f.metadata["name"]: f for section in sections() for f in fields(section)}
+
+
+def _setting_problems() -> list[str]:
+    """Settings of added stages that have a name of ours, or of another stage's."""
+    names = Counter(f.metadata["name"] for section in sections() for f in fields(section))
+    return [
+        f"the setting {name} is declared twice; give that of the stage another name"
+        for name in names - Counter(set(names))
+    ]
 
 
 def load(getter: Getter) -> Config:
@@ -119,9 +158,10 @@ def load(getter: Getter) -> Config:
 
     Raises: ConfigError listing all problems at once.
     """
-    problems: list[str] = []
-    sections: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
-    config = Config(**sections)
+    problems = [*stage_problems(), *_setting_problems()]
+    ours: dict[str, Any] = {name: load_section(section, getter, problems) for name, section in SECTIONS.items()}
+    added = tuple(load_section(section, getter, problems) for section in _added())
+    config = Config(**ours, stages=added_stages(), added=added)
     if not problems:
         problems += _check_together(config)
     if problems:

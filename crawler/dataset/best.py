@@ -24,7 +24,7 @@ from crawler.document import RECORD_FIELDS, Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.records import DUPLICATE_REASONS, TEXT_FIELDS, Record
+from crawler.storage.files.records import TEXT_FIELDS, Record, is_duplicate
 
 BY = "dataset best"
 """The operation's name in the lineage."""
@@ -108,7 +108,7 @@ def exchange(place: Place, config: Config, *, now: float, keep_old: bool = True)
     def decide(record: Record) -> Decision:
         if (other := others.get(identity(record))) is not None:
             return other
-        owner = moved.get(record.get("dup_of") or "") if record.get("reason") in DUPLICATE_REASONS else None
+        owner = moved.get(record.get("dup_of") or "") if is_duplicate(record) else None
         return record | {"dup_of": owner} if owner is not None else record
 
     done = rewrite(place, decide, Cause(BY, RULE, now, keep_old), folders=(SHARDS, REJECTED), mixed=True)
@@ -129,7 +129,7 @@ class _Copies:
     def usable(self, found: Best) -> Iterator[Record]:
         """Each of them, in the order of the files; counted in `found`."""
         for record in records_in(self._place, (REJECTED,)):
-            if record.get("reason") not in DUPLICATE_REASONS or not self._stands(record):
+            if not is_duplicate(record) or not self._stands(record):
                 continue
             if record.get("text") and ("pii_spans" in record or not record.get("pii_span_count")):
                 found.copies += 1

@@ -17,7 +17,7 @@ from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import Rewritten, read_files, records_in, rewrite
 from crawler.dataset.verify import finish_dead_writers, is_final, page_key
 from crawler.dataset.versions import Cause
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.statkeys import REPLACING
 from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
@@ -240,8 +240,7 @@ def _opted_out(place: Place) -> Iterator[Record]:
 
 def is_failure(reason: str | None) -> bool:
     """True where a visit ended in a verdict that says nothing about the page."""
-    known = DropReason.of(reason) if reason is not None else None
-    return known is not None and not (known.is_final or known.is_hold or known is DropReason.UNCHANGED)
+    return reason is not None and Reason.of(reason).is_failure
 
 
 def _claim(record: Record) -> _Best:

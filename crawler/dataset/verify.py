@@ -16,7 +16,7 @@ from crawler.dataset.archive_check import check_archive, check_sources, expired_
 from crawler.dataset.beside import Beside, files_at_rest, without_listed
 from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
 from crawler.dataset.rewrite import tidy
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
 from crawler.storage.corpus.version import register
@@ -182,8 +182,7 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
 
 def is_final(reason: str | None) -> bool:
     """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
-    known = DropReason.of(reason) if reason is not None else None
-    return known is None or known.is_final
+    return reason is None or Reason.of(reason).is_final
 
 
 def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:

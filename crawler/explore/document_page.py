@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from crawler.dataset.records.fields import state_of
-from crawler.document import RECORD_FIELDS
 from crawler.explore.archived import CSP, frame_of, note
 from crawler.explore.exchange import exchange_of
 from crawler.explore.found_on import found_on
@@ -21,7 +20,7 @@ from crawler.observe.diagnose.thresholds import Threshold, Thresholds
 from crawler.stages.chain import STAGES
 from crawler.storage.files.columns import VERDICT
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import Record, record_fields
 
 MOST_TEXT = 300_000
 """Characters of a text that one page shows."""
@@ -46,7 +45,7 @@ def document(request: PageRequest) -> tuple[str, dict[str, Any]]:
     record, file, line = _record(request)
     text, evidence = str(record.get("text") or ""), _evidence(request, record)
     return "document.html", {
-        "record": dict.fromkeys((*RECORD_FIELDS, *VERDICT)) | record,
+        "record": dict.fromkeys((*record_fields(), *VERDICT)) | record,
         "key": request.key,
         "place": f"{file}, line {line}",
         "state": state_of(record),

@@ -12,22 +12,21 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from crawler.dataset.records.filters import FilterError
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.explore import labels
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.document_page import MOST_TEXT, pieces
 from crawler.explore.page_request import PageRequest
-from crawler.storage.files.records import DUPLICATE_REASONS, TEXT_REASONS
 from crawler.times import rfc3339
 
 EACH = 20
 """Documents of each verdict that are judged, unless the address says otherwise."""
 MOST = 500
 _NAME = re.compile(r"[\w .@-]{1,40}")
-_REASONS = sorted({*TEXT_REASONS, DropReason.TOO_SHORT} - DUPLICATE_REASONS)
-"""Verdicts on the text: a person who reads it can say whether they were right."""
+_TEXTLESS = [r for r in Reason.known() if (not r.keeps_text or r.is_duplicate) and r is not DropReason.TOO_SHORT]
 _STRATUM = "CASE WHEN state = 'kept' THEN 'kept' ELSE reason END"
-_JUDGED = f"(state = 'kept' OR reason IN ({', '.join(repr(str(reason.value)) for reason in _REASONS)}))"
+_JUDGED = f"(state = 'kept' OR state = 'rejected' AND reason NOT IN ({', '.join(repr(r.value) for r in _TEXTLESS)}))"
+"""Verdicts on the text: a person who reads it can say whether they were right."""
 
 
 def judge(request: PageRequest) -> tuple[str, dict[str, Any]]:

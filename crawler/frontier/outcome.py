@@ -22,9 +22,6 @@ MAX_EXAMPLE = 80
 OTHER_SHAPES, WHOLE_SCOPE = "*", "."
 """Rows of the table: of shapes that came too late for one of their own, and of the scope."""
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
-_SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
-_DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_NEUTRAL = frozenset({DropReason.REDIRECTED, DropReason.NETWORK_FORBIDDEN, DropReason.LICENCE_EXPIRED})
 
 
 def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> bytes:
@@ -51,10 +48,10 @@ def kind_of(doc: Document) -> str:
     if doc.verdict is None:
         return KEPT
     reason = doc.verdict.reason
-    if reason in _SHORT:
+    if reason.no_page and reason.group != "fetch":
         return SHORT
-    if reason in _DUPLICATE:
+    if reason.is_duplicate:
         return DUPLICATE
     if reason is DropReason.HTTP_ERROR and 400 <= doc.http_status < 500 and doc.http_status not in {408, 425, 429}:
         return OTHER
-    return NEUTRAL if reason in _NEUTRAL or not reason.is_final else OTHER
+    return NEUTRAL if reason.neutral or not reason.is_final else OTHER

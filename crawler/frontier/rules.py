@@ -89,8 +89,8 @@ async def follow_rules(frontier: Frontier, config: Config) -> None:
 
 def rules_of(limits: Limits, config: Config) -> Values:
     """What this worker would have the crawl keep to."""
-    values = {name: getattr(limits, field) for name, field in _FIELDS.items()} | config.deciding()
-    values |= {name: read(config) for name, read in FILES.items()}
+    values = {name: getattr(limits, field) for name, field in _FIELDS.items()}
+    values |= {"STAGES": config.stages, **config.deciding()} | {name: read(config) for name, read in FILES.items()}
     found: Values = json.loads(json.dumps(values, default=list))
     return found
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from scrapy.exceptions import CloseSpider, DropItem
 
+from crawler.config.stages import pipeline_numbers
 from crawler.document import Document, Drop
 from crawler.pool.pool import StagePool, pool_of
 from crawler.stages.chain import STAGES
@@ -21,80 +22,32 @@ if TYPE_CHECKING:
 
 
 class StageDrop(DropItem):
-    """A document that a stage, or a room before the stages, decided against. `verdict` says why.
+    """A document that a stage, or a room before the stages, decided against. `verdict` says why."""
 
-    `doc` is the document with all that its stages found; the item that Scrapy names may be the one before its last hop.
-    """
-
-    def __init__(self, verdict: Drop, doc: Document | None = None) -> None:
+    def __init__(self, verdict: Drop) -> None:
         super().__init__(f"{verdict.stage}/{verdict.reason}")
-        self.verdict, self.doc = verdict, doc
+        self.verdict = verdict
 
 
-class FrontierDrop(StageDrop):
-    """Decided before the request: scope, redirects, caps."""
-
-
-class PolicyDrop(StageDrop):
-    """Decided by robots.txt, an opt-out signal, the network guard or a licence."""
-
-
-class FetchDrop(StageDrop):
-    """No usable response came back."""
-
-
-class RecrawlDrop(StageDrop):
-    """The page's own history says that it is no more what was kept."""
-
-
-class ParseDrop(StageDrop):
-    """The bytes could not be read as a page, or the stage pool gave up on them."""
-
-
-class ExtractionDrop(StageDrop):
-    """No text, or not enough."""
-
-
-class LanguageDrop(StageDrop):
-    """Unknown, unwanted or uncertain language."""
-
-
-class QualityDrop(StageDrop):
-    """A quality rule or the score said no."""
-
-
-class PiiDrop(StageDrop):
-    """Too much personal data."""
-
-
-class ContaminationDrop(StageDrop):
-    """The text repeats an evaluation set."""
-
-
-class ExactDuplicateDrop(StageDrop):
-    """The same text is in the corpus."""
-
-
-class NearDuplicateDrop(StageDrop):
-    """Almost the same text is in the corpus."""
-
-
-DROPS: dict[str, type[StageDrop]] = {
-    "frontier": FrontierDrop,
-    "policy": PolicyDrop,
-    "optout": PolicyDrop,
-    "fetch": FetchDrop,
-    "parse": ParseDrop,
-    "recrawl": RecrawlDrop,
-    "stages": ParseDrop,
-    "extraction": ExtractionDrop,
-    "language": LanguageDrop,
-    "quality": QualityDrop,
-    "pii": PiiDrop,
-    "contamination": ContaminationDrop,
-    "exact": ExactDuplicateDrop,
-    "near": NearDuplicateDrop,
+_ROOMS = {
+    **dict.fromkeys(("frontier", "policy", "fetch", "parse", "recrawl"), ""),
+    **{"optout": "Policy", "stages": "Parse", "exact": "ExactDuplicate", "near": "NearDuplicate"},
 }
+"""Who decides beside the stages that have a pipeline, and under whose name Scrapy counts it where that is another's."""
+
+
+def _classes() -> dict[str, type[StageDrop]]:
+    names = {who: name or _camel(who) for who, name in (dict.fromkeys(pipeline_numbers(), "") | _ROOMS).items()}
+    made = {name: type(f"{name}Drop", (StageDrop,), {}) for name in names.values()}
+    return {who: made[name] for who, name in names.items()}
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+DROPS = _classes()
+"""The exception of each stage, or room before and behind the stages."""
 
 
 def drop(doc: Document, verdict: Drop) -> NoReturn:
@@ -103,7 +56,7 @@ def drop(doc: Document, verdict: Drop) -> NoReturn:
     Raises: the `StageDrop` subclass of the verdict's stage.
     """
     doc.verdict = verdict
-    raise DROPS.get(verdict.stage, StageDrop)(verdict, doc)
+    raise DROPS.get(verdict.stage, StageDrop)(verdict)
 
 
 def refuse_to_start(crawler: Crawler, error: Exception) -> NoReturn:
@@ -120,10 +73,11 @@ class StagePipeline:
     """Adapter of one pure stage: raises the stage's verdict, and runs the stage where it has not run yet.
 
     The spider sends a page through all stages in one hop to a worker process. Where another pipeline stands between
-    two stages, the hop ends there, and the next adapter starts a second one.
+    two stages, the hop ends there, and the next adapter starts a second one. The document stays the same object, which
+    Scrapy hands to whoever hears of its end.
     """
 
-    stage: ClassVar[str]
+    stage: ClassVar[str]  # by name
 
     def __init__(self, pool: StagePool) -> None:
         self._pool = pool
@@ -136,7 +90,7 @@ class StagePipeline:
     async def process_item(self, doc: Document) -> Document:
         """Answer the document, or raise its verdict."""
         if doc.verdict is None and self.stage not in doc.done:
-            doc = await self._pool.run(doc, STAGES[STAGES.index(self.stage) :])
+            doc.become(await self._pool.run(doc, STAGES[STAGES.index(self.stage) :]))
         if doc.verdict is not None:
             drop(doc, doc.verdict)
         return doc

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawler.dedup.release import release
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
 from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
 from crawler.pool.pool import PoolError, StagePool, pool_of
+from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
@@ -57,16 +59,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NOTHING_TO_JUDGE = frozenset(
-    {
-        DropReason.DOWNLOAD_FAILED,
-        DropReason.HTTP_ERROR,
-        DropReason.NETWORK_FORBIDDEN,
-        DropReason.HOLD_ROBOTS_UNREACHABLE,
-        DropReason.HOLD_RATE_LIMITED,
-    }
-)
-"""The host gave nothing to judge. A first run in which every URL ends so has failed."""
 MAX_EXAMPLES = 5
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
@@ -82,6 +74,7 @@ class Settlement:
         self._pool = pool
         self._config = config_of(crawler)
         self._policy = PolicyCounts()
+        self._foreign = ForeignVerdicts()
         self._now = clock_of(crawler)
         self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
@@ -141,11 +134,30 @@ class Settlement:
         await self._settle(item)
 
     async def dropped(self, item: Document, exception: DropItem) -> None:
-        """Record the verdict, then acknowledge."""
-        verdict, doc = item.verdict, item
+        """Record the verdict, then acknowledge. `DropItem` of a pipeline that is not ours is a final verdict, too."""
         if isinstance(exception, StageDrop):
-            verdict, doc = exception.verdict, exception.doc or item
-        await self._reject(doc, verdict or Drop("pipelines", DropReason.STAGE_ERROR, f"dropped: {exception}"[:300]))
+            await self._reject(item, exception.verdict)
+        elif item.verdict is not None:
+            await self._reject(item, item.verdict)
+        else:
+            item.verdict = verdict = self._foreign.verdict(exception)
+            await self._redact(item)
+            await self._let_go(item)
+            await self._reject(item, verdict)
+
+    async def _redact(self, doc: Document) -> None:
+        """A document dropped before the stage `pii`: its record may carry the text, redacted as that of any other."""
+        if "pii" not in doc.done and doc.text and self._config.storage.rejected_text:
+            try:
+                doc.become(await self._pool.run(doc, ("pii",)))
+            except PoolError as error:
+                self._stop(error)
+
+    async def _let_go(self, doc: Document) -> None:
+        """A document dropped behind the duplicate steps: the text that it has claimed there is free again."""
+        former, doc.former_text = doc.former_text, text_digest(doc.doc_id)
+        await release(self._crawler, doc)
+        doc.former_text = former
 
     async def broken_item(self, item: Document, failure: Failure) -> None:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""
@@ -186,7 +198,7 @@ class Settlement:
         self._count(f"{REJECTED}/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
             self._crawler.stats.inc_value(key)
-        if verdict.reason in _NOTHING_TO_JUDGE:
+        if verdict.reason.unreached:  # a first run in which every URL ends so has failed
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)
 
@@ -282,13 +294,13 @@ class Settlement:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-def hold_reason(why: str) -> tuple[DropReason, str]:
+def hold_reason(why: str) -> tuple[Reason, str]:
     """The hold reason in a frontier's notes (one a line, newest last) and what was said about it.
 
     `hold_rate_limited` where no note names a reason.
     """
     for line in reversed(why.splitlines()):
         reason, _, cause = line.partition(": ")
-        if (known := DropReason.of(reason)) is not None and known.is_hold:
+        if (known := Reason.of(reason)).is_hold and known.meaning:  # another version has others
             return known, cause
     return DropReason.HOLD_RATE_LIMITED, ""

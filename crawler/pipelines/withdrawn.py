@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.dataset.exclude import covers, refused_domains, refused_licences
 from crawler.document import Drop, DropReason
-from crawler.pipelines.base import PolicyDrop
+from crawler.pipelines.base import drop
 from crawler.runtime import config_of
 from crawler.storage.files.place import Place
 
@@ -38,11 +38,11 @@ class WithdrawnPipeline:
         return cls(refused_domains(place), refused_licences(place))
 
     def process_item(self, doc: Document) -> Document:
-        """Raises: PolicyDrop."""
+        """Raises: StageDrop."""
         what = "domain" if self._domains and covers(self._domains, doc.url) else ""
         what = what or ("licence" if doc.license_tag in self._licences else "")
         if what:
             doc.exchange = None
         if what and (doc.verdict is None or doc.text_allowed):
-            raise PolicyDrop(Drop("policy", DropReason.WITHDRAWN, f"its {what} was withdrawn from this corpus"))
+            drop(doc, Drop("policy", DropReason.WITHDRAWN, f"its {what} was withdrawn from this corpus"))
         return doc

@@ -9,19 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawler.document import Drop, DropReason
+from crawler.document import Drop
 from crawler.policy.decide import protocol_of
 from crawler.statkeys import BLOCKED, DENIED, HELD
 
 MAX_DOMAINS = 100
 """Domains with a key of their own; blocks of further ones are counted in the sum only."""
-
-_DENIALS = {
-    DropReason.ROBOTS_DISALLOWED: "robots",
-    DropReason.ACCESS_DENIED: "http",
-    DropReason.NETWORK_FORBIDDEN: "network",
-}
-_BLOCKS = frozenset({DropReason.ACCESS_DENIED, DropReason.HOLD_RATE_LIMITED})
 
 
 class PolicyCounts:
@@ -32,13 +25,13 @@ class PolicyCounts:
 
     def keys(self, verdict: Drop, domain: str) -> Iterator[str]:
         """The keys for one rejected URL; none where another room rejected it."""
-        if verdict.reason in _DENIALS:
-            yield f"{DENIED}/{_DENIALS[verdict.reason]}"
+        if verdict.reason.denial:
+            yield f"{DENIED}/{verdict.reason.denial}"
         elif verdict.stage == "optout":
             yield f"{DENIED}/{protocol_of(verdict)}"
         elif verdict.reason.is_hold:
             yield f"{HELD}/{verdict.reason}"
-        if verdict.reason in _BLOCKS:
+        if verdict.reason.blocks:
             yield BLOCKED
             if domain in self._domains or len(self._domains) < MAX_DOMAINS:
                 self._domains.add(domain)

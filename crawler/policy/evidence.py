@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config.text import PROFILE_NAME
-from crawler.document import Drop, DropReason, Signal
+from crawler.document import Drop, Reason, Signal
 
 
 @dataclass(slots=True)
@@ -109,11 +109,10 @@ def load_verdict(blob: bytes) -> tuple[Drop, int] | None:
     try:
         values = json.loads(blob)
         (stage, reason, detail), status = values["verdict"], values["status"]
-        drop = Drop(stage, DropReason(reason), detail)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    is_sound = isinstance(stage, str) and isinstance(detail, str) and type(status) is int and drop.reason.is_final
-    return (drop, status) if is_sound else None
+    is_sound = isinstance(stage, str) and isinstance(detail, str) and type(status) is int and Reason.is_name(reason)
+    return (Drop(stage, found, detail), status) if is_sound and (found := Reason.of(reason)).is_final else None
 
 
 def load_profile(blob: bytes) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.stages.quality.no_content import Recognisers
 
 _PAST = struct.Struct(">HBI")
@@ -93,7 +93,7 @@ def tombstone(doc: Document, past: Past | None, limits: DecayLimits) -> Drop | N
     return Drop("recrawl", DropReason.GONE if said is DropReason.SOFT_404 else DropReason.DECAYED, why)
 
 
-def _message(doc: Document) -> DropReason | None:
+def _message(doc: Document) -> Reason | None:
     """What a page says that is too short to have reached the stage `quality`, which asks the same."""
     if doc.verdict is None or doc.verdict.stage != "extraction":
         return None

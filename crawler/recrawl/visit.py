@@ -35,25 +35,6 @@ _ETAG = re.compile(r'(?:W/)?"[\x20\x21\x23-\x7e\x80-\xff]*"')  # RFC 9110 sectio
 _DATE = re.compile(r"[\x20-\x7e]+")
 _BIG_BODY = 256 * 1024  # bytes; hashing more is left to a thread
 _MAX_STEP = 100
-_JUDGE_AGAIN = frozenset(
-    {DropReason.OPTOUT, DropReason.GONE, DropReason.STAGE_TIMEOUT, DropReason.STAGE_CRASHED, DropReason.STAGE_ERROR}
-    | {DropReason.YIELD_QUARANTINE}  # said of its domain, and taken back by a release
-)
-"""Verdicts on a body that say little about the body, or that have to be confirmed in full: no validators are kept."""
-
-
-_DUPLICATES = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_FAILED = frozenset(
-    {
-        DropReason.DOWNLOAD_FAILED,
-        DropReason.HTTP_ERROR,
-        DropReason.STAGE_CRASHED,
-        DropReason.HOLD_RATE_LIMITED,
-        DropReason.HOLD_ROBOTS_UNREACHABLE,
-        DropReason.HOLD_CONTROL_FILE,
-    }
-)
-"""Verdicts that say nothing about the page: what was known of it before still holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +159,10 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
     """
     fetched = int(datetime.fromisoformat(doc.crawled_at).timestamp() if doc.crawled_at else now)
     reason = doc.verdict.reason if doc.verdict else None
-    if previous is not None and reason in _FAILED:
+    if previous is not None and has_failed(doc):
         return replace(previous, fetched_at=fetched)
     same = reason is DropReason.UNCHANGED and previous is not None
-    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN and not _has_last_day(doc))
+    reusable = same or (bool(doc.content_hash) and not _has_to_be_confirmed(doc))
     changed = previous is not None and is_changed(previous, doc)
     step = 0 if previous is None else intervals.step(previous.step, changed=changed and reason is not DropReason.GONE)
     etag, date = _validators(doc, previous if same else None) if reusable else (None, None)
@@ -200,12 +181,16 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
         last_modified=date,
         text=_text_after(previous, doc),
         past=_past_after(previous, doc),
-        duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
+        duplicate_at=previous.duplicate_at
+        if same and previous
+        else fetched * (reason is not None and reason.is_duplicate),
     )
 
 
-def _has_last_day(doc: Document) -> bool:
-    """The page names a day after which it is gone: nobody notices who does not read it again."""
+def _has_to_be_confirmed(doc: Document) -> bool:
+    """The verdict says little about the body, or the page names a day after which it is gone: it is read again."""
+    if doc.verdict is not None and (doc.verdict.reason.is_failure or doc.verdict.reason.confirm):
+        return True
     return any("unavailable_after" in signal.value for signal in doc.optout_signals)
 
 
@@ -237,7 +222,7 @@ def is_changed(previous: Visit, doc: Document) -> bool:
 
 def has_failed(doc: Document) -> bool:
     """True where this visit says nothing about the page: an outage, or a worker that died of it."""
-    return doc.verdict is not None and doc.verdict.reason in _FAILED
+    return doc.verdict is not None and (doc.verdict.reason.is_failure or doc.verdict.reason.is_hold)
 
 
 def recall(doc: Document, previous: Visit) -> None:

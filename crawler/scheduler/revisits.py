@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TEXTS_FREED = "texts-freed"
 """Blob: the latest time (epoch seconds, as text) at which a page released a text that others have, too."""
 FOREVER_SECONDS = 10 * 365 * 86_400.0
-_TOMBSTONES = {DropReason.GONE: "gone", DropReason.MOVED: "moved", DropReason.DECAYED: "decayed"}
 _SWEEP_SECONDS = 5.0  # between two looks at what is due, in a crawl without end
 
 
@@ -88,4 +87,4 @@ def _kind_of(previous: Visit | None, doc: Document) -> str:
         return "new"
     if not is_changed(previous, doc):
         return "unchanged"
-    return _TOMBSTONES.get(doc.verdict.reason, "changed") if doc.verdict is not None else "changed"
+    return doc.verdict.reason.value if doc.verdict is not None and doc.verdict.reason.ends else "changed"

@@ -80,7 +80,7 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
     return plan
 
 
-def _unless_expired(arguments: Mapping[str, Any]) -> object:
+def replay_unless_expired(arguments: Mapping[str, Any]) -> object:
     """`read_replay_arguments`, which also says where archives are not there because they have expired."""
     pattern = str(arguments.get("archive", ""))
     note = expired_note(pattern)
@@ -92,5 +92,6 @@ def _unless_expired(arguments: Mapping[str, Any]) -> object:
         raise InputError([*error.problems, *([note] if note else [])]) from error
 
 
-CHECKS: dict[str, Callable[[Mapping[str, Any]], object]] = {"corpus": read_arguments, "replay": _unless_expired}
-"""What `scrapy crawl NAME` checks before it starts, by spider name."""
+def check_of(spider: type[object]) -> Callable[[Mapping[str, Any]], object] | None:
+    """What a spider's class checks of its arguments; None for a spider that is none of this project's kind."""
+    return getattr(spider, "check_arguments", None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.statkeys import RECRAWL
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from crawler.storage.types import Entry, Manifest
 
 logger = logging.getLogger(__name__)
-
-_AGAIN = frozenset({DropReason.UNCHANGED, DropReason.DOWNLOAD_FAILED, DropReason.HTTP_ERROR})
-"""Verdicts of which a page may have several, or which `scrapy frontier requeue` takes back."""
 
 
 def warn_if_behind(counts: Counts, config: Config, place: Place) -> None:
@@ -49,15 +46,10 @@ def warn_if_behind(counts: Counts, config: Config, place: Place) -> None:
 
 
 def finished_records(files: list[Entry]) -> int:
-    """Kept records, and rejected ones whose verdict is final and the only one of its page."""
+    """Kept records, and rejected ones whose verdict is final."""
     kept = sum(entry["documents"] for entry in files if entry["kind"] == "shards")
     reasons = [item for entry in files if entry["kind"] == "rejected" for item in entry["reasons"].items()]
-    return kept + sum(count for name, count in reasons if _is_once(name.rpartition("/")[2]))
-
-
-def _is_once(reason: str) -> bool:
-    known = DropReason.of(reason)
-    return known is not None and known.is_final and known not in _AGAIN
+    return kept + sum(count for name, count in reasons if Reason.of(name.rpartition("/")[2]).is_final)
 
 
 def _is_comparable(manifest: Manifest, crawl_id: str) -> bool:

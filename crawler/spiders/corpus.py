@@ -70,6 +70,7 @@ class CorpusSpider(Spider):
     """`scrapy crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
 
     name = "corpus"
+    check_arguments = staticmethod(read_arguments)
     config: Config
     plan: SeedPlan
     shared: SharedScope | None = None

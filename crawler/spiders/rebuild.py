@@ -148,18 +148,19 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
 
 def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
     """What the crawl would have remembered of the page for a later RECRAWL."""
-    from crawler.document import Document, Drop, DropReason
+    from crawler.document import Document, Drop, Reason
     from crawler.frontier.visits import visit_entry
     from crawler.recrawl.visit import Intervals, visit_after
 
-    if not config.frontier.recrawl_remember or record.get("reason") not in {None, *DropReason}:
+    reason = Reason.of(record["reason"]) if "reason" in record else None
+    if not config.frontier.recrawl_remember or (reason is not None and not reason.meaning):
         return b""  # a reason that only another version has: nothing is known of the visit
     doc = Document(url=record["url"])
     for name in ("doc_id", "content_hash", "etag", "last_modified", "http_status", "crawled_at", "char_count"):
         setattr(doc, name, record.get(name) or getattr(doc, name))
     doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
-    if "reason" in record:
-        doc.verdict = Drop(record["stage"], DropReason(record["reason"]))
+    if reason is not None:
+        doc.verdict = Drop(record["stage"], reason)
     return visit_entry(doc.url, visit_after(None, doc, Intervals.of(config.frontier), now))
 
 

@@ -37,7 +37,7 @@ from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
-from crawler.spiders.arguments import ReplayPlan, read_replay_arguments
+from crawler.spiders.arguments import ReplayPlan, read_replay_arguments, replay_unless_expired
 from crawler.statkeys import FATAL, REPLAY
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.archive.remote import expand, sizes_of
@@ -76,6 +76,7 @@ class ReplaySpider(Spider):
     """`scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`: every archived page is judged again."""
 
     name = "replay"
+    check_arguments = staticmethod(replay_unless_expired)
     config: Config
     plan: ReplayPlan
     pool: StagePool

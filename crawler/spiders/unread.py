@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.seeds.sitemaps import NO_LIST
 from crawler.statkeys import MISSED_SITEMAPS, MISSED_SITEMAPS_EXAMPLES, UNREAD_SITEMAPS
 from crawler.urls.canonicalize import canonicalize, host_of
@@ -30,18 +30,6 @@ logger = logging.getLogger(__name__)
 
 MAX_EXAMPLES = 5
 _GUESSED = "the allowlist names no sitemap of this domain, and robots.txt no other"
-_ANSWERS = frozenset(
-    {
-        DropReason.GONE,
-        DropReason.ACCESS_DENIED,
-        DropReason.NOT_TEXT,
-        DropReason.ROBOTS_DISALLOWED,
-        DropReason.OPTOUT,
-        DropReason.LICENCE_EXPIRED,
-        DropReason.WITHDRAWN,
-    }
-)
-"""The site, or whoever runs the crawl, says that there is no list to be had: nothing is in doubt."""
 
 
 class UnreadSitemaps:
@@ -57,9 +45,9 @@ class UnreadSitemaps:
         """Remember which sitemaps the robots.txt of `authority` (scheme, host and port) names."""
         self._robots[host_of(authority)] = frozenset(urls)
 
-    def refused(self, lease: Lease, reason: DropReason, detail: str) -> None:
+    def refused(self, lease: Lease, reason: Reason, detail: str) -> None:
         """The request for a file brought none."""
-        self._tell(lease, f"{reason}, {detail}", ordinary=reason in _ANSWERS)
+        self._tell(lease, f"{reason}, {detail}", ordinary=reason.answer)
 
     def unreadable(self, lease: Lease, problem: str) -> None:
         """The file came, and nothing can be read in it; `problem`: the first of `Sitemap.problems`."""

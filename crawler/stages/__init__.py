@@ -1,1 +1,28 @@
-"""Pure stages: Document in, Document or Drop out. No Scrapy, no Redis."""
+"""Pure functions and classes on one document: what does the page say, and is it good?
+
+Declared here are the stages whose own module is too large to be loaded by every command.
+"""
+
+from crawler.config import Config
+from crawler.config.stages import Stage, Step
+
+
+def _optout(config: Config) -> Step:
+    from crawler.stages.optout import OptOutStage
+
+    return OptOutStage(config.policy, config.crawl.product_token)
+
+
+def _fingerprint(config: Config) -> Step:
+    from crawler.stages.fingerprint import FingerprintStage
+
+    return FingerprintStage(config.dedup)
+
+
+OPTOUT = Stage("optout", _optout, number=0, modules=("crawler.stages.optout",))
+FINGERPRINT = Stage(
+    "fingerprint",
+    _fingerprint,
+    number=0,
+    modules=("crawler.stages.fingerprint", "scipy.integrate"),  # what costs of datasketch, which brings Redis's client
+)

@@ -1,7 +1,7 @@
 """All pure stages in the order of the flow: the same chain for live crawl, replay and batch jobs.
 
-The chain is the only module that knows every stage. It parses a page once, hands the tree on, measures the CPU time of
-each stage and stops at the first verdict. It needs no Scrapy and no Redis.
+The chain parses a page once, hands the tree on, measures the CPU time of each stage and stops at the first verdict. It
+needs no Scrapy and no Redis. `crawler/config/stages.py` says which stages there are.
 """
 
 from __future__ import annotations
@@ -9,54 +9,33 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from itertools import takewhile
 
-from crawler.config import Config, DecontaminationConfig, LanguageConfig, PiiConfig
+from crawler.config import Config
+from crawler.config.stages import Step, stages
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.tiers import judged_twice
 
-STAGES: tuple[str, ...] = (
-    "parse",
-    "optout",
-    "extraction",
-    "language",
-    "quality",
-    "pii",
-    "contamination",
-    "fingerprint",
-)
-"""Names of the pure stages, in flow order. `ITEM_PIPELINES` is held to this order by a test."""
-
-_ONE_FILE = ("optout", "fingerprint")
-STAGE_MODULES: tuple[str, ...] = (
-    *(f"crawler.stages.{name}" if name in _ONE_FILE else f"crawler.stages.{name}.stage" for name in STAGES),
-    "crawler.stages.pii.recognise",
-    "scipy.integrate",  # what costs of datasketch, which itself brings Redis's client
-)
-"""The stages and the heavy libraries behind them; see `modules`."""
-
-READING: tuple[str, ...] = ("parse", "optout")
+STAGES: tuple[str, ...] = tuple(stages())
+"""Names of the pure stages, in flow order, with those of other packages."""
+READING: tuple[str, ...] = tuple(name for name in takewhile(lambda name: stages()[name].number == 0, STAGES))
 """The stages that are enough to find a page's links and to know whether its text may be kept."""
-
-
-class Stage(Protocol):
-    """`stage(doc)` fills in the document and answers it, or a `Drop` with the scores left on the document."""
-
-    def __call__(self, doc: Document) -> Document | Drop:
-        """Run the stage."""
 
 
 class Chain:
     """Every stage of `names`, built from the configuration once and applied to many documents.
 
     Models are loaded here, so build one chain per process. `clock` measures CPU seconds of this thread.
+    Raises: LookupError where a stage of another package is missing here that the configuration was made with.
     """
 
     def __init__(
         self, config: Config, names: Iterable[str] = STAGES, clock: Callable[[], float] = time.thread_time
     ) -> None:
-        wanted = set(names)
-        self._stages = [(name, build(config)) for name, build in _builders().items() if name in wanted]
+        wanted, known = set(names), stages()
+        if missing := [name for name in config.stages if name not in known]:
+            raise LookupError(f"no package here has the stage {' or '.join(missing)}: install it in every environment")
+        self._stages = [(name, stage.build(config)) for name, stage in known.items() if name in wanted]
         self._clock = clock
 
     def run(self, doc: Document, names: Iterable[str] = STAGES) -> Document:
@@ -98,7 +77,7 @@ class Chain:
             doc.text = ""
             doc.title = doc.description = doc.author = None
 
-    def _apply(self, name: str, stage: Stage, doc: Document, start: float) -> float:
+    def _apply(self, name: str, stage: Step, doc: Document, start: float) -> float:
         """Run a stage that begins at `start`; answers when it ended, so that the clock is asked once a stage."""
         try:
             result = stage(doc)
@@ -113,71 +92,17 @@ class Chain:
 
 
 def modules(config: Config) -> list[str]:
-    """What a fork server loads once for all its processes.
-
-    `STAGE_MODULES`, the models that the settings ask for as they are by default, and the data of the named `LANGUAGES`.
-    """
-    from crawler.stages.quality.tokenizers import modules as of_languages
-
-    models = [module for is_asked, module in _MODELS if is_asked(config)]
-    return [*STAGE_MODULES, *models, *of_languages(config.language.languages)]
-
-
-_MODELS: tuple[tuple[Callable[[Config], bool], str], ...] = (
-    (lambda c: c.extraction.extractor != "resiliparse", "crawler.stages.extraction.preload"),
-    (lambda c: c.language.identifier == LanguageConfig().identifier, "crawler.stages.language.preload"),
-    (lambda c: c.pii.person != "off" and c.pii.models == PiiConfig().models, "crawler.stages.pii.preload"),
-)
-"""When models are loaded that can be known beforehand, and the module that loads them."""
+    """What a fork server loads once for all its processes: the stages, their libraries, and models known beforehand."""
+    found = stages().values()
+    return [module for stage in found for module in (*stage.modules, *stage.models(config))]
 
 
 def problems(config: Config) -> list[str]:
     """What keeps a stage from working with this configuration, one sentence each: asked before the first page.
 
-    Every way in asks here: crawl, replay, diagnose and batch job. A stage is loaded only where a setting asks it for
-    more than the default, because loading costs seconds; the features of the learned extractor take .1 s.
+    Every way in asks here: crawl, replay, diagnose and batch job.
     """
-    return [problem for is_asked, check in _CHECKS if is_asked(config) for problem in check(config)]
-
-
-def _check_pii(config: Config) -> list[str]:
-    from crawler.stages.pii.stage import check_models
-
-    return check_models(config.pii)
-
-
-def _check_contamination(config: Config) -> list[str]:
-    from crawler.stages.contamination.stage import check_eval_sets
-
-    return check_eval_sets(config)
-
-
-def _check_extraction(_config: Config) -> list[str]:
-    from crawler.stages.extraction.learned.model import check_model
-
-    return check_model()
-
-
-def _check_language(config: Config) -> list[str]:
-    from crawler.stages.language.stage import check_identifier
-
-    return check_identifier(config.language)
-
-
-def _check_quality(config: Config) -> list[str]:
-    from crawler.stages.quality.stage import check_profiles, check_segmenters
-
-    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
-
-
-_CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (
-    (lambda c: c.extraction.extractor == "learned", _check_extraction),
-    (lambda c: c.pii.person != "off", _check_pii),
-    (lambda c: c.decontamination.eval_sets != DecontaminationConfig().eval_sets, _check_contamination),
-    (lambda c: c.language != LanguageConfig(), _check_language),
-    (lambda c: bool(c.quality.segmenters or c.quality.profiles_file), _check_quality),
-)
-"""When a stage has something to check, and its check."""
+    return [problem for stage in stages().values() for problem in stage.problems(config)]
 
 
 def _without_baggage(doc: Document) -> Document:
@@ -194,25 +119,3 @@ def _without_baggage(doc: Document) -> Document:
         doc.text = ""
         doc.title = doc.description = doc.author = None
     return doc
-
-
-def _builders() -> dict[str, Callable[[Config], Stage]]:
-    from crawler.stages.contamination.stage import ContaminationStage
-    from crawler.stages.extraction.stage import ExtractionStage
-    from crawler.stages.fingerprint import FingerprintStage
-    from crawler.stages.language.stage import LanguageStage
-    from crawler.stages.optout import OptOutStage
-    from crawler.stages.parse.stage import ParseStage
-    from crawler.stages.pii.stage import PiiStage
-    from crawler.stages.quality.stage import QualityStage
-
-    return {
-        "parse": lambda c: ParseStage(c.extraction),
-        "optout": lambda c: OptOutStage(c.policy, c.crawl.product_token),
-        "extraction": lambda c: ExtractionStage(c.extraction),
-        "language": lambda c: LanguageStage(c.language),
-        "quality": lambda c: QualityStage(c.quality),
-        "pii": lambda c: PiiStage(c.pii),
-        "contamination": ContaminationStage,
-        "fingerprint": lambda c: FingerprintStage(c.dedup),
-    }

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from crawler.document import Document, Drop, DropReason, Rendering
+from crawler.document import Document, Drop, DropReason, Reason, Rendering
 from crawler.stages.parse.embedded import captured_text
 from crawler.stages.parse.shell import LIMITS
 
@@ -17,7 +17,7 @@ BETTER = 1.2
 """How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
 _MUTABLE = (
     *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "redirects"),
-    *("optout_signals", "done", "metas", "rel_links", "links", "feeds", "timings", "render_signals"),
+    *("optout_signals", "done", "extra", "metas", "rel_links", "links", "feeds", "timings", "render_signals"),
 )
 
 
@@ -45,13 +45,18 @@ def judged_twice(doc: Document, run: Callable[[Document], Document]) -> Document
         chosen.render_signals["shell"] = sent.render_signals["shell"]
     failed = facts.get("failed")
     if failed and has_too_little(chosen):
-        chosen.verdict = Drop("fetch", DropReason.of(failed[0]) or DropReason.BROWSER_CRASHED, str(failed[1])[:512])
+        chosen.verdict = Drop("fetch", _failure_of(failed[0]), str(failed[1])[:512])
     return chosen
 
 
 def has_too_little(doc: Document) -> bool:
     """True where the stages found next to no text on a page that they may read."""
     return doc.text_allowed and doc.word_count < LIMITS.main_words
+
+
+def _failure_of(name: str) -> Reason:
+    reason = Reason.of(name)
+    return reason if reason.meaning else DropReason.BROWSER_CRASHED  # a word of a later version
 
 
 def _refused(doc: Document) -> bool:

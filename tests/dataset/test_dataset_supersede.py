@@ -22,7 +22,7 @@ from crawler.dataset.supersede import (
     withdraw_opted_out,
 )
 from crawler.dataset.verify import verify
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.noted import manifest_hash, noted
@@ -100,7 +100,7 @@ def test_a_tombstone_takes_the_document_out(crawled, rejected, reason):
     assert [record["reason"] for record in crawled.records("rejected")] == [reason]
 
 
-@pytest.mark.parametrize("reason", [reason for reason in DropReason if not reason.is_final])
+@pytest.mark.parametrize("reason", [reason for reason in Reason.known() if not reason.is_final])
 def test_a_verdict_that_says_nothing_about_the_page_leaves_its_document(crawled, rejected, reason):
     second_run(crawled, rejected=[rejected(1, reason, "fetch", crawled_at=SECOND)], changed=1)
     assert supersede(place_of(crawled), now=NOW).records == 0
@@ -108,7 +108,7 @@ def test_a_verdict_that_says_nothing_about_the_page_leaves_its_document(crawled,
     assert not verify(place_of(crawled)).surplus
 
 
-@pytest.mark.parametrize("reason", [reason for reason in DropReason if not reason.is_final])
+@pytest.mark.parametrize("reason", [reason for reason in Reason.known() if not reason.is_final])
 def test_a_failed_visit_gives_way_to_a_later_verdict_and_what_was_left_open_stays(crawled, kept, rejected, reason):
     failed = [rejected(9, reason, "fetch", crawled_at=at) for at in ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")]
     second_run(crawled, kept=[kept(9, crawled_at=SECOND)], rejected=failed, changed=1)
@@ -127,7 +127,7 @@ def test_of_failed_visits_alone_the_latest_one_stays(crawled, rejected):
 
 
 def test_which_verdicts_are_final():
-    weak = {reason.value for reason in DropReason if not reason.is_final and not reason.is_hold}
+    weak = {reason.value for reason in Reason.known() if not reason.is_final and not reason.is_hold}
     assert weak == {
         *("browser_crashed", "browser_timeout", "needs_browser"),
         "unchanged", "download_failed", "http_error", "too_many_redirects",

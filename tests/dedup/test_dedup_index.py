@@ -24,7 +24,7 @@ from crawler.dedup.make import make_index
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
-from crawler.pipelines.base import ExactDuplicateDrop, NearDuplicateDrop
+from crawler.pipelines.base import DROPS
 from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
 from crawler.stages.fingerprint import FingerprintStage, runs
@@ -497,9 +497,9 @@ def test_the_adapters_drop_a_copy_with_its_owner_and_let_the_owner_pass():
         return await near.process_item(await exact.process_item(doc))
 
     assert asyncio.run(through(original)) is original
-    with pytest.raises(ExactDuplicateDrop):
+    with pytest.raises(DROPS["exact"]):
         asyncio.run(through(copy))
-    with pytest.raises(NearDuplicateDrop):
+    with pytest.raises(DROPS["near"]):
         asyncio.run(through(mirror))
     assert (copy.verdict.reason, copy.dup_of, copy.dup_similarity) == (DropReason.EXACT_DUPLICATE, original.url, 1.0)
     assert (mirror.verdict.reason, mirror.dup_of) == (DropReason.NEAR_DUPLICATE, original.url)
@@ -512,7 +512,7 @@ def test_the_near_step_alone_asks_both_questions():
     near = NearDedupPipeline(index, pytest.fail)
     original = fingerprint(prose(600, 9), "http://a.example/")
     asyncio.run(near.process_item(original))
-    for error, text in ((ExactDuplicateDrop, original.text), (NearDuplicateDrop, edited(original.text, 200))):
+    for error, text in ((DROPS["exact"], original.text), (DROPS["near"], edited(original.text, 200))):
         with pytest.raises(error):
             asyncio.run(near.process_item(fingerprint(text, "http://b.example/")))
 

@@ -11,7 +11,7 @@ import redis
 from crawler.dedup.index import Match
 from crawler.dedup.redis_index import RedisIndex
 from crawler.document import Document, DropReason
-from crawler.pipelines.base import ExactDuplicateDrop
+from crawler.pipelines.base import DROPS
 from crawler.pipelines.dedup import ConfirmPipeline
 from tests.support.server import lose_power, size_of
 
@@ -113,7 +113,7 @@ def test_a_document_whose_claim_went_to_another_is_dropped_before_it_is_committe
         # one that knows nothing of the restart, as if the first had been cut off from the server for long
         assert await two.check(*TEXT, "http://mirror.example/") is None
         await one.check("sha256:" + "9" * 64, b"", 0, "http://a.example/next")
-        with pytest.raises(ExactDuplicateDrop) as caught:
+        with pytest.raises(DROPS["exact"]) as caught:
             await ConfirmPipeline(one).process_item(doc)
         assert caught.value.verdict.reason is DropReason.EXACT_DUPLICATE
         assert doc.dup_of == "http://mirror.example/"

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.policy.signals.registry import versions
 from demo.outputs import Record
 
@@ -50,7 +50,7 @@ def test_every_kept_record_names_its_bytes_its_code_and_its_configuration(kept):
 def test_every_rejected_record_says_where_and_why(rejected):
     assert rejected
     for record in rejected:
-        assert record["stage"] and record["reason"] in set(DropReason), record["url"]
+        assert record["stage"] and record["reason"] in Reason.known(), record["url"]
         assert record["detail"] and len(record["detail"].encode()) <= 2_048 and record["detail"].isprintable()
         assert record["crawled_at"] or record["reason"].startswith("hold_"), record["url"]
 

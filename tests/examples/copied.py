@@ -27,6 +27,7 @@ class Copied:
     def add(self, path: str, text: str) -> None:
         """A new file."""
         assert not (self.folder / path).exists()
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / path).write_text(text, encoding="utf-8")
         self.touched.add(path)
 

@@ -14,7 +14,7 @@ SPIDER = '''"""`scrapy crawl letters -a folder=DIR`: every .txt file of a folder
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from crawler.documents.begin import begin
 from crawler.pipelines.segments import first_segment
 from crawler.pool.pool import StagePool, pool_of
 from crawler.runtime import config_of
-from crawler.spiders.arguments import read_folder
+from crawler.problems import InputError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -45,9 +45,17 @@ class LettersSpider(Spider):
         """Read the arguments. Raises: InputError."""
         spider = super().from_crawler(crawler, *args)
         spider.config, spider.pool = config_of(crawler), pool_of(crawler)
-        spider.folder = read_folder(kwargs)
+        spider.folder = cls.check_arguments(kwargs)
         spider.hop = first_segment(crawler.settings)
         return spider
+
+    @staticmethod
+    def check_arguments(arguments: Mapping[str, Any]) -> Path:
+        """The folder of `scrapy crawl letters`. Raises: InputError."""
+        folder = Path(str(arguments.get("folder", "")))
+        if not arguments.get("folder") or not folder.is_dir():
+            raise InputError([f"-a folder={folder}: expected a folder with .txt files"])
+        return folder
 
     async def start(self) -> AsyncIterator[Document]:
         """Judge one file after the other."""
@@ -58,25 +66,10 @@ class LettersSpider(Spider):
             yield await self.pool.run(doc, self.hop)
 '''
 
-CHECK = '''
-def read_folder(arguments: Mapping[str, Any]) -> Path:
-    """The folder of `scrapy crawl letters`. Raises: InputError."""
-    folder = Path(str(arguments.get("folder", "")))
-    if not arguments.get("folder") or not folder.is_dir():
-        raise InputError([f"-a folder={folder}: expected a folder with .txt files"])
-    return folder
-
-
-'''
-
 
 @pytest.fixture
 def with_spider(copied: Copied) -> Copied:
     copied.add("crawler/spiders/letters.py", SPIDER)
-    arguments = "crawler/spiders/arguments.py"
-    copied.insert(arguments, r"^from dataclasses import dataclass\n", "from pathlib import Path\n")
-    copied.replace(arguments, r"^CHECKS: ", CHECK.lstrip("\n") + "CHECKS: ")
-    copied.replace(arguments, r'"replay": _unless_expired\}', '"replay": _unless_expired, "letters": read_folder}')
     return copied
 
 

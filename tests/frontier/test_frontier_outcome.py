@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import Lease
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, kind_of, outcome_entry
 from crawler.urls.link import Link
@@ -17,7 +17,7 @@ def lease(**values) -> Lease:
     return Lease(link=Link(URL, depth=2, **values), token="0.1.x", scope="a.example")
 
 
-def dropped(reason: DropReason, status: int = 200) -> Document:
+def dropped(reason: Reason, status: int = 200) -> Document:
     return Document(URL, http_status=status, verdict=Drop("x", reason))
 
 

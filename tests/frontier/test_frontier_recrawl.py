@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from crawler.config import ConfigError, from_mapping
-from crawler.document import Document, Drop, DropReason, Signal
+from crawler.document import Document, Drop, DropReason, Reason, Signal
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased, unpack
 from crawler.frontier.model import Limits, Wire
@@ -39,7 +39,7 @@ def visit(at: int = FETCHED_S, **values: object) -> Visit:
     return replace(made, **values)  # type: ignore[arg-type]
 
 
-def page(content: str = BODY_HASH, reason: DropReason | None = None, **values: object) -> Document:
+def page(content: str = BODY_HASH, reason: Reason | None = None, **values: object) -> Document:
     doc = Document(url="https://a.example/", crawled_at=FETCHED, content_hash=content, http_status=200)
     doc.verdict = Drop("any", reason) if reason else None
     for name, value in values.items():

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from scrapy import Request
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import REREAD_SECONDS, SharedScope, join_scope
 from crawler.middlewares.licence import LicenceMiddleware
@@ -36,7 +36,7 @@ class World:
         scope = await join_scope(self.frontier, Scope(entries=entries, clock=lambda: self.now))
         self.shared = SharedScope(self.frontier, scope, monotonic=lambda: self.ticks)
 
-    async def outcome(self) -> DropReason | None:
+    async def outcome(self) -> Reason | None:
         """What becomes of the next leased URL: None where it would be fetched."""
         (lease,) = (await self.frontier.lease(1)).leases
         request = Request(lease.url, meta={"lease": lease})

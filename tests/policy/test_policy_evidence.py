@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.document import Drop, DropReason, Signal
+from crawler.document import Drop, DropReason, Reason, Signal
 from crawler.policy.counts import MAX_DOMAINS, PolicyCounts
 from crawler.policy.decide import decide_headers
 from crawler.policy.evidence import Evidence, load
@@ -34,7 +34,7 @@ def test_other_bytes_are_no_evidence(blob):
     assert load(blob) is None
 
 
-def keys(reason: DropReason, stage: str = "fetch", domain: str = "a.example") -> list[str]:
+def keys(reason: Reason, stage: str = "fetch", domain: str = "a.example") -> list[str]:
     return list(PolicyCounts().keys(Drop(stage, reason, "HTTP 403"), domain))
 
 

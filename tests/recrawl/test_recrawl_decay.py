@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.recrawl.decay import DecayLimits, Moves, Past, tombstone
 from crawler.recrawl.visit import Intervals, Visit, visit_after
 
@@ -105,7 +105,7 @@ def test_the_history_follows_the_page_and_outlives_its_tombstone():
 def test_a_text_is_let_go_by_a_final_verdict_only():
     kept = visit_after(None, page(0.4, 0.8, 4000), WEEKLY, 0)
     assert kept.text == bytes.fromhex("12" * 10)
-    for reason in DropReason:
+    for reason in Reason.known():
         after = visit_after(kept, page(None, None, 0, Drop("any", reason)), WEEKLY, 0)
         assert after.text == (b"" if reason.is_final else kept.text), reason
 

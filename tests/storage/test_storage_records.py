@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
-from crawler.storage.files.records import TEXT_FIELDS, TEXT_REASONS, encode, record_of, rejection_of
+from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Reason, Signal
+from crawler.storage.files.records import TEXT_FIELDS, encode, record_of, rejection_of
 
 SECRET = "the words of the page"
 
@@ -20,22 +20,24 @@ def test_signals_are_written_with_protocol_carrier_value_and_verdict(document):
     assert record["optout_signals"] == [{"protocol": "noai", "carrier": "meta", "value": "noai", "verdict": "disallow"}]
 
 
-@pytest.mark.parametrize("reason", list(DropReason))
+@pytest.mark.parametrize("reason", Reason.known())
 def test_a_rejection_carries_text_only_where_the_reason_allows_it(document, reason):
     doc = document(1, text=SECRET, title=SECRET, description=SECRET, author=SECRET)
     line = encode(rejection_of(doc, Drop("some", reason)))
-    assert (SECRET.encode() in line) == (reason in TEXT_REASONS)
+    assert (SECRET.encode() in line) == reason.keeps_text
 
 
 @pytest.mark.parametrize(
     "reason", [DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.PII_DENSITY, DropReason.STAGE_ERROR]
 )
 def test_policy_and_personal_data_rejections_never_carry_text(reason):
-    assert reason not in TEXT_REASONS
+    assert not reason.keeps_text
 
 
 def test_the_reasons_of_language_quality_and_duplicates_may_carry_text():
-    assert {DropReason.LANGUAGE_UNKNOWN, DropReason.DUP_LINE_FRAC, DropReason.EXACT_DUPLICATE} <= TEXT_REASONS
+    assert all(
+        r.keeps_text for r in (DropReason.LANGUAGE_UNKNOWN, DropReason.DUP_LINE_FRAC, DropReason.EXACT_DUPLICATE)
+    )
 
 
 @pytest.mark.parametrize("changes", [{"text_allowed": False}, {"done": ["quality"]}, {}])

@@ -16,7 +16,7 @@ from crawler.config import yaml_file
 from crawler.config.yaml_file import Value
 from crawler.dataset.records.fields import OF_RECORD
 from crawler.dataset.records.filters import Condition, read
-from crawler.document import RECORD_FIELDS
+from crawler.storage.files.records import record_fields
 
 OTHERS = "*"
 """Stands for every value that a target does not name."""
@@ -202,7 +202,7 @@ def _source(name: str, value: Value, epochs: float, folder: Path) -> Source:
 
 def _by_field(value: Value | None) -> Iterator[tuple[str, Value]]:
     for name, each in value.items("expected a field of the record for each line") if value else ():
-        if name in RECORD_FIELDS:
+        if name in record_fields():
             yield name, each
         else:
             each.key_problem("is no field of the record; docs/record.md lists them")
@@ -240,7 +240,7 @@ def _target(value: Value) -> Target:
 def _field(value: Value, *others: str) -> str:
     """The name of a field other than text; empty where it is none."""
     name = value.text(str)
-    return name if name in (*RECORD_FIELDS, *others) and name is not None and name != "text" else ""
+    return name if name in (*record_fields(), *others) and name is not None and name != "text" else ""
 
 
 def _bands(value: Value) -> tuple[float, ...]:

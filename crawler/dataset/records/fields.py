@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
-from crawler.document import RECORD_FIELDS, DropReason
+from crawler.document import Reason
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.storage.files.columns import SIGNAL as STATEMENT
 from crawler.storage.files.columns import VERDICT, fits, kind_of
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import Record, record_fields
 
 TEXT, FLAG, LIST = "string", "bool", "list<string>"
 NUMBERS = ("int64", "double")
@@ -53,7 +53,7 @@ class Field:
 def state_of(record: Record) -> str:
     """What became of a page: "kept", "rejected", or "hold" where it waits for a decision."""
     reason = record.get("reason")
-    return "kept" if reason is None else "hold" if DropReason.holds(str(reason)) else "rejected"
+    return "kept" if reason is None else "hold" if Reason.holds(str(reason)) else "rejected"
 
 
 def _profile_of(record: Record) -> str | None:
@@ -103,7 +103,7 @@ FIELDS: dict[str, Field] = {
         Field("state", TEXT, '"state"', state_of),
         *(stored(name, kind_of(name)) for name in VERDICT),
         Field("profile", TEXT, '"profile"', _profile_of),
-        *(stored(name, kind_of(name)) for name in RECORD_FIELDS if name != "text"),
+        *(stored(name, kind_of(name)) for name in record_fields() if name != "text"),
         *map(_part, STATEMENT),
         *SIGNALS.values(),
     )

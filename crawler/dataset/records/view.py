@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.records.database import MEMORY, connect, list_of
 from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
-from crawler.document import RECORD_FIELDS
-from crawler.storage.files.columns import EXTRA, REJECTED_FIELDS, SPAN, VERDICT, kind_of
+from crawler.storage.files.columns import EXTRA, SPAN, VERDICT, kind_of, rejected_fields
 from crawler.storage.files.columns import SIGNAL as STATEMENT
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS
 from crawler.storage.files.record_index import WITHOUT, index_file
+from crawler.storage.files.records import record_fields
 from crawler.storage.types import Entry
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _columns(source: str, there: set[str]) -> str:
         "ELSE 'rejected' END",
         "profile": f"json_extract_string({signals}, '$.profile')",
     }
-    values |= {name: value(name) for name in (*VERDICT, *RECORD_FIELDS, EXTRA) if name not in WITHOUT}
+    values |= {name: value(name) for name in (*VERDICT, *record_fields(), EXTRA) if name not in WITHOUT}
     values |= {  # each by itself: a question parses those it names
         name: f"TRY_CAST(json_extract_string({signals}, '$.\"{name.removeprefix(SIGNAL)}\"') AS DOUBLE)"
         for name in SIGNALS
@@ -168,7 +168,7 @@ def _joined(source: str, beside: Sequence[Beside]) -> str:
 
 
 def _nothing(kind: str) -> str:
-    names = [*(REJECTED_FIELDS if kind == REJECTED else RECORD_FIELDS), EXTRA]
+    names = [*(rejected_fields() if kind == REJECTED else record_fields()), EXTRA]
     row = ", ".join(f"NULL::{_type_of(kind_of(name))} AS {_name(name)}" for name in names if name not in WITHOUT)
     return f"SELECT {row} WHERE false"  # our own names
 

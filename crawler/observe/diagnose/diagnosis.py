@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config
-from crawler.document import DropReason
+from crawler.document import Reason as Verdict
 from crawler.number import written
 from crawler.observe.diagnose.moving import lets_pass, passing, tighter
-from crawler.observe.diagnose.thresholds import DUPLICATE_REASONS, Miss, Threshold, Thresholds
-from crawler.observe.report.reasons import ORDER, meaning
+from crawler.observe.diagnose.thresholds import Miss, Threshold, Thresholds
+from crawler.observe.report.reasons import meaning, order
 from crawler.observe.report.samples import Sample, rank, sample_of
 from crawler.storage.files.tally import HISTOGRAMS, SCORE_BINS, bin_of
 
@@ -162,9 +162,9 @@ class _Ward:
         if not reason:
             self._counts["kept"] += 1
             self._count_tight(record)
-        elif DropReason.holds(reason):
+        elif Verdict.holds(reason):
             self._counts["held"] += 1
-        elif reason not in DUPLICATE_REASONS:
+        elif not Verdict.of(reason).is_duplicate:
             self._count_misses(record)
 
     def _pick(self, record: Mapping[str, Any], reason: str) -> None:
@@ -217,7 +217,7 @@ class _Ward:
             kept=self._counts["kept"],
             held=self._counts["held"],
             by_numbers=self._counts["by numbers"],
-            reasons=sorted(self._reasons.values(), key=lambda r: (ORDER.get(r.reason, len(ORDER)), r.stage)),
+            reasons=sorted(self._reasons.values(), key=lambda r: (order(r.reason), r.stage)),
             distributions=[_distribution(name, *sides) for name, sides in self._bins.items() if any(sides)],
             levers=sorted(levers, key=lambda v: (-v.alone, -v.missed, v.limit.setting, v.limit.profile)),
             near_misses=[entry[2] for entry in sorted(self._near, key=lambda entry: (-entry[0], -entry[1]))],

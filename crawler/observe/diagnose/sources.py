@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from crawler.config import Config
-from crawler.document import Document, DropReason
+from crawler.document import Document, Reason
 from crawler.documents.from_archive import document_from_archive
 from crawler.observe.report.holds import current
 from crawler.pool.pool import StagePool
@@ -106,7 +106,7 @@ def _lines(place: Place, paths: list[str], standing: Container[str]) -> Iterator
     for path in paths:
         try:
             records = read_records(place, path)
-            yield from records if path in standing else (r for r in records if not DropReason.holds(r.get("reason")))
+            yield from records if path in standing else (r for r in records if not Reason.holds(r.get("reason")))
         except OSError as error:
             raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
 

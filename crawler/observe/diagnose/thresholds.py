@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.config import Config
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.stages.language.identifiers import normal_code
 from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import RuleSet, limits_of
@@ -35,7 +35,7 @@ class Threshold:
     value: str
     above: bool
     limit: float
-    reason: DropReason
+    reason: Reason
     profile: str = ""
     final: bool = True
     most: float | None = None
@@ -56,22 +56,6 @@ class Miss:
 
     limit: Threshold
     value: float
-
-
-DUPLICATE_REASONS = frozenset({R.EXACT_DUPLICATE, R.NEAR_DUPLICATE})
-_NO_CONTENT: frozenset[str] = frozenset(
-    {
-        R.PLACEHOLDER,
-        R.SOFT_404,
-        R.LOGIN_WALL,
-        R.ERROR_PAGE,
-        R.NOT_OF_PROFILE,
-        R.C4_LOREM_IPSUM,
-        R.C4_CURLY_BRACKET,
-        R.FINEWEB_EMPTY,
-    }
-)
-"""Reasons of the quality stage that no number decides: no threshold brings such a page back."""
 
 
 class Thresholds:
@@ -107,8 +91,8 @@ class Thresholds:
         if reason == R.LANGUAGE_LOW_SCORE:
             return _missed([self._of_language(record)], record)
         signals = record.get("quality_signals") or {}
-        if "profile" not in signals or reason in _NO_CONTENT:
-            return None
+        if "profile" not in signals or not Reason.of(reason).measured:
+            return None  # no threshold brings such a page back
         if "c4" in self._config.quality.rules and "c4_sentences" not in signals:
             return None  # condemned by a word or a bracket before anything was counted
         return _missed(self.of_quality(signals["profile"]), {**record, **signals})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.seeds import patterns
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
@@ -31,7 +31,6 @@ MOST_SHAPES = 20_000
 MOST_RECORDS = 200_000
 """Records that are read, the first of each file alike: the report of a large corpus stays quick."""
 OTHERS = "(all other shapes)"
-_NOT_ASKED = frozenset({DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN})
 
 
 @dataclass(slots=True)
@@ -131,9 +130,9 @@ def _pattern(row: Brought, kept: list[str]) -> str:
 
 
 def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kept: bool) -> None:
-    reason = None if kept else DropReason.of(str(record.get("reason")))
+    reason = None if kept else Reason.of(str(record.get("reason")))
     parked = reason is DropReason.HOLD_BARREN
-    if not parked and reason is not None and (reason.is_hold or reason in _NOT_ASKED):
+    if not parked and reason is not None and (reason.is_hold or not reason.asked):
         return  # no request was spent
     url, domain = str(record["url"]), str(record.get("domain") or "")
     key = domain, shape_of(url)

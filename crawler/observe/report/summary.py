@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.holds import current
 from crawler.observe.report.quarantine import quarantined_of
-from crawler.observe.report.reasons import ORDER
+from crawler.observe.report.reasons import order
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
@@ -196,11 +196,11 @@ def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:
 
 def _verdicts(entries: list[Entry]) -> list[Verdicts]:
     found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in _merged(entries, "reasons").items()]
-    return sorted(found, key=lambda verdict: (ORDER.get(verdict.reason, len(ORDER)), verdict.stage))
+    return sorted(found, key=lambda verdict: (order(verdict.reason), verdict.stage))
 
 
 def _holds(verdicts: list[Verdicts]) -> list[Verdicts]:
-    return [verdict for verdict in verdicts if DropReason.holds(verdict.reason)]
+    return [verdict for verdict in verdicts if Reason.holds(verdict.reason)]
 
 
 def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:

@@ -136,7 +136,8 @@ def write(path: Path, card: Card, parts: Mapping[str, Any], probe: bytes, comput
         "features": described(features),
     }
     texts = {"card": orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), "probe": probe}
-    np.savez_compressed(path, **{name: np.frombuffer(text, np.uint8) for name, text in texts.items()}, **arrays)
+    arrays |= {name: np.frombuffer(text, np.uint8) for name, text in texts.items()}
+    np.savez_compressed(path, **arrays)
 
 
 def _bytes(name: str) -> bytes:

@@ -1,1 +1,34 @@
 """The personal-data stage: personal data in a text becomes placeholders."""
+
+from crawler.config import Config, PiiConfig
+from crawler.config.stages import Stage, Step
+
+
+def _build(config: Config) -> Step:
+    from crawler.stages.pii.stage import PiiStage
+
+    return PiiStage(config.pii)
+
+
+def _models(config: Config) -> list[str]:
+    is_usual = config.pii.person != "off" and config.pii.models == PiiConfig().models
+    return ["crawler.stages.pii.preload"] if is_usual else []
+
+
+def _problems(config: Config) -> list[str]:
+    if config.pii.person == "off":
+        return []
+    from crawler.stages.pii.stage import check_models
+
+    return check_models(config.pii)
+
+
+STAGE = Stage(
+    "pii",
+    _build,
+    number=400,
+    settings=PiiConfig,
+    modules=("crawler.stages.pii.stage", "crawler.stages.pii.recognise"),
+    models=_models,
+    problems=_problems,
+)

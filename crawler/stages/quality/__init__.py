@@ -1,1 +1,35 @@
 """Is a text worth keeping? Signals, score, rule sets."""
+
+from crawler.config import Config, QualityConfig
+from crawler.config.stages import Stage, Step
+
+
+def _build(config: Config) -> Step:
+    from crawler.stages.quality.stage import QualityStage
+
+    return QualityStage(config.quality)
+
+
+def _models(config: Config) -> list[str]:
+    from crawler.stages.quality.tokenizers import modules
+
+    return modules(config.language.languages)
+
+
+def _problems(config: Config) -> list[str]:
+    if not (config.quality.segmenters or config.quality.profiles_file):
+        return []  # to load the stage costs seconds
+    from crawler.stages.quality.stage import check_profiles, check_segmenters
+
+    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
+
+
+STAGE = Stage(
+    "quality",
+    _build,
+    number=300,
+    settings=QualityConfig,
+    modules=("crawler.stages.quality.stage",),
+    models=_models,
+    problems=_problems,
+)

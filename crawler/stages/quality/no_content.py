@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.stages.quality.gone_phrases import GONE
 from crawler.stages.quality.no_content_phrases import CONSENT, DATA, SAYS, TITLED
 
@@ -43,7 +43,7 @@ class Recognisers:
     lorem_ipsum_per_1000_words: float = 2.0
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
 
-    def judge(self, title: str | None, text: str, words: int) -> tuple[DropReason, str] | None:
+    def judge(self, title: str | None, text: str, words: int) -> tuple[Reason, str] | None:
         """The reason and the phrase kind that condemn the page, or None."""
         heading, head = (title or "")[: self.head_chars].lower().translate(_APOSTROPHE), self._head(text)
         for reason, limit in (

@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.storage.types import Counts
 
 GROUPINGS = ("domain", "time", "language", "tier")
@@ -30,8 +30,6 @@ YIELD_UNIT = 10_000
 LENGTHS = ("word_count", "char_count", "token_estimate")
 BINS_AN_OCTAVE = 4
 """Bins of a length each time it doubles: bin n begins at 2^(n/4)."""
-NOT_ASKED = frozenset({DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN})
-"""Verdicts before any request for the page."""
 _DRAWN = frozenset({"js", "captured"})
 
 
@@ -110,13 +108,14 @@ def _kept(record: dict[str, Any]) -> Counts:
 
 
 @lru_cache(maxsize=256)  # a reason is a word of ours, but files can come from anybody
-def _rejected(reason: str) -> Counts:
-    if DropReason.holds(reason):
+def _rejected(name: str) -> Counts:
+    reason = Reason.of(name)
+    if reason.is_hold:
         return {"held": 1}
-    counts = {"unchanged" if reason == DropReason.UNCHANGED else "rejected": 1}
-    if reason not in NOT_ASKED:
+    counts = {"unchanged" if reason is DropReason.UNCHANGED else "rejected": 1}
+    if reason.asked:
         counts["requests"] = 1
-    if reason in (DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE):
+    if reason.is_duplicate:
         counts["duplicates"] = 1
     return counts
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from crawler.document import RECORD_FIELDS, Columns, Signal
+from crawler.config.stages import columns
+from crawler.document import Columns, Signal
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.records import TEXT_FIELDS, Record, record_fields
 
 SCHEMA_VERSION = "crawler-record/1"
 """Of the Parquet schema, in the metadata of each file. Raised where a column changes its type or goes; new columns at
@@ -25,13 +26,12 @@ EXTRA = "extra"
 VERDICT = ("stage", "reason", "detail")
 _FIRST = ("url", "canonical_url", "domain")
 _LAST = (*TEXT_FIELDS, "pii_spans")  # of a rejected record, where it has them at all
-REJECTED_FIELDS = (
-    *_FIRST,
-    *VERDICT,
-    *(name for name in RECORD_FIELDS if name not in {*_FIRST, *_LAST}),
-    *_LAST,
-)
-"""Names of a rejected record, in the order they are written."""
+
+
+def rejected_fields() -> tuple[str, ...]:
+    """Names of a rejected record, in the order they are written."""
+    return (*_FIRST, *VERDICT, *(name for name in record_fields() if name not in {*_FIRST, *_LAST}), *_LAST)
+
 
 SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
@@ -39,8 +39,14 @@ _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>."""
-    return "string" if name in VERDICT else "json" if name == EXTRA else _KINDS[name]
+    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>.
+
+    A column of a package that is not installed here is read as it is stored: its type stands in the file.
+    """
+    if name in _KINDS:
+        return _KINDS[name]
+    added = columns().get(name)
+    return added.kind if added else "json" if name == EXTRA else "string"
 
 
 def _kind(hint: Any) -> str:
@@ -68,7 +74,7 @@ def arrow_schema(*, rejected: bool = False, without: Iterable[str] = ()) -> Any:
     """
     pa = arrow()
     left_out = frozenset(without)
-    names = [name for name in (*(REJECTED_FIELDS if rejected else RECORD_FIELDS), EXTRA) if name not in left_out]
+    names = [name for name in (*(rejected_fields() if rejected else record_fields()), EXTRA) if name not in left_out]
     fields = [pa.field(name, _arrow_type(pa, kind_of(name))) for name in names]
     return pa.schema(fields, metadata={"crawler.schema": SCHEMA_VERSION})
 
@@ -177,7 +183,7 @@ def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[st
 
     as_json: of JSON lines, where objects are objects and a span is a list; else of Parquet.
     """
-    names = [name for name in (*RECORD_FIELDS, *(() if as_json else (EXTRA,))) if name not in frozenset(without)]
+    names = [name for name in (*record_fields(), *(() if as_json else (EXTRA,))) if name not in frozenset(without)]
     return [{"name": name, **_feature(kind_of(name), as_json=as_json)} for name in names]
 
 
@@ -194,5 +200,5 @@ def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
 
 def markdown() -> str:
     """The table of docs/datasets.md: each column with its type."""
-    rows = [f"| `{name}` | {kind_of(name)} |" for name in (*RECORD_FIELDS, EXTRA)]
+    rows = [f"| `{name}` | {kind_of(name)} |" for name in (*record_fields(), EXTRA)]
     return "\n".join(["| column | type |", "|---|---|", *rows])

@@ -10,40 +10,34 @@ from typing import Any
 
 import orjson
 
-from crawler.document import RECORD_FIELDS, Document, Drop, DropReason
+from crawler.config.stages import columns
+from crawler.document import RECORD_FIELDS, Document, Drop, Reason
 
 Record = dict[str, Any]
 
 TEXT_FIELDS = ("title", "description", "author", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
 
-_TEXT_STAGE_PREFIXES = ("gopher_", "c4_", "fineweb_", "refinedweb_", "dup_", "language_")
-TEXT_REASONS: frozenset[DropReason] = frozenset(
-    {reason for reason in DropReason if reason.value.startswith(_TEXT_STAGE_PREFIXES)}
-    | {DropReason.LOW_QUALITY, DropReason.PLACEHOLDER, DropReason.SOFT_404, DropReason.LOGIN_WALL}
-    | {DropReason.ERROR_PAGE, DropReason.DECAYED, DropReason.YIELD_QUARANTINE, DropReason.TOP_N_GRAM}
-    | {DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE}
-)
-"""Reasons of the language, quality and duplicate stages: their records may carry the text. Policy and PII never."""
-
-DUPLICATE_REASONS = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-"""The last verdicts there are: such a page has passed every stage, and its record can take the kept one's place."""
-
 _NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
 _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
+def record_fields() -> tuple[str, ...]:
+    """Names of a kept record, in the order they are written; those that stages of other packages add come last."""
+    return (*RECORD_FIELDS, *columns())
+
+
 def record_of(doc: Document) -> Record:
-    """The record of a kept document: `RECORD_FIELDS`, in that order, with plain JSON types."""
-    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS}
+    """The record of a kept document: `record_fields`, in that order, with plain JSON types."""
+    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS} | _added(doc)
 
 
 def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Record:
     """The record of a rejected document: where, which stage, why, the scores and the provenance.
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
-    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason is in `TEXT_REASONS`.
+    (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason says so (`keeps_text`).
     A duplicate says with it where the placeholders are (`pii_spans`), so that `scrapy dataset best` may keep it.
     """
     record: Record = {
@@ -54,11 +48,21 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "reason": verdict.reason.value,
         "detail": verdict.detail[:512],
     }
-    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS}
-    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason in TEXT_REASONS:
+    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS} | _added(doc)
+    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
-        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason in DUPLICATE_REASONS else {}
+        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
     return record
+
+
+def _added(doc: Document) -> Record:
+    """What stages of other packages left, in the columns that they declare."""
+    return {name: doc.extra.get(name) for name in columns()}
+
+
+def is_duplicate(record: Record) -> bool:
+    """True for a rejected record whose page has passed every stage: it can take the kept one's place."""
+    return "reason" in record and Reason.of(record["reason"]).is_duplicate
 
 
 def encode(record: Record) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.document import Document, Drop, DropReason, Signal
+from crawler.document import Document, Drop, Reason, Signal
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.corpus_folder import Folder
 
@@ -65,7 +65,7 @@ def books_folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
                 corpus.keep(record_of(doc))
             else:
                 stage, _, reason = draw.choice(_REASONS).partition("/")
-                corpus.reject(rejection_of(doc, Drop(stage, DropReason(reason), "detail")))
+                corpus.reject(rejection_of(doc, Drop(stage, Reason.of(reason), "detail")))
         corpus.note(COUNTERS[batch])
         corpus.close()
     return folder

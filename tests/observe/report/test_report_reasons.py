@@ -2,14 +2,14 @@
 
 import pytest
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.observe.report.reasons import markdown, meaning
 from tests.support.places import PROJECT
 
 DOCS = PROJECT / "docs"
 
 
-@pytest.mark.parametrize("reason", list(DropReason))
+@pytest.mark.parametrize("reason", Reason.known())
 def test_every_reason_has_a_sentence(reason):
     assert reason.meaning.endswith(".") and len(reason.meaning) > 15
 

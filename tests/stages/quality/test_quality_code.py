@@ -9,7 +9,7 @@ import pytest
 
 from bench.web.prose import prose
 from crawler.config import ExtractionConfig, from_mapping
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.stages.chain import Chain
 from crawler.stages.extraction import code
 from crawler.stages.extraction.code import code_lines
@@ -29,7 +29,7 @@ def flat(lines: list[str]) -> frozenset[str]:
     return frozenset(" ".join(line.split()) for line in lines)
 
 
-def judged(lines: list[str], examples: list[str], profile: str = "auto") -> tuple[Document, DropReason | None]:
+def judged(lines: list[str], examples: list[str], profile: str = "auto") -> tuple[Document, Reason | None]:
     doc = Document(url="https://a.test/", text="\n".join(lines), language="en", code_lines=flat(examples))
     doc.quality_signals["marked_code"] = 0.5
     verdict = QualityStage(from_mapping({"QUALITY_PROFILE": profile}).quality)(doc)

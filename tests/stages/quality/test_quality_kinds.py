@@ -6,7 +6,7 @@ import pytest
 
 from bench.web.prose import prose
 from crawler.config import ExtractionConfig, from_mapping
-from crawler.document import Document, Drop, DropReason
+from crawler.document import Document, Drop, DropReason, Reason
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage
 from crawler.stages.quality.stage import QualityStage
@@ -35,7 +35,7 @@ def judged(lines: list[str], profile: str = "auto", **signals: float) -> Documen
     return QualityStage(from_mapping({"QUALITY_PROFILE": profile}).quality)(doc)
 
 
-def reason(lines: list[str], profile: str = "auto", **signals: float) -> DropReason | None:
+def reason(lines: list[str], profile: str = "auto", **signals: float) -> Reason | None:
     verdict = judged(lines, profile, **signals)
     return verdict.reason if isinstance(verdict, Drop) else None
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from crawler.config import from_mapping
 from crawler.config.text import RULE_SET_NAMES
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.stages.quality.rules import (
     C4,
     RULE_SETS,
@@ -41,7 +41,7 @@ RULES: dict[str, Any] = {
 }
 
 
-def reason_of(name: str, oracle: str) -> DropReason | None:
+def reason_of(name: str, oracle: str) -> Reason | None:
     """Our reason for datatrove's string."""
     if not oracle:
         return None
@@ -50,7 +50,7 @@ def reason_of(name: str, oracle: str) -> DropReason | None:
     if oracle.startswith("duplicated_"):
         return DropReason.DUP_N_GRAM
     prefix = {"fineweb": "fineweb_", "c4": "c4_", "c4_terminal": "c4_"}.get(name, "")
-    return DropReason(prefix + oracle)
+    return Reason.of(prefix + oracle)
 
 
 @pytest.mark.parametrize("tokenizer", ["fast", "spacy"])
@@ -66,7 +66,7 @@ def test_verdicts_are_those_of_datatrove(case, name, tokenizer):
 PROSE = GOLDEN[0]["text"]
 
 
-def reason(rules: Any, text: str, language: str = "en") -> DropReason | None:
+def reason(rules: Any, text: str, language: str = "en") -> Reason | None:
     failure = rules.judge(Page(text, language)).failure
     return failure.reason if failure else None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol
 
-from crawler.document import DropReason
+from crawler.document import Reason
 from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.punctuation import ends_a_sentence
 from crawler.stages.quality.tokenizers import Tokenizer, fast
@@ -163,7 +163,7 @@ class Limit:
     value: float | None
     signal: str
     above: bool
-    reason: DropReason
+    reason: Reason
     unit: str
     source: str
     n: int | None = None
@@ -185,7 +185,7 @@ class Limit:
         return next((text for text in written if float(text) != self.value), repr(value))
 
 
-def limit(default: Any, *judges: tuple[str, DropReason], above: bool, unit: str, source: str = "") -> Any:
+def limit(default: Any, *judges: tuple[str, Reason], above: bool, unit: str, source: str = "") -> Any:
     """Declare a threshold of a rule set: its default, and the signals it judges with the reason each gives.
 
     The default may be pairs (n, limit); a signal's name then says where n goes (`top_{n}_gram`). Limits decide in the
@@ -218,7 +218,7 @@ def _limits(rules: RuleSet) -> Iterator[Limit]:
 class Failure:
     """The first rule a page fails."""
 
-    reason: DropReason
+    reason: Reason
     detail: str
 
 
@@ -235,7 +235,7 @@ class Findings:
     """The corrected text, for rule sets that cut lines; None = unchanged."""
     _exact: dict[str, float] = field(default_factory=dict, repr=False)
 
-    def fail(self, reason: DropReason, detail: str = "") -> None:
+    def fail(self, reason: Reason, detail: str = "") -> None:
         """Record a failure; only the first counts."""
         self.failure = self.failure or Failure(reason, detail)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Reason
 from crawler.stages.quality.rules.base import Findings, Page, limit
 
 _CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
@@ -51,7 +51,7 @@ class C4:
         sentences = 0
         for raw in page.text.splitlines():
             line, verdict = self._line(raw.strip())
-            if isinstance(verdict, DropReason):
+            if isinstance(verdict, Reason):
                 found.fail(verdict)
             elif verdict:
                 dropped[verdict] += 1
@@ -63,7 +63,7 @@ class C4:
         found.text = "\n".join(kept).strip()
         return found.decide(self)
 
-    def _line(self, line: str) -> tuple[str, str | DropReason]:
+    def _line(self, line: str) -> tuple[str, str | Reason]:
         """The cleaned line, and why it goes ("" = it stays, a DropReason = the whole page goes)."""
         words = line.split()
         if self.max_word_chars is not None and any(len(word) > self.max_word_chars for word in words):
@@ -76,7 +76,7 @@ class C4:
             return line, "lines_too_few_words"
         return line, self._content(line)
 
-    def _content(self, line: str) -> str | DropReason:
+    def _content(self, line: str) -> str | Reason:
         lower = line.lower()
         if self.lorem_ipsum and "lorem ipsum" in lower:
             return DropReason.C4_LOREM_IPSUM

@@ -1,0 +1,1 @@
+"""Parts that gristmill finds by the entry points of this package."""
