@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 GROUPS = ("stages", "signals", "rules", "operations", "formats", "languages")
 """The kinds of parts that other packages may add; the entry-point group is `gristmill.` and one of these."""
 
+T = TypeVar("T")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 
 
@@ -69,6 +70,19 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
     if problems:
         raise PluginError(problems)
     return parts
+
+
+def registry(group: str, kind: type[T], built_in: Mapping[str, T]) -> dict[str, T]:
+    """The parts of a group by name: the built-in ones in their order, then those of other packages.
+
+    Raises: PluginError, as `added`.
+    """
+    return {**built_in, **added(group, kind, frozenset(built_in))}
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names that installed packages add to `group`, in alphabetical order; nothing is loaded."""
+    return tuple(sorted({point.name for point in entry_points(group=f"gristmill.{group}")}))
 
 
 def packages() -> dict[str, str]:
