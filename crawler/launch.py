@@ -27,6 +27,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.policy.signals import registry as signals
 from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
@@ -121,7 +122,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
 
     Raises: LaunchError with every problem that could be found at once.
     """
-    problems = [*misspelt_settings(settings), *compliance_problems(settings)]
+    problems = [*misspelt_settings(settings), *compliance_problems(settings), *signals.problems()]
     config = _config_of(settings, problems)
     if config is not None:
         problems += _withdrawal_problems(config)

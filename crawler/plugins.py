@@ -61,8 +61,12 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
                 "repair or uninstall the package"
             )
             continue
-        if isinstance(part, kind):
+        if isinstance(part, kind) and getattr(part, "name", name) == name:
             parts[name] = part
+        elif isinstance(part, kind):
+            problems.append(
+                f"{_where(group, points)}: {points[0].value} calls itself {part.name}; give both the same name"  # type: ignore[attr-defined]
+            )
         else:
             problems.append(
                 f"{_where(group, points)}: {points[0].value} is a {type(part).__name__}; expected a {kind.__name__}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from crawler import plugins
 from crawler.config import eval_sets
 from crawler.config.declare import setting
 
@@ -40,8 +41,11 @@ def _check_profile(value: str) -> str | None:
 
 
 def _check_rules(value: tuple[str, ...]) -> str | None:
-    unknown = [name for name in value if name not in RULE_SET_NAMES]
-    return f"expected names out of {', '.join(RULE_SET_NAMES)}, not {', '.join(unknown)}" if unknown else None
+    if set(RULE_SET_NAMES) >= set(value):
+        return None
+    known = (*RULE_SET_NAMES, *plugins.names("rules"))
+    unknown = [name for name in value if name not in known]
+    return f"expected names out of {', '.join(known)}, not {', '.join(unknown)}" if unknown else None
 
 
 def _check_segmenters(value: tuple[str, ...]) -> str | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import typing
 from typing import Any
 
-from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
+from crawler.config.text import PROFILE_NAMES
 from crawler.document import RECORD_FIELDS, Columns
+from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.storage.files.columns import SIGNAL as STATEMENT
@@ -38,7 +39,7 @@ def _fields() -> dict[str, str]:
 
 def _signals() -> dict[str, str]:
     """Every value that a threshold of some built-in profile is compared with."""
-    rules = (rules for profile in PROFILE_NAMES for rules in rules_for(profile, RULE_SET_NAMES).values())
+    rules = (rules for profile in PROFILE_NAMES for rules in rules_for(profile, rule_sets()).values())
     return {f"{SIGNAL}{limit.signal}": "DOUBLE" for found in rules for limit in limits_of(found)}
 
 

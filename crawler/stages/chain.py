@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from crawler.config import Config, DecontaminationConfig, LanguageConfig, PiiConfig
+from crawler.config import Config, DecontaminationConfig, LanguageConfig, PiiConfig, QualityConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.policy.signals import registry as signals
 from crawler.stages.tiers import judged_twice
 
 STAGES: tuple[str, ...] = (
@@ -165,10 +166,11 @@ def _check_quality(config: Config) -> list[str]:
 
 
 _CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (
+    (lambda _: True, lambda _: signals.problems()),
     (lambda c: c.pii.person != "off", _check_pii),
     (lambda c: c.decontamination.eval_sets != DecontaminationConfig().eval_sets, _check_contamination),
     (lambda c: c.language != LanguageConfig(), _check_language),
-    (lambda c: bool(c.quality.segmenters or c.quality.profiles_file), _check_quality),
+    (lambda c: c.quality != QualityConfig(), _check_quality),
 )
 """When a stage has something to check, and its check."""
 

@@ -19,7 +19,7 @@ import yaml
 
 from crawler.config.text import PROFILE_NAMES
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
-from crawler.stages.quality.rules import RULE_SETS
+from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Band, Profile, Requirement
@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 2**20
 EXPECTED = "expected a mapping of names to profiles, such as 'minutes:' with 'based_on: prose' below it"
 _KEYS = ("based_on", "thresholds", "score", "require")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_FIELD = re.compile(r"(\w{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
+_FIELD = re.compile(r"([\w-]{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
 _NULL = "tag:yaml.org,2002:null"
 _TRUE, _FALSE = {"true", "yes", "on"}, {"false", "no", "off"}
 
@@ -112,7 +112,7 @@ class _Reader:
                 self._problem(key_node, f"{key[:50]}: unknown key{_near(key, _KEYS)}; known: {', '.join(_KEYS)}")
         based_on = self._base(parts.get("based_on"))
         base = PROFILES[based_on]
-        rules = rules_for(based_on, RULE_SETS)
+        rules = rules_for(based_on, rule_sets())
         bands = dict(base.bands)
         requires = {one.name: one for one in base.requires}
         for key, key_node, value in self._below(parts, "thresholds"):
@@ -287,7 +287,7 @@ def _boolean(text: str | None) -> bool:
 
 
 def _every_threshold() -> list[str]:
-    return [f"{name}.{f.name}" for name, kind in RULE_SETS.items() for f in dataclasses.fields(kind)]
+    return [f"{name}.{f.name}" for name, rules in rule_sets().items() for f in dataclasses.fields(rules)]
 
 
 def _any_band(key: str) -> Band:

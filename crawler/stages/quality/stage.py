@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.plugins import PluginError
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.legal import LegalFacts, read_legal
 from crawler.stages.quality.no_content import Recognisers
@@ -111,10 +112,12 @@ def check_profiles(config: QualityConfig, wanted: Mapping[str, str] | None = Non
     """What is wrong with QUALITY_PROFILES_FILE, and with names of profiles that are asked for, one sentence each.
 
     `wanted`: name of a profile → who asks for it, such as an entry of the allowlist; QUALITY_PROFILE is always asked.
+    Rule sets of other packages are loaded, too, where QUALITY_RULES names them.
     """
     try:
+        rules_for("datatrove", config.rules)
         known = {*PROFILES, "auto", *read_profiles(config.profiles_file)}
-    except ProfileFileError as error:
+    except (ProfileFileError, PluginError) as error:
         return error.problems
     asked = {config.profile: "QUALITY_PROFILE", **(wanted or {})}
     return [

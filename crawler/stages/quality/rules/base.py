@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from crawler.document import DropReason
+from crawler.document import DropReason, Weight
 from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.punctuation import ends_a_sentence
 from crawler.stages.quality.tokenizers import Tokenizer, fast
@@ -201,7 +201,7 @@ def limits_of(rules: RuleSet) -> tuple[Limit, ...]:
 
 
 def _limits(rules: RuleSet) -> Iterator[Limit]:
-    for f in fields(rules):
+    for f in fields(rules):  # type: ignore[arg-type]  # every rule set is a dataclass
         if "judges" not in f.metadata:
             continue
         above, unit, source = f.metadata["above"], f.metadata["unit"], f.metadata["source"] or rules.source
@@ -269,20 +269,38 @@ class Findings:
         return self
 
 
-class RuleSet(Protocol):
-    """A frozen dataclass of thresholds, each declared with `limit` where a number of the page decides."""
+class RuleSet:
+    """A declared rule set: a frozen dataclass of thresholds, each declared with `limit` where a number decides.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    An instance with its defaults is what another package names in the entry-point group `gristmill.rules`.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """What `QUALITY_RULES` calls it."""
     source: ClassVar[str]
     """Paper and implementation that the numbers are from."""
-
-    def __hash__(self) -> int:
-        """By its thresholds."""
-        ...
+    reasons: ClassVar[tuple[DropReason, ...]] = ()
+    """What it says of the pages it rejects; of another package's rule set each is made by `reason`."""
 
     def judge(self, page: Page) -> Findings:
         """Measure everything, then decide."""
-        ...
+        raise NotImplementedError
+
+
+def reason(name: str, meaning: str) -> DropReason:
+    """A verdict of the quality stage that another package declares. meaning: the sentence for people.
+
+    Raises: ValueError where a reason has this name already.
+    """
+    if name in DropReason._value2member_map_:
+        raise ValueError(f"{name} is a reason already; choose another name")
+    made = str.__new__(DropReason, name)
+    made._name_, made._value_ = name.upper(), name
+    made.meaning, made.clause, made.weight = meaning, "", Weight.FINAL
+    DropReason._value2member_map_[name] = made
+    return made
 
 
 LEAST_WORDS = 50

@@ -15,6 +15,7 @@ from crawler.stages.quality.rules.base import (
     TABLE_BAR,
     Findings,
     Page,
+    RuleSet,
     duplicates,
     judge_prose,
     limit,
@@ -24,9 +25,10 @@ from crawler.stages.quality.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class GopherRepetition:
+class GopherRepetition(RuleSet):
     """Thresholds of Rae et al. 2021, Table A1: shares of 0 to 1. `None` or an empty tuple switches a rule off."""
 
+    name: ClassVar[str] = "gopher_repetition"
     source: ClassVar[str] = "Rae et al. 2021, Table A1"
 
     max_duplicate_paragraphs: float | None = limit(
