@@ -42,6 +42,7 @@ from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
 from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import shard_format
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
 
@@ -137,6 +138,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
 
 def _claim(config: Config) -> None:
     """Raises: StorageError where the folder is somebody else's, or cannot be written."""
+    shard_format(config.storage.shard_format)
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     place.claim()
     warn_of_missing_files(place)

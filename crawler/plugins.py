@@ -76,7 +76,7 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
     return parts
 
 
-def registry(group: str, kind: type[T], built_in: Mapping[str, T]) -> dict[str, T]:
+def registry(group: str, kind: type, built_in: Mapping[str, T]) -> dict[str, T]:
     """The parts of a group by name: the built-in ones in their order, then those of other packages.
 
     Raises: PluginError, as `added`.

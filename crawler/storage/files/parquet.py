@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Self
-
-import orjson
 
 from crawler.storage.files.arrays import table_of
 from crawler.storage.files.columns import EXTRA, arrow, arrow_schema, kind_of, record_of_row, row_of
@@ -24,7 +21,6 @@ GROUP_ROWS = 20_000
 BATCH_ROWS = 200
 """Rows that a reader turns into records at a time."""
 LEVEL = 6
-SUFFIX = ".parquet"
 
 
 class ParquetRows:
@@ -85,13 +81,6 @@ class ParquetRows:
                 self._writer.is_open = False
 
 
-def write_lines(target: IO[bytes], lines: Iterable[bytes], *, rejected: bool) -> None:
-    """Write JSON lines as one Parquet file. Raises: StorageError, and OSError of a failing disk."""
-    with ParquetRows(target, rejected=rejected) as rows:
-        for line in lines:
-            rows.add(orjson.loads(line), len(line))
-
-
 def read_rows(file: IO[bytes]) -> Iterator[Record]:
     """The records of a Parquet file that `ParquetRows` wrote, in order, a few at a time.
 
@@ -116,8 +105,3 @@ def _check_columns(source: Any) -> None:
     metadata = source.schema_arrow.metadata or {}
     if b"crawler.schema" not in metadata:
         raise StorageError("a Parquet file without crawler.schema in its metadata is no shard of this project")
-
-
-def is_parquet(name: str) -> bool:
-    """True for the name of a sealed Parquet shard; its journal ends in `.part` and is none."""
-    return Path(name).name.endswith(SUFFIX)

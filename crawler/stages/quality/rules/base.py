@@ -201,7 +201,7 @@ def limits_of(rules: RuleSet) -> tuple[Limit, ...]:
 
 
 def _limits(rules: RuleSet) -> Iterator[Limit]:
-    for f in fields(rules):  # type: ignore[arg-type]  # every rule set is a dataclass
+    for f in fields(rules):
         if "judges" not in f.metadata:
             continue
         above, unit, source = f.metadata["above"], f.metadata["unit"], f.metadata["source"] or rules.source
@@ -269,13 +269,12 @@ class Findings:
         return self
 
 
+@dataclass(frozen=True, slots=True)
 class RuleSet:
     """A declared rule set: a frozen dataclass of thresholds, each declared with `limit` where a number decides.
 
     An instance with its defaults is what another package names in the entry-point group `gristmill.rules`.
     """
-
-    __slots__ = ()
 
     name: ClassVar[str]
     """What `QUALITY_RULES` calls it."""
