@@ -160,9 +160,9 @@ def _check_language(config: Config) -> list[str]:
 
 
 def _check_quality(config: Config) -> list[str]:
-    from crawler.stages.quality.stage import check_profiles, check_segmenters
+    from crawler.stages.quality.stage import check_profiles
 
-    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
+    return check_profiles(config.quality)
 
 
 _CHECKS: tuple[tuple[Callable[[Config], bool], Callable[[Config], list[str]]], ...] = (

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from crawler.document import DropReason as R
 from crawler.stages.quality.ngrams import Ints, Runs, most_frequent
 from crawler.stages.quality.rules.base import (
@@ -21,7 +19,6 @@ from crawler.stages.quality.rules.base import (
     limit,
     mostly_sentences,
 )
-from crawler.stages.quality.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +115,15 @@ def _lines(text: str) -> list[str]:
     return [*[""] * text.startswith("\n"), *lines, *[""] * text.endswith("\n")]
 
 
-def top_n_gram_chars(tokens: Sequence[str], n: int) -> int:
-    """Characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count. 0 if too short.
+def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, int]:
+    """For each n, the characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count.
 
     As in datatrove it counts even where it stands only once, so very short texts fail.
     """
-    known = Vocabulary()
-    numbers = known.numbers(tokens)
-    return _top_chars(numbers, known.lengths[numbers], [n]).get(n, 0)
-
-
-def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, int]:
     return {
         top.n: (int(lengths[top.first : top.first + top.n].sum()) + top.n - 1) * top.times
         for top in most_frequent(numbers, sizes)
     }
-
-
-def duplicate_n_gram_shares(tokens: Sequence[str], sizes: Sequence[int], chars: int) -> list[tuple[int, float]]:
-    """For each n, the share of `chars` in n-grams that stood before; a repeat is jumped over whole."""
-    runs = Runs("".join(tokens), np.array(list(map(len, tokens)), dtype=np.int64))
-    return [(n, found / chars) for n, found in _duplicate_chars(runs, sizes)]
 
 
 def _duplicate_chars(runs: Runs, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
