@@ -27,6 +27,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
 from crawler.seeds.plan import SeedPlan
@@ -41,6 +42,7 @@ from crawler.stages import chain
 from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
 from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import shard_format
 from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import host_of
 
@@ -121,7 +123,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
 
     Raises: InputError with every problem that could be found at once.
     """
-    problems = [*misspelt_settings(settings), *compliance_problems(settings)]
+    problems = [*misspelt_settings(settings), *compliance_problems(settings), *signals.problems()]
     config = _config_of(settings, problems)
     if config is not None:
         problems += _withdrawal_problems(config)
@@ -136,6 +138,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
 
 def _claim(config: Config) -> None:
     """Raises: StorageError where the folder is somebody else's, or cannot be written."""
+    shard_format(config.storage.shard_format)
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     place.claim()
     warn_of_missing_files(place)

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from crawler.problems import InputError
 
 GROUPS = ("stages", "signals", "rules", "operations", "formats", "languages")
 """The kinds of parts that other packages may add; the entry-point group is `gristmill.` and one of these."""
 
+T = TypeVar("T")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 
 
@@ -54,8 +55,12 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
                 "repair or uninstall the package"
             )
             continue
-        if isinstance(part, kind):
+        if isinstance(part, kind) and getattr(part, "name", name) == name:
             parts[name] = part
+        elif isinstance(part, kind):
+            problems.append(
+                f"{_where(group, points)}: {points[0].value} calls itself {part.name}; give both the same name"  # type: ignore[attr-defined]
+            )
         else:
             problems.append(
                 f"{_where(group, points)}: {points[0].value} is a {type(part).__name__}; expected a {kind.__name__}"
@@ -63,6 +68,19 @@ def added(group: str, kind: type, taken: Collection[str] = frozenset()) -> dict[
     if problems:
         raise InputError(problems)
     return parts
+
+
+def registry(group: str, kind: type, built_in: Mapping[str, T]) -> dict[str, T]:
+    """The parts of a group by name: the built-in ones in their order, then those of other packages.
+
+    Raises: InputError, as `added`.
+    """
+    return {**built_in, **added(group, kind, frozenset(built_in))}
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names that installed packages add to `group`, in alphabetical order; nothing is loaded."""
+    return tuple(sorted({point.name for point in entry_points(group=f"gristmill.{group}")}))
 
 
 def packages() -> dict[str, str]:

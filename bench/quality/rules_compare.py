@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+from bench.quality.exact_tokenizers import exact
 from crawler.stages.quality.rules import C4, C4Paragraphs, Failure, FineWeb, GopherQuality, GopherRepetition, Page
 from crawler.stages.quality.rules.base import SHORT_WORDS
 from crawler.stages.quality.rules.fineweb import DENSE_SCRIPTS
 from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
-from crawler.stages.quality.tokenizers import Tokenizers, installed
+from crawler.stages.quality.tokenizers import fast
 
 RULES: dict[str, Any] = {
     "gopher_repetition": GopherRepetition(),
@@ -23,7 +23,7 @@ RULES: dict[str, Any] = {
 }
 """What is compared: our thresholds are the oracle's defaults (the `datatrove` profile)."""
 
-MODES = ("exact", "fast")
+MODES = {"exact": exact, "fast": fast}
 
 _VALUES = {
     "gopher_short_doc": "gopher_words",
@@ -67,11 +67,6 @@ def conditions() -> dict[str, Any]:
     }
 
 
-@cache
-def _tokenizers(mode: str) -> Tokenizers:
-    return Tokenizers("fast") if mode == "fast" else Tokenizers("spacy", installed())
-
-
 def in_the_oracles_words(failure: Failure | None) -> str:
     """datatrove's string for our reason."""
     if failure is None:
@@ -102,7 +97,7 @@ def compare(documents: Iterable[dict[str, Any]], answers: dict[str, dict[str, An
 
 
 def _judge(name: str, language: str, text: str, verdicts: dict[str, str]) -> Iterator[Judged]:
-    pages = {mode: Page(text, language, _tokenizers(mode)(language)) for mode in MODES}
+    pages = {mode: Page(text, language, count(language)) for mode, count in MODES.items()}
     exact = pages["exact"].counter.name not in {"fast", "pieces"}
     for rules, oracle in verdicts.items():
         found = {mode: RULES[rules].judge(page) for mode, page in pages.items()}

@@ -39,10 +39,9 @@ _STARTS = (
     "from datatrove.utils.word_tokenizers import load_word_tokenizer; load_word_tokenizer('en').word_tokenize('It is.')"
 )
 """What each process of the peer does first: where it fails, datatrove's pool starts processes anew without an end."""
-EXACT = {
+SAME = {
     "QUALITY_RULES": "gopher_repetition,gopher_quality,c4,fineweb",
     "QUALITY_PROFILE": "datatrove",
-    "QUALITY_TOKENIZER": "spacy",
     "QUALITY_MIN_SCORE": "0",
     "LANGUAGES": "en",
     "LANGUAGE_MIN_SCORE": "0",
@@ -96,7 +95,7 @@ def compare(theirs: Path, out: Path, processes: int) -> tuple[int, Counter[str]]
             url = f"http://text.test/{number}"
             expected[url] = verdict
             file.write(_conversion(url, number, doc["text"].encode()))
-    run_ours("verdicts", wet, out, len(expected), {**EXACT, "STAGE_WORKERS": str(processes)})
+    run_ours("verdicts", wet, out, len(expected), {**SAME, "STAGE_WORKERS": str(processes)})
     corpus = read_corpus(out)
     ours = {record["url"]: "kept" for record in corpus.kept}
     for record in corpus.rejected:  # a duplicate has passed every rule
@@ -161,13 +160,11 @@ def main() -> None:
         archives = write_archives(pages, folder / "input", options.processes)
         workers = {"STAGE_WORKERS": str(options.processes)}
         peer = run_peer(options.peer, archives, folder / "datatrove", len(pages), options.processes)
-        rules = EXACT | {"QUALITY_TOKENIZER": "fast"} | workers
-        same = run_ours("ours, same rules", archives, folder / "same", len(pages), rules)
-        exact = run_ours("ours, and same words", archives, folder / "exact", len(pages), EXACT | workers)
+        same = run_ours("ours, same rules", archives, folder / "same", len(pages), SAME | workers)
         ours = run_ours("ours, as it comes", archives, folder / "default", len(pages), workers)
         texts, differ = compare(folder / "datatrove", folder / "verdicts", options.processes)
     print(f"{len(pages)} pages of {', '.join(options.packages)}; {options.processes} processes")
-    for result in (peer, same, exact, ours):
+    for result in (peer, same, ours):
         print(f"{result.line()}   {peer.cost.seconds / result.cost.seconds:.2f} times datatrove")
     print(f"the same {texts} texts: {texts - sum(differ.values())} equal verdicts")
     for pair, count in differ.most_common():

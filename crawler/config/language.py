@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crawler import plugins
 from crawler.config.declare import setting
 
 
@@ -21,9 +22,11 @@ def check_min_scores(value: tuple[str, ...]) -> str | None:
 
 
 def _check_identifier(value: str) -> str | None:
-    if value == "builtin" or (value.startswith("fasttext:") and value != "fasttext:"):
+    name, _, argument = value.partition(":")
+    if (name == "fasttext" and argument) or name in {"builtin", "py3langid", "langdetect", *plugins.names("languages")}:
         return None
-    return f"expected builtin, or fasttext: and the path of a model file, not {value!r}"
+    others = "".join(f", {name}" for name in plugins.names("languages"))
+    return f"expected builtin, or fasttext: and the path of a model file{others}, not {value!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class LanguageConfig:
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
     min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
                                           "de:0.8,ms:0.5", check=check_min_scores)  # fmt: skip
-    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "who identifies: builtin (py3langid, then langdetect), or "
-                              "a fastText model file such as fasttext:/models/lid.176.bin",
+    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "who identifies: builtin (py3langid, then langdetect), a "
+                              "fastText model file such as fasttext:/models/lid.176.bin, or an identifier of an installed "
+                              "package, by name",
                               check=_check_identifier)  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from crawler import plugins
 from crawler.config.crawl import check_redis_url
 from crawler.config.declare import setting
 
@@ -21,11 +22,24 @@ def check_lifetimes(value: tuple[str, ...]) -> str | None:
     return None
 
 
+SHARD_FORMATS = ("jsonl.zst", "jsonl.gz", "jsonl", "parquet")
+"""The built-in formats that are read back, by name."""
+EXPORT_FORMATS = ("dolma", "webdataset", "mds")
+"""The built-in formats that only an export has."""
+
+
 def check_format(value: str) -> str | None:
     """Parquet needs a package that the other formats do without."""
     if value == "parquet" and find_spec("pyarrow") is None:
         return "Parquet needs pyarrow, which is not installed: pip install -r requirements-datasets.txt"
-    return None
+    if value in SHARD_FORMATS or value in (others := plugins.names("formats")):
+        return None
+    return f"expected one of {', '.join((*SHARD_FORMATS, *others))}"
+
+
+def export_formats() -> tuple[str, ...]:
+    """The names of all formats that an export can have."""
+    return *SHARD_FORMATS, *EXPORT_FORMATS, *plugins.names("formats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +71,8 @@ class StorageConfig:
     shard_max_age_seconds: float = setting("SHARD_MAX_AGE_SECONDS", 0.0, "age of the oldest record that is in no sealed "
                                            "file, from which shards and archives are sealed, and uploaded where "
                                            "CORPUS_DIR is a URL; 0 = by size alone", minimum=0.0, digest=False)  # fmt: skip
-    shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records",
-                                choices=("jsonl.zst", "jsonl.gz", "jsonl", "parquet"), check=check_format,
+    shard_format: str = setting("SHARD_FORMAT", "jsonl.zst", "file format of shards and rejected records: "
+                                f"{', '.join(SHARD_FORMATS)}, or one of an installed package", check=check_format,
                                 digest=False)  # fmt: skip
     index_at_seal: bool = setting("INDEX_AT_SEAL", True, "write the index of a shard when it is sealed, where CORPUS_DIR "
                                   "is local and pyarrow is installed; else the next query does", digest=False)  # fmt: skip

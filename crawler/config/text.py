@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from crawler import plugins
 from crawler.config import eval_sets
 from crawler.config.declare import setting
 
@@ -40,13 +41,11 @@ def _check_profile(value: str) -> str | None:
 
 
 def _check_rules(value: tuple[str, ...]) -> str | None:
-    unknown = [name for name in value if name not in RULE_SET_NAMES]
-    return f"expected names out of {', '.join(RULE_SET_NAMES)}, not {', '.join(unknown)}" if unknown else None
-
-
-def _check_segmenters(value: tuple[str, ...]) -> str | None:
-    unknown = sorted(set(value) - {"zh", "ja", "th"})
-    return f"expected languages out of zh, ja, th, not {', '.join(unknown)}" if unknown else None
+    if set(RULE_SET_NAMES) >= set(value):
+        return None
+    known = (*RULE_SET_NAMES, *plugins.names("rules"))
+    unknown = [name for name in value if name not in known]
+    return f"expected names out of {', '.join(known)}, not {', '.join(unknown)}" if unknown else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +86,6 @@ class QualityConfig:
                            "auto = prose, technical, legal or verse, chosen by page", check=_check_profile)  # fmt: skip
     profiles_file: str | None = setting("QUALITY_PROFILES_FILE", None, "YAML file with profiles of one's own; the digest "
                                         "takes its content, not its path", digest=False)  # fmt: skip
-    tokenizer: str = setting("QUALITY_TOKENIZER", "fast", "how words are counted: fast, or spacy as the oracle does",
-                             choices=("fast", "spacy"))  # fmt: skip
-    segmenters: tuple[str, ...] = setting("QUALITY_SEGMENTERS", (), "languages out of zh, ja and th whose words a "
-                                          "package of their own finds; empty = estimated from characters",
-                                          check=_check_segmenters)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from typing import Any
 from crawler.storage.archive.cdxj import is_archive
 from crawler.storage.corpus.manifest import REWRITER, ledgers_of
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
+from crawler.storage.files.formats import suffixes
 from crawler.storage.files.place import FOLDERS, SHARDS, Place
 from crawler.storage.types import Manifest
 
-_READ = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
 _GROWING = (".part", ".tmp")
 """Ends of the names of files in progress, which no reader takes."""
 
@@ -114,4 +114,4 @@ def _files(published: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_read(name: str) -> bool:
-    return not name.startswith(".") and (name.endswith(_READ) or is_archive(name))
+    return not name.startswith(".") and (name.endswith(suffixes()) or is_archive(name))

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from crawler.dataset.exclude import covers, log_lines
-from crawler.dataset.export_formats import FORMATS, Add, Format
+from crawler.dataset.export_formats import export_format
 from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
@@ -26,6 +26,7 @@ from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import Add, Format
 from crawler.storage.files.journal import disk
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
@@ -60,7 +61,7 @@ def export(
     card: Callable[[Exported, Format], str] | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> Exported:
-    """Write the kept documents of a corpus to the folder `out`, as one of `FORMATS`.
+    """Write the kept documents of a corpus to the folder `out`, in the format `to`.
 
     max_bytes: of records as JSON in one file. now: seconds since the epoch. card: makes README.md. progress: called
     with the number of documents written. Memory: one record, with Parquet one row group.
@@ -68,15 +69,15 @@ def export(
     """
     if to == "parquet":
         arrow()
-    before = manifest_hash(place)
+    form, before = export_format(to), manifest_hash(place)
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
-        job = _Job(place, draft, FORMATS[to], max_bytes, progress)
+        job = _Job(place, draft, form, max_bytes, progress)
         job.fill(job.records())
         if manifest_hash(place) != before:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if card is not None:
-            put(draft / "README.md", card(job.result(), FORMATS[to]).encode())
+            put(draft / "README.md", card(job.result(), form).encode())
         options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
         settle_version(draft, out, EXPORT, {before: place.url}, now=now)
@@ -160,7 +161,7 @@ class Filling:
         relative, begun = self._form.path(len(self.files)), self.written
         path = self._draft / relative
         with disk(path), path.open("wb") as target:
-            with self._form.writing(target, path.name) as add:
+            with self._form.writing(target, False) as add:
                 rest = self._fill(add, record, records)
             target.flush()
             os.fsync(target.fileno())

@@ -1,4 +1,4 @@
-"""Export formats write records as other tools read them: Parquet, JSON lines, Dolma, WebDataset, MDS.
+"""Export formats write records as other tools read them: those of shards, and Dolma, WebDataset, MDS.
 
 Equal records give equal bytes: no clock, no name of a machine, one order.
 """
@@ -11,62 +11,21 @@ import struct
 import tarfile
 import tempfile
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
-from crawler.storage.files.columns import card_features
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.parquet import ParquetRows
+from crawler.storage.files.formats import BUILT_IN, Add, Format, formats, gzip_writer
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import compressor
-
-Add = Callable[[Record, bytes, int], object]
-"""Takes a record, its JSON line and its number in the export, from 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How an export is written. features: columns for the dataset card; None = every reader knows them by itself.
-
-    index: makes the file `index.json` beside the documents from the list of their files, where readers want one.
-    """
-
-    folder: str
-    suffix: str
-    writing: Callable[[IO[bytes], str], AbstractContextManager[Add]]
-    features: list[dict[str, Any]] | None = None
-    index: Callable[[list[dict[str, Any]]], bytes] | None = None
-
-    @property
-    def pattern(self) -> str:
-        """Which files hold the documents."""
-        return f"{self.folder}/*.{self.suffix}"
-
-    def path(self, number: int) -> str:
-        """The path of a file in the export."""
-        return f"{self.folder}/part-{number:06d}.{self.suffix}"
 
 
 @contextmanager
-def _parquet(target: IO[bytes], _: str) -> Iterator[Add]:
-    with ParquetRows(target, rejected=False) as rows:
-        yield lambda record, line, number: rows.add(record, len(line))  # noqa: ARG005
-
-
-@contextmanager
-def _lines(target: IO[bytes], name: str) -> Iterator[Add]:
-    with compressor(name, target) as out:
-        yield lambda record, line, number: out.write(line)  # noqa: ARG005
-
-
-@contextmanager
-def _dolma(target: IO[bytes], name: str) -> Iterator[Add]:
-    with compressor(name, target) as out:
+def _dolma(target: IO[bytes], _: bool) -> Iterator[Add]:
+    with gzip_writer(target) as out:
         yield lambda record, line, number: out.write(encode(dolma_of(record)))  # noqa: ARG005
 
 
@@ -88,7 +47,7 @@ def dolma_of(record: Record) -> Record:
 
 
 @contextmanager
-def _webdataset(target: IO[bytes], _: str) -> Iterator[Add]:
+def _webdataset(target: IO[bytes], _: bool) -> Iterator[Add]:
     """Two members a document, `NUMBER.txt` and `NUMBER.json`: https://github.com/webdataset/webdataset."""
     with tarfile.open(fileobj=target, mode="w|", format=tarfile.USTAR_FORMAT) as tar:
 
@@ -103,7 +62,7 @@ def _webdataset(target: IO[bytes], _: str) -> Iterator[Add]:
 
 
 @contextmanager
-def _mds(target: IO[bytes], _: str) -> Iterator[Add]:
+def _mds(target: IO[bytes], _: bool) -> Iterator[Add]:
     """A shard of MosaicML Streaming, format 2 of its MDS: number of samples, offset of each, columns, samples.
 
     Source: `streaming/base/format/mds` of https://github.com/mosaicml/streaming. Numbers have 32 bits, little-endian. A
@@ -185,11 +144,19 @@ _DOLMA_FEATURES: list[dict[str, Any]] = [
     *({"name": name, "dtype": "string"} for name in ("id", "text", "source", "added", "created")),
     {"name": "metadata", "dtype": "json"},
 ]
-FORMATS: dict[str, Format] = {
-    "parquet": Format("data", "parquet", _parquet, card_features(as_json=False)),
-    "jsonl.zst": Format("data", "jsonl.zst", _lines, card_features(as_json=True)),
-    "jsonl.gz": Format("data", "jsonl.gz", _lines, card_features(as_json=True)),
-    "dolma": Format("documents", "jsonl.gz", _dolma, _DOLMA_FEATURES),
-    "webdataset": Format("data", "tar", _webdataset),
-    "mds": Format("data", "mds", _mds, index=_mds_index),
+_ONLY_EXPORTS = {
+    one.name: one
+    for one in (
+        Format("dolma", "jsonl.gz", _dolma, folder="documents", features=_DOLMA_FEATURES),
+        Format("webdataset", "tar", _webdataset),
+        Format("mds", "mds", _mds, index=_mds_index),
+    )
 }
+
+
+def export_format(name: str) -> Format:
+    """The format that `--to` names. Raises: StorageError where there is none."""
+    known = _ONLY_EXPORTS | (BUILT_IN if name in BUILT_IN else formats())
+    if name not in known:
+        raise StorageError(f"there is no format {name!r}; known: {', '.join(known)}")
+    return known[name]

@@ -19,9 +19,10 @@ from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import AtWorkError
+from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import ShardWriter, format_of, read_records, write_sealed
+from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
 from crawler.storage.types import Entry, Lineage, Made, Manifest, Sealed, Step
 
 REJECTED_FILE_BYTES = 512 * 2**20
@@ -221,7 +222,7 @@ class _Job:
         path = entry["path"]
         self._sources.append(entry)
         folder, _, name = path.partition("/")
-        new = f"{folder}/{self.writer}-{number:06d}.{format_of(name)}"
+        new = f"{folder}/{self.writer}-{number:06d}.{format_of(name).suffix}"
         step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
         written = write_sealed(self._place.root / new, self._lines(path, step))
         if not (step["changed"] or step["rejected"] or step["dropped"]):
@@ -280,7 +281,7 @@ class _Job:
             self._rejected = ShardWriter(
                 self._place.root / REJECTED,
                 self.writer,
-                shard_format=format_of(path.rpartition("/")[2]),
+                shard_format=format_of(path).name,
                 max_bytes=REJECTED_FILE_BYTES,
                 first_number=len(self._files),
                 on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry, makers_of(self._sources)),

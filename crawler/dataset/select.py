@@ -23,9 +23,10 @@ from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import Record, encode
-from crawler.storage.files.shards import ShardWriter, format_of
+from crawler.storage.files.shards import ShardWriter
 from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
@@ -190,7 +191,7 @@ def _writer(target: Place, ledger: Ledger, files: list[Entry], max_bytes: int, m
     return ShardWriter(
         target.root / SHARDS,
         WRITER,
-        shard_format=format_of(files[0]["path"]),
+        shard_format=format_of(files[0]["path"]).name,
         max_bytes=max_bytes,
         max_documents=max_documents,
         first_number=0,

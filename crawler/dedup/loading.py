@@ -26,10 +26,10 @@ from crawler.document import Document
 from crawler.pool.forkserver import QuietContext
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import suffixes
 from crawler.storage.files.place import MANIFEST, SHARDS
 from crawler.storage.files.shards import read_lines
 
-SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 BATCH = 200
 """Texts a hop to a worker process and back."""
 IN_FLIGHT = 16
@@ -143,7 +143,7 @@ def files_of(paths: list[str]) -> list[str]:
             there = fs.exists(inner)
         except (OSError, ValueError, ImportError) as error:
             raise LoadError(f"{path}: {error}") from error
-        files = [name for name in _kept_ones(path, names) if name.endswith(SUFFIXES)]
+        files = [name for name in _kept_ones(path, names) if name.endswith(suffixes())]
         if not there or not files:
             raise LoadError(f"{path}: {_wanted() if there else 'no such file or folder'}")
         found += files
@@ -165,7 +165,7 @@ def _joined(path: str, inner: str, name: str) -> str:
 
 
 def _wanted() -> str:
-    return f"expected files that end in {', '.join(SUFFIXES)}"
+    return f"expected files that end in {', '.join(suffixes())}"
 
 
 def _batches(files: list[str], columns: Columns) -> Iterator[list[Text]]:

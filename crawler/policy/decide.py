@@ -7,18 +7,16 @@ fetch. Every statement that was seen is returned, so that the record can show wh
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from crawler.document import Drop, DropReason, Signal
 from crawler.policy.headers import Headers
 from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.robots.parse import RobotsFile
-from crawler.policy.signals import meta_robots, rsl, tdmrep, x_robots_tag
+from crawler.policy.signals import meta_robots, rsl, x_robots_tag
 from crawler.policy.signals.base import DISALLOW, Context, Links, Metas
-from crawler.policy.signals.registry import DETECTORS
-
-_LATE = frozenset(d.name for d in DETECTORS if d.late)
+from crawler.policy.signals.registry import detectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +55,18 @@ def decide_robots(
         drop = Drop("robots", DropReason.ROBOTS_DISALLOWED, f"group {decision.group or '-'}, {rule}"[:512])
         return Verdict(drop, robots_status="disallowed", robots_rule=rule)
     context = Context(product_token, profile, now)
-    signals = tuple(s for d in DETECTORS if d.robots for s in d.robots(robots, path, context))
+    signals = tuple(s for d in detectors() if d.robots for s in d.robots(robots, path, context))
     status = "stale" if record.stale else "allowed"
     return Verdict(_refusal(signals), signals, robots_status=status, robots_rule=rule)
 
 
 def decide_headers(headers: Headers, product_token: str, profile: str, now: float) -> Verdict:
-    """On the response headers, before the body is read. A `late` protocol is recorded here and decided on the body."""
+    """On the response headers, before the body, on which a protocol with `resolve` is decided."""
     lines, context = list(headers), Context(product_token, profile, now)
-    signals = tuple(s for d in DETECTORS if d.headers for s in d.headers(lines, context))
+    signals = tuple(s for d in detectors() if d.headers for s in d.headers(lines, context))
     if since := x_robots_tag.unavailable_since(lines, context):
         return Verdict(Drop("optout", DropReason.GONE, f"X-Robots-Tag unavailable_after {since}"[:512]), signals)
-    return Verdict(_refusal(s for s in signals if s.protocol not in _LATE), signals)
+    return Verdict(_refusal(_early(signals)), signals)
 
 
 def decide_body(
@@ -87,27 +85,26 @@ def decide_body(
     """
     metas, links, before = list(metas), list(rel_links), list(earlier)
     context = Context(product_token, profile, time.time() if now is None else now)
-    signals = [s for d in DETECTORS if d.metas for s in d.metas(metas, context)]
-    signals += [s for d in DETECTORS if d.links for s in d.links(links, context)]
+    signals = [s for d in detectors() if d.metas for s in d.metas(metas, context)]
+    signals += [s for d in detectors() if d.links for s in d.links(links, context)]
     if since := meta_robots.unavailable_since(metas, context):
         return Verdict(Drop("optout", DropReason.GONE, f"meta unavailable_after {since}"[:512]), tuple(signals))
-    counted = [s for s in signals if s.protocol not in _LATE]
-    return Verdict(_refusal([*counted, *_late([*before, *signals], profile, url)]), tuple(signals))
+    counted = [*_early(signals), *_late([*before, *signals], profile, url)]
+    return Verdict(_refusal(counted), tuple(signals))
 
 
 def decide_unread(signals: Iterable[Signal], profile: str, url: str = "") -> Drop | None:
-    """What a `late` protocol says as long as nobody has read the body, which alone could lift it; None = no refusal."""
+    """What a protocol with `resolve` says while nobody has read the body, which could lift it; None = no refusal."""
     return _refusal(_late(list(signals), profile, url))
 
 
 def decide_files(signals: Iterable[Signal], profile: str) -> Verdict:
-    """Before the request, on what the host's opt-out files say. A `late` protocol is decided on the body.
+    """Before the request, on what the host's opt-out files say. A protocol with `resolve` is decided on the body.
 
-    RSL is late only where a page names its licence: one that robots.txt names has been read.
+    RSL is decided there only where a page names its licence: one that robots.txt names has been read.
     """
     found = tuple(signals)
-    early = [s for s in found if s.protocol not in _LATE or (s.protocol == rsl.NAME and profile != "minimal")]
-    return Verdict(_refusal(early), found)
+    return Verdict(_refusal(_early(found, read=() if profile == "minimal" else (rsl.NAME,))), found)
 
 
 def protocol_of(drop: Drop) -> str:
@@ -116,9 +113,16 @@ def protocol_of(drop: Drop) -> str:
 
 
 def _late(signals: list[Signal], profile: str, url: str) -> list[Signal]:
-    """The statement of each `late` protocol that counts among these."""
-    found = [tdmrep.resolve(signals), rsl.resolve(signals, url) if profile != "minimal" else None]
+    """The statement of each protocol with `resolve` that counts among these."""
+    obeyed = [d.resolve for d in detectors() if d.resolve and (d.in_minimal or profile != "minimal")]
+    found = [resolve(signals, url) for resolve in obeyed]
     return [statement for statement in found if statement is not None]
+
+
+def _early(signals: Iterable[Signal], read: Collection[str] = ()) -> list[Signal]:
+    """The statements that count where they are read; read: protocols with `resolve` of which nothing is open."""
+    late = {d.name for d in detectors() if d.resolve and d.name not in read}
+    return [s for s in signals if s.protocol not in late]
 
 
 def _refusal(signals: Iterable[Signal]) -> Drop | None:

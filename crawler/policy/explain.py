@@ -16,6 +16,7 @@ from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.robots.parse import RobotsDecision
 from crawler.policy.signals import ai_bots
 from crawler.policy.signals.base import ALLOW, DISALLOW
+from crawler.policy.signals.registry import refusals
 from crawler.times import rfc3339
 
 
@@ -58,20 +59,6 @@ class Explanation:
     files: list[FileRead] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
-
-
-REFUSALS = {
-    "ai-bots": "robots.txt turns away a bot that collects training data",
-    "content-signal": "a Content Signal says no to AI training",
-    "content-usage": "a Content-Usage preference (AIPREF) says no to AI training",
-    "x-robots-tag": "the X-Robots-Tag header refuses",
-    "meta-robots": "a robots meta tag of the page refuses",
-    "tdmrep": "text and data mining is reserved (TDMRep)",
-    "rsl": "the licence (RSL) does not let us train on it freely",
-    "ai.txt": "ai.txt disallows it for AI training",
-    "trust.txt": "trust.txt does not allow training",
-}
-"""What a refusal of each detector means, in words."""
 
 
 def file_read(name: str, url: str, record: RobotsRecord) -> FileRead:
@@ -147,7 +134,7 @@ def _refusal(drop: Drop, signals: Iterable[Signal]) -> str:
     carrier, _, value = rest.partition(": ")
     others = sum(1 for s in signals if s.verdict == DISALLOW) - 1
     more = f", and {others} more statement{'s' if others > 1 else ''} like it" if others > 0 else ""
-    return f"{REFUSALS.get(protocol, protocol)}: “{value}” ({WHERE.get(carrier, carrier)}){more}"
+    return f"{refusals().get(protocol, protocol)}: “{value}” ({WHERE.get(carrier, carrier)}){more}"
 
 
 WHERE = {

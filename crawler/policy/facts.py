@@ -7,13 +7,7 @@ from typing import Any, NamedTuple, TypedDict, cast, get_type_hints
 from crawler import __version__
 from crawler.config import Config
 from crawler.policy.signals.base import INDEX_DIRECTIVES
-from crawler.policy.signals.registry import DETECTORS, files_of, versions
-
-RECORDED_ONLY = frozenset({"creative-commons", "ai-policy", "llms.txt"})
-"""Protocols whose statements are kept with the record and never decide."""
-_NOT_IN_MINIMAL = frozenset({"ai-bots", "rsl"})
-"""Protocols that the profile `minimal` records without obeying; those it does not ask for, `files_of` leaves out."""
-
+from crawler.policy.signals.registry import detectors, files_of, versions
 
 _JUDGING = ("optout_profile", "detectors", "obeyed", "pii_person")
 
@@ -103,9 +97,9 @@ def obeyed_under(profile: str) -> dict[str, str]:
     asked = files_of(profile)
     return {
         detector.name: detector.version
-        for detector in DETECTORS
-        if detector.name not in RECORDED_ONLY
-        and not (profile == "minimal" and detector.name in _NOT_IN_MINIMAL)
+        for detector in detectors()
+        if detector.refusal
+        and (detector.in_minimal or profile != "minimal")
         and (detector.name in asked or detector.file is None or detector.headers or detector.metas or detector.links)
     }
 
@@ -132,7 +126,7 @@ def obeyed_in(facts: PolicyFacts) -> dict[str, str]:
 
 def stands_in_page(protocol: str) -> bool:
     """True for a protocol that an archived page shows by itself, in its headers or its markup."""
-    return any(d.name == protocol and (d.headers or d.metas or d.links) for d in DETECTORS)
+    return any(d.name == protocol and (d.headers or d.metas or d.links) for d in detectors())
 
 
 _NUMBERS = frozenset(

@@ -13,13 +13,19 @@ def _optout(config: Config) -> Step:
     return OptOutStage(config.policy, config.crawl.product_token)
 
 
+def _signal_problems(_config: Config) -> list[str]:
+    from crawler.policy.signals.registry import problems
+
+    return problems()
+
+
 def _fingerprint(config: Config) -> Step:
     from crawler.stages.fingerprint import FingerprintStage
 
     return FingerprintStage(config.dedup)
 
 
-OPTOUT = Stage("optout", _optout, number=0, modules=("crawler.stages.optout",))
+OPTOUT = Stage("optout", _optout, number=0, modules=("crawler.stages.optout",), problems=_signal_problems)
 FINGERPRINT = Stage(
     "fingerprint",
     _fingerprint,

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
+from crawler.config.storage import export_formats
 from crawler.dataset.exclude import Wish, withdrawals
 from crawler.dataset.exclude import _log as write_log
-from crawler.dataset.export_formats import FORMATS
 from crawler.document import Drop, DropReason
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import rejection_of
@@ -167,7 +167,7 @@ def bare(tmp_path):
     made.close()
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", export_formats())
 def test_an_export_of_nothing_is_no_success_and_leaves_no_folder(scrapy, bare, tmp_path, form):
     before = everything(tmp_path)
     done = scrapy("dataset", "export", "--to", form, "--out", "release", "bare")

@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from crawler.config import from_mapping
+from crawler.config.storage import export_formats
 from crawler.dataset.across.across import ACROSS, DUPLICATES, Across
 from crawler.dataset.across.prints import CRITERIA
 from crawler.dataset.exclude import Wish, withdraw
-from crawler.dataset.export_formats import FORMATS
 from crawler.dedup.loading import fingerprints
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.storage.files.errors import StorageError
@@ -201,7 +201,7 @@ def test_the_thresholds_are_those_of_the_settings(made):
     assert kinds == [{"exact", "near"}, {"exact"}]
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", export_formats())
 def test_what_remains_is_written_with_the_list_and_a_manifest_and_twice_the_same_bytes(made, tmp_path, to):
     names, _ = made
     for out in ("one", "two"):

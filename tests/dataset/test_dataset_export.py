@@ -11,17 +11,17 @@ import sys
 import orjson
 import pytest
 
-from crawler.commands.operations.export import NAMES
-from crawler.dataset import export_formats
+from crawler.config.storage import SHARD_FORMATS, export_formats
 from crawler.dataset.exclude import Wish
 from crawler.dataset.exclude import _log as write_log
 from crawler.dataset.export import EXPORT, export
-from crawler.dataset.export_formats import FORMATS, dolma_of
+from crawler.dataset.export_formats import dolma_of, export_format
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.versions import Cause
 from crawler.observe.publish.dataset_card import Files, card
 from crawler.observe.publish.provenance import gather
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import BUILT_IN
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.parquet import read_rows
 from crawler.storage.files.shards import read_lines
@@ -32,6 +32,9 @@ from tests.support.three_domains import DOMAINS, Folder, fill
 pytest.importorskip("pyarrow", reason="pyarrow is optional")
 MAX_BYTES = 6_000  # a few records: every export has several files
 THIRD_PARTY = pytest.mark.filterwarnings("ignore")
+
+
+FORMATS = export_formats()
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +70,11 @@ def needs(name: str) -> None:
         pytest.skip(f"{name} is not installed (requirements-dev.txt)")
 
 
-def test_the_command_offers_every_format():
-    assert set(NAMES) == set(FORMATS)
+def test_every_format_that_the_settings_name_is_declared_under_this_name():
+    assert [export_format(name).name for name in FORMATS] == list(FORMATS)
+    assert list(BUILT_IN) == list(SHARD_FORMATS)
+    with pytest.raises(StorageError, match="there is no format 'csv'"):
+        export_format("csv")
 
 
 @pytest.mark.parametrize("to", FORMATS)
@@ -88,8 +94,8 @@ def test_its_manifest_names_every_file_with_hash_and_count_and_the_version_it_co
 @pytest.mark.parametrize("to", FORMATS)
 def test_equal_corpora_give_equal_files(made, exports, tmp_path, to):
     export(made.place, tmp_path / to, to, max_bytes=MAX_BYTES, now=1.8e9)
-    for path in (exports / to / FORMATS[to].folder).iterdir():
-        assert path.read_bytes() == (tmp_path / to / FORMATS[to].folder / path.name).read_bytes()
+    for path in (exports / to / export_format(to).folder).iterdir():
+        assert path.read_bytes() == (tmp_path / to / export_format(to).folder / path.name).read_bytes()
 
 
 def test_json_lines_and_parquet_hold_the_records_as_they_are(made, exports):
@@ -132,7 +138,7 @@ reader = (ParquetReader if kind == "parquet" else JsonlReader)(
     folder, id_key="id" if kind == "dolma" else "doc_id", glob_pattern="*." + ("jsonl.gz" if kind == "dolma" else kind))
 print(json.dumps([[d.id, d.text, (d.metadata["url"])] for d in reader()]))
 """
-    folder = exports / to / FORMATS[to].folder
+    folder = exports / to / export_format(to).folder
     done = subprocess.run([sys.executable, "-c", code, folder, to], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = orjson.loads(done.stdout.splitlines()[-1])
@@ -231,7 +237,7 @@ def test_the_index_of_mds_has_size_and_hash_of_every_shard(exports):
 
 
 def test_an_mds_shard_that_its_offsets_cannot_reach_is_an_error(made, tmp_path, monkeypatch):
-    monkeypatch.setattr(export_formats, "_MDS_MOST", 3_000)
+    monkeypatch.setattr("crawler.dataset.export_formats._MDS_MOST", 3_000)
     with pytest.raises(StorageError, match="give a smaller SHARD_MAX_BYTES"):
         export(made.place, tmp_path / "out", "mds", max_bytes=10**6, now=1.8e9)
     assert list(tmp_path.iterdir()) == []

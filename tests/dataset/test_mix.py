@@ -15,8 +15,8 @@ import orjson
 import pytest
 import yaml
 
+from crawler.config.storage import export_formats
 from crawler.dataset.exclude import Wish, withdraw
-from crawler.dataset.export_formats import FORMATS
 from crawler.dataset.mix.card import card
 from crawler.dataset.mix.mixture import MIX, UnreachableError, mix, plan
 from crawler.dataset.mix.spec import load
@@ -273,7 +273,7 @@ def test_an_older_version_of_a_corpus_is_a_source_and_a_page_counts_once(tmp_pat
         assert {r["language"] for r in records} == languages
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", export_formats())
 def test_every_format_of_an_export_is_one_of_a_mixture(folder, to):
     spec = load(spec_of(folder, tokens=20_000, sources=OPEN))
     _, done = mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, card=card)

@@ -8,7 +8,7 @@ ROUND_TRIP = """
 import json
 from pathlib import Path
 from crawler.storage.files.shards import ShardWriter, read_lines
-from crawler.storage.corpus.recovery import _NAME
+from crawler.storage.corpus.recovery import owner_of
 
 sealed = []
 writer = ShardWriter(Path("."), "crawl-one", shard_format="jsonl.xz", max_bytes=10_000, first_number=0,
@@ -18,28 +18,23 @@ for number in range(3):
 writer.seal()
 (path, entry), = sealed
 is_xz = path.read_bytes()[:6] == b"\\xfd7zXZ\\x00"
-print(path.name, is_xz, len(list(read_lines(path))), bool(_NAME.fullmatch(path.name)))
+print(path.name, is_xz, len(list(read_lines(path))), owner_of(path.name))
 """
 
 
 def test_a_compression_is_these_files_and_reads_what_it_wrote(copied: Copied) -> None:
-    shards = "crawler/storage/files/shards.py"
-    copied.insert(shards, r"^import io\n", "import lzma\n")
+    formats = "crawler/storage/files/formats.py"
+    copied.insert(formats, r"^import gzip\n", "import lzma\n")
     copied.insert(
-        shards,
-        r"^        return io\.BufferedReader\(reader, 1 << 20\)\n",
-        '    if name.endswith(".xz"):\n        return lzma.open(file)  # type: ignore[return-value]\n',
+        formats,
+        r"also=\(\"json\.gz\",\), features=_JSON\),\n",
+        '        Format("jsonl.xz", "jsonl.xz", lines(lambda file: lzma.open(file, "wb")), lzma.open,\n'
+        '               damaged=(lzma.LZMAError,), media_type="application/x-xz", features=_JSON),\n',
     )
-    copied.insert(
-        shards,
-        r"mtime=0\) as out:\n            yield out\n",
-        '    elif name.endswith(".xz"):\n        with lzma.open(target, "wb") as out:\n            yield out\n',
-    )
-    copied.replace("crawler/storage/corpus/recovery.py", r"jsonl\\\.gz\|", r"jsonl\\.gz|jsonl\\.xz|")
     copied.replace("crawler/config/storage.py", r'"jsonl\.gz", "jsonl"', '"jsonl.gz", "jsonl.xz", "jsonl"')
-    copied.replace("docs/settings.md", r"jsonl\.gz, jsonl, parquet\)", "jsonl.gz, jsonl.xz, jsonl, parquet)")
+    copied.replace("docs/settings.md", r"jsonl\.gz, jsonl, parquet", "jsonl.gz, jsonl.xz, jsonl, parquet")
 
-    assert copied.python(ROUND_TRIP).split() == ["crawl-one-000000.jsonl.xz", "True", "3", "True"]
+    assert copied.python(ROUND_TRIP).split() == ["crawl-one-000000.jsonl.xz", "True", "3", "crawl-one"]
     config = "from crawler.config import from_mapping as m; print(m({'SHARD_FORMAT': 'jsonl.xz'}).storage.shard_format)"
     assert copied.python(config).strip() == "jsonl.xz"
     assert copied.touched == files_of("Add a shard format", "")

@@ -22,15 +22,15 @@ def from_headers(headers: Headers, _context: Context) -> list[Signal]:
     return [signal(NAME, "header", value, ALLOW if value == "yes" else DISALLOW) for value in values]
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers)
+DETECTOR = Detector(NAME, VERSION, "the X-Training header refuses", headers=from_headers)
 '''
 
 ASK = """
 from crawler.policy.decide import decide_headers
-from crawler.policy.explain import REFUSALS
+from crawler.policy.signals.registry import refusals
 for value in (b"no", b"yes", b"perhaps"):
     print(decide_headers([(b"X-Training", value)], "CorpusBot", "strict", 0.0).drop)
-print(REFUSALS["x-training"])
+print(refusals()["x-training"])
 """
 
 
@@ -39,9 +39,6 @@ def test_a_signal_is_these_files_and_refuses_from_then_on(copied: Copied) -> Non
     registry = "crawler/policy/signals/registry.py"
     copied.insert(registry, r"^    x_robots_tag,\n", "    x_training,\n")
     copied.insert(registry, r"^    x_robots_tag\.DETECTOR,\n", "    x_training.DETECTOR,\n")
-    copied.insert(
-        "crawler/policy/explain.py", r"^REFUSALS = \{\n", '    "x-training": "the X-Training header refuses",\n'
-    )
     row = "| `x-training` | header | it does not say `yes` | ✓ | ✓ | ✓ |\n"
     copied.insert("docs/policy.md", r"^\| `trust\.txt` \|.*\n", row)
 

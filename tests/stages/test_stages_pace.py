@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.stages.quality import score, tokenizers, tokens
 from crawler.stages.quality.rules import gopher_repetition
-from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
+from tests.support.ngrams import duplicate_n_gram_shares, top_n_gram_chars
 
 EXAMPLES = settings(max_examples=300, deadline=None, derandomize=True)
 TOKENS = st.lists(st.sampled_from(["a", "b", "ab", "ba", "aa", "é", "𝒳", "\ud800", "word"]), max_size=80)

@@ -41,8 +41,9 @@ ROWS = st.lists(
 )
 SCRIPT = """
 import io, sys
-from crawler.storage.files.parquet import write_lines
-write_lines(io.BytesIO(), [b'{"url": "https://example.org/"}'], rejected=False)
+from crawler.storage.files.parquet import ParquetRows
+with ParquetRows(io.BytesIO(), rejected=False) as rows:
+    rows.add({"url": "https://example.org/"}, 31)
 print("pandas" in sys.modules)
 """
 

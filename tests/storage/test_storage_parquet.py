@@ -15,7 +15,7 @@ from crawler.document import RECORD_FIELDS, Columns, Document, Drop, DropReason,
 from crawler.storage.files import parquet
 from crawler.storage.files.columns import EXTRA, SCHEMA_VERSION, arrow_schema, markdown, rejected_fields
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.parquet import read_json_lines, read_rows, write_lines
+from crawler.storage.files.parquet import ParquetRows, read_json_lines, read_rows
 from crawler.storage.files.records import encode, record_of, rejection_of
 from crawler.storage.files.shards import write_sealed
 from tests.support.places import PROJECT
@@ -47,7 +47,9 @@ def page() -> Document:
 
 def through(lines, *, rejected=False):
     file = io.BytesIO()
-    write_lines(file, lines, rejected=rejected)
+    with ParquetRows(file, rejected=rejected) as rows:
+        for line in lines:
+            rows.add(orjson.loads(line), len(line))
     file.seek(0)
     return file
 

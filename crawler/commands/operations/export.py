@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import Load, Operation
+from crawler.config.storage import export_formats
 
 if TYPE_CHECKING:
     from crawler.dataset.export import Exported
-    from crawler.dataset.export_formats import Format
+    from crawler.storage.files.formats import Format
 
-NAMES = ("parquet", "jsonl.zst", "jsonl.gz", "dolma", "webdataset", "mds")
+NAMES = export_formats()
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

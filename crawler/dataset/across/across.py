@@ -19,7 +19,7 @@ from crawler.config import Config
 from crawler.dataset.across.decide import decide
 from crawler.dataset.across.prints import RULE, rule_in_words, sources_of, take_prints
 from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
-from crawler.dataset.export_formats import FORMATS
+from crawler.dataset.export_formats import export_format
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.records.database import connect, rows_of
 from crawler.dedup.index import Scheme
@@ -140,14 +140,14 @@ class Across:
         yield from (place for (place,) in rows_of(answer))
 
     def write(self, out: Path, to: str, *, max_bytes: int, clock: Clock = time.time) -> Exported:
-        """Write what remains to the folder `out`, as one of `FORMATS`, with the list and a manifest.
+        """Write what remains to the folder `out`, in the format `to`, with the list and a manifest.
 
         Equal corpora give equal bytes outside its registry. Raises: StorageError where `out` is in use, no
         document remains, or a corpus changes meanwhile.
         """
         with ExitStack() as stack:
             draft = draft_beside(out, stack)
-            files = Filling(draft, FORMATS[to], max_bytes, self._progress)
+            files = Filling(draft, export_format(to), max_bytes, self._progress)
             files.fill(self.remaining())
             self.write_list(draft / DUPLICATES)
             manifest = self._manifest(to, files)

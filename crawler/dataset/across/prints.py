@@ -15,12 +15,13 @@ import numpy as np
 
 from crawler.config import Config
 from crawler.dataset.best import rank_of
-from crawler.dataset.mix.sources import SUFFIXES, Counts, Sources
+from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.records.database import fill, in_turns
 from crawler.dedup.index import Questions
 from crawler.dedup.loading import BATCH, IN_FLIGHT, Fingerprint, executor_of, fingerprints
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import suffixes
 from crawler.storage.files.place import LEDGERS, MANIFEST
 from crawler.storage.files.records import Record
 
@@ -50,7 +51,7 @@ def sources_of(names: Sequence[str]) -> tuple[Source, ...]:
 
 def _source(name: str) -> Source:
     path = Path(name)
-    is_files = name.endswith(SUFFIXES) or (
+    is_files = name.endswith(suffixes()) or (
         path.is_dir() and not any((path / own).exists() for own in (MANIFEST, LEDGERS))
     )
     return Source(name, None if is_files else name, (name,) if is_files else (), {}, {}, 1.0)

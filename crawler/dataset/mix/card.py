@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import yaml
 
 from crawler.dataset.export import Exported
-from crawler.dataset.export_formats import Format
 from crawler.dataset.mix.mixture import MIX, SOURCE_FIELD, Line, Plan
 from crawler.dataset.mix.supply import written_label
+from crawler.storage.files.formats import Format
 
 HEAD = ("field", "value", "target", "tokens", "of target", "documents", "records", "epochs")
 

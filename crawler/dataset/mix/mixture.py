@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 
 from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
-from crawler.dataset.export_formats import FORMATS, Format
+from crawler.dataset.export_formats import export_format
 from crawler.dataset.mix.pick import Picked, pick
 from crawler.dataset.mix.solve import Marginal, Problem, solve
 from crawler.dataset.mix.sources import Counts, Sources
@@ -27,6 +27,7 @@ from crawler.dataset.mix.tokens import counter
 from crawler.dataset.records.database import connect, rows_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import Format
 from crawler.storage.files.records import Record
 from crawler.times import Clock
 
@@ -112,7 +113,7 @@ def mix(
     progress: Callable[[int], object] = lambda _: None,
     clock: Clock = time.time,
 ) -> tuple[Plan, Exported]:
-    """Write the mixture to the folder `out`, as one of `FORMATS`; equal sources give equal bytes outside its registry.
+    """Write the mixture to the folder `out`, in the format `to`; equal sources give equal bytes outside its registry.
 
     max_bytes: of records as JSON in one file. card: makes README.md. progress: documents read, then written.
     Memory: DuckDB's limit, the groups, one record (with Parquet one row group).
@@ -120,14 +121,14 @@ def mix(
     document is picked, or a source changes meanwhile.
     """
     with ExitStack() as stack:
-        draft = draft_beside(out, stack)
+        form, draft = export_format(to), draft_beside(out, stack)
         mixture = stack.enter_context(_Mixture(spec, progress))
-        files = Filling(draft, FORMATS[to], max_bytes, progress)
+        files = Filling(draft, form, max_bytes, progress)
         files.fill(mixture.records())
         lineage = mixture.sources.lineage()
         mixture.check_unchanged()
         if card is not None:
-            put(draft / "README.md", card(mixture.plan, files.result(), FORMATS[to]).encode())
+            put(draft / "README.md", card(mixture.plan, files.result(), form).encode())
         put(draft / MIX, _encoded(_manifest(mixture.plan, to, lineage, files)))
         settle_version(draft, out, MIX, mixture.sources.places(), now=clock())
     return mixture.plan, files.result()

@@ -22,13 +22,13 @@ from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.formats import suffixes
 from crawler.storage.files.parquet import BATCH_ROWS
 from crawler.storage.files.place import MANIFEST, REJECTED
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import file_facts, read_lines, read_records
 from crawler.urls.canonicalize import registrable_domain
 
-SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet")
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "double": (int, float), "bool": (bool,)}
 
 
@@ -129,10 +129,10 @@ def _files_of(source: Source) -> list[Path]:
     found: dict[Path, None] = {}
     for text in source.files:
         paths = sorted(Path(text).rglob("*")) if Path(text).is_dir() else sorted(map(Path, glob(text)))  # noqa: PTH207  # absolute patterns, too
-        files = [path for path in paths if path.name.endswith(SUFFIXES) and path.is_file()]
+        files = [path for path in paths if path.name.endswith(suffixes()) and path.is_file()]
         if not files:
             raise StorageError(
-                f"sources.{source.name}.files: {text}: no file that ends in {', '.join(SUFFIXES)}; correct the path"
+                f"sources.{source.name}.files: {text}: no file that ends in {', '.join(suffixes())}; correct the path"
             )
         found |= dict.fromkeys(files)
     return list(found)

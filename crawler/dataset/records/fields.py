@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.config.text import PROFILE_NAMES, RULE_SET_NAMES
+from crawler.config.text import PROFILE_NAMES
 from crawler.document import Reason
+from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.storage.files.columns import SIGNAL as STATEMENT
@@ -92,7 +93,7 @@ def _part(name: str) -> Field:
 
 def _signals() -> list[Field]:
     """Every value that a threshold of some built-in profile is compared with."""
-    rules = (rules for profile in PROFILE_NAMES for rules in rules_for(profile, RULE_SET_NAMES).values())
+    rules = (rules for profile in PROFILE_NAMES for rules in rules_for(profile, rule_sets()).values())
     return [_measured(name) for name in dict.fromkeys(limit.signal for found in rules for limit in limits_of(found))]
 
 

@@ -14,6 +14,7 @@ from crawler.document import RECORD_FIELDS, Document
 from crawler.number import number_of
 from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.provenance import Provenance
+from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import SHARDS
 from crawler.storage.types import Entry
 
@@ -56,13 +57,6 @@ CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float", bool: "sc:Boolean"}
-_ENCODINGS = {
-    ".jsonl": "application/jsonlines",
-    ".gz": "application/gzip",
-    ".zst": "application/zstd",
-    ".parquet": "application/vnd.apache.parquet",
-}
-"""Media types by what a shard's name ends in (RFC 6713, RFC 8878); lines of JSON have none that is registered."""
 
 
 def metadata(found: Provenance) -> dict[str, Any]:
@@ -133,7 +127,7 @@ def _file(entry: Entry) -> dict[str, Any]:
 
 
 def _encoding(entry: Entry) -> str:
-    return next((kind for end, kind in _ENCODINGS.items() if entry["path"].endswith(end)), "text/plain")
+    return format_of(entry["path"]).media_type
 
 
 def _file_sets(files: list[Entry]) -> Iterator[dict[str, Any]]:

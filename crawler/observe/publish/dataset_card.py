@@ -12,9 +12,8 @@ from crawler.number import number_of
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import NO_TIER, Provenance
-from crawler.storage.files.columns import card_features
+from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import SHARDS
-from crawler.storage.files.shards import format_of
 
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 _MORE_SIZES = ((10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"), (10**11, "10B<n<100B"))
@@ -32,10 +31,11 @@ class Files:
 
 def shards_of(found: Provenance) -> Files:
     """The shards of the corpus itself, whatever formats they have."""
-    formats = sorted({format_of(entry["path"]) for entry in found.manifest["files"] if entry["kind"] == SHARDS})
-    as_json = {name != "parquet" for name in formats}
-    features = card_features(as_json=True in as_json) if len(as_json) == 1 else None
-    return Files([f"{SHARDS}/*.{name}" for name in formats], features)
+    used = (format_of(entry["path"]) for entry in found.manifest["files"] if entry["kind"] == SHARDS)
+    features = {form.suffix: form.features for form in used}
+    first = next(iter(features.values()), None)
+    same = all(each == first for each in features.values())
+    return Files([f"{SHARDS}/*.{suffix}" for suffix in sorted(features)], first if same else None)
 
 
 def card(found: Provenance, files: Files | None = None, *, documents: int | None = None) -> str:

@@ -97,4 +97,6 @@ def refuses(statement: Signal) -> bool:
     return statement.verdict == DISALLOW or ": Disallow: " in statement.value
 
 
-DETECTOR = Detector(NAME, VERSION, robots=from_robots)
+DETECTOR = Detector(
+    NAME, VERSION, "robots.txt turns away a bot that collects training data", robots=from_robots, in_minimal=False
+)

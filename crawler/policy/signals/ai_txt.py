@@ -25,4 +25,9 @@ def unreadable(body: bytes) -> str:
     return robots.unreadable(body)
 
 
-DETECTOR = Detector(NAME, VERSION, file=OptOutFile("/ai.txt", unreadable, robots.parse, from_file))
+DETECTOR = Detector(
+    NAME,
+    VERSION,
+    "ai.txt disallows it for AI training",
+    file=OptOutFile("/ai.txt", unreadable, robots.parse, from_file),
+)

@@ -68,19 +68,25 @@ class OptOutFile:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One protocol: its name and version, and a function for each carrier it can stand in.
+    """One declared protocol: its name and version, and a function for each carrier it can stand in.
 
-    `late` protocols let a statement in the body overrule one in the header, so that they are decided on the body only.
+    refusal: what its refusal means, in words, for `scrapy optout`; "" = its statements are recorded and never decide.
+    in_minimal: the profile `minimal` obeys it. resolve: for a protocol in which a statement in the body overrules one
+    in the header, so that it is decided on the body only: `resolve(signals, url)` answers the statement that counts
+    among those of all protocols, None where none does; url: the page's, for relative links. Another package adds a
+    protocol by the entry-point group `gristmill.signals`; it can refuse, and never allow (`outside.py`).
     """
 
     name: str
     version: str
+    refusal: str = ""
     headers: Callable[[Headers, Context], list[Signal]] | None = None
     metas: Callable[[Metas, Context], list[Signal]] | None = None
     links: Callable[[Links, Context], list[Signal]] | None = None
     robots: Callable[[RobotsFile, str, Context], list[Signal]] | None = None
     file: OptOutFile | None = None
-    late: bool = False
+    in_minimal: bool = True
+    resolve: Callable[[list[Signal], str], Signal | None] | None = None
 
 
 def signal(protocol: str, carrier: str, value: str, verdict: str) -> Signal:

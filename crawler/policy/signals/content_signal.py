@@ -38,4 +38,4 @@ def from_headers(headers: Headers, _context: Context) -> list[Signal]:
     return [signal(NAME, "header", value, verdict_of(value)) for value in values_of(headers, b"content-signal")]
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers, robots=from_robots)
+DETECTOR = Detector(NAME, VERSION, "a Content Signal says no to AI training", headers=from_headers, robots=from_robots)

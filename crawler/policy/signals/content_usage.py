@@ -56,4 +56,10 @@ def _dictionary(value: str) -> dict[str, Any]:
     return {key: str(item[0]) for key, item in parsed.items() if isinstance(item, tuple)}
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers, robots=from_robots)
+DETECTOR = Detector(
+    NAME,
+    VERSION,
+    "a Content-Usage preference (AIPREF) says no to AI training",
+    headers=from_headers,
+    robots=from_robots,
+)

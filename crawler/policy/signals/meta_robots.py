@@ -50,4 +50,4 @@ def _directives(metas: Metas, context: Context) -> list[tuple[str, Directive]]:
     return found
 
 
-DETECTOR = Detector(NAME, VERSION, metas=from_metas)
+DETECTOR = Detector(NAME, VERSION, "a robots meta tag of the page refuses", metas=from_metas)

@@ -1,9 +1,14 @@
-"""Every detector there is, in the order in which their signals are recorded. A new protocol is one more line here."""
+"""Every detector there is, in the order in which their signals are recorded: the built-in ones, then those of others.
+
+A new built-in protocol is one more line here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 
+from crawler.plugins import registry
 from crawler.policy.signals import (
     ai_bots,
     ai_txt,
@@ -17,7 +22,9 @@ from crawler.policy.signals import (
     trust_txt,
     x_robots_tag,
 )
-from crawler.policy.signals.base import OptOutFile
+from crawler.policy.signals.base import Detector, OptOutFile
+from crawler.policy.signals.outside import refusing
+from crawler.problems import InputError
 
 DETECTORS = (
     ai_bots.DETECTOR,
@@ -33,6 +40,29 @@ DETECTORS = (
     noted.AI_POLICY,
     noted.LLMS_TXT,
 )
+"""The built-in ones."""
+
+
+@cache
+def detectors() -> tuple[Detector, ...]:
+    """Every detector; what those of other packages say is bounded. Raises: InputError where one cannot be used."""
+    built_in = {detector.name: detector for detector in DETECTORS}
+    every = registry("signals", Detector, built_in)
+    return tuple(one if name in built_in else refusing(one) for name, one in every.items())
+
+
+def problems() -> list[str]:
+    """What is wrong with detectors of other packages, one sentence each: asked before the first request."""
+    try:
+        detectors()
+    except InputError as error:
+        return error.problems
+    return []
+
+
+def refusals() -> dict[str, str]:
+    """What a refusal of each detector means, in words; those that never decide are left out."""
+    return {detector.name: detector.refusal for detector in detectors() if detector.refusal}
 
 
 def files_of(profile: str, noted_files: Collection[str] = ()) -> dict[str, OptOutFile]:
@@ -40,7 +70,7 @@ def files_of(profile: str, noted_files: Collection[str] = ()) -> dict[str, OptOu
 
     `noted_files` (OPTOUT_NOTED_FILES) adds files that are only recorded, whatever the profile.
     """
-    wanted = {detector.name: detector.file for detector in DETECTORS if detector.file}
+    wanted = {detector.name: detector.file for detector in detectors() if detector.file}
     return {name: file for name, file in wanted.items() if _is_wanted(file, profile, noted_files)}
 
 
@@ -52,4 +82,4 @@ def _is_wanted(file: OptOutFile, profile: str, noted_files: Collection[str]) -> 
 
 def versions() -> dict[str, str]:
     """Name and version of each detector, for the manifest."""
-    return {detector.name: detector.version for detector in DETECTORS}
+    return {detector.name: detector.version for detector in detectors()}

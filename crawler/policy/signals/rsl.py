@@ -155,4 +155,12 @@ def _name(element: Any) -> str:
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers, links=from_links, late=True)
+DETECTOR = Detector(
+    NAME,
+    VERSION,
+    "the licence (RSL) does not let us train on it freely",
+    headers=from_headers,
+    links=from_links,
+    in_minimal=False,
+    resolve=resolve,
+)

@@ -34,7 +34,7 @@ def from_metas(metas: Metas, _context: Context) -> list[Signal]:
     return [_signal("meta", content) for name, content in metas if name.strip().lower() == "tdm-reservation"]
 
 
-def resolve(signals: Iterable[Signal]) -> Signal | None:
+def resolve(signals: Iterable[Signal], _url: str = "") -> Signal | None:
     """The one statement that counts, by precedence; within one carrier a reservation wins. None where none does."""
     stated = [s for s in signals if s.protocol == NAME and s.verdict != UNKNOWN]
     for carrier in _PRECEDENCE:
@@ -101,4 +101,12 @@ def _rules(body: bytes) -> list[Any] | None:
 
 
 _FILE = OptOutFile("/.well-known/tdmrep.json", unreadable, parse, from_file, in_minimal=True)
-DETECTOR = Detector(NAME, VERSION, headers=from_headers, metas=from_metas, file=_FILE, late=True)
+DETECTOR = Detector(
+    NAME,
+    VERSION,
+    "text and data mining is reserved (TDMRep)",
+    headers=from_headers,
+    metas=from_metas,
+    file=_FILE,
+    resolve=resolve,
+)

@@ -34,4 +34,4 @@ def from_file(parsed: list[str], _path: str, _context: Context) -> list[Signal]:
 
 
 _FILE = OptOutFile("/trust.txt", robots.unreadable, parse, from_file, also=("/.well-known/trust.txt",))
-DETECTOR = Detector(NAME, VERSION, file=_FILE)
+DETECTOR = Detector(NAME, VERSION, "trust.txt does not allow training", file=_FILE)

@@ -62,4 +62,4 @@ def _text(directive: Directive) -> str:
     return f"{directive.bot}: {name}" if directive.bot else name
 
 
-DETECTOR = Detector(NAME, VERSION, headers=from_headers)
+DETECTOR = Detector(NAME, VERSION, "the X-Robots-Tag header refuses", headers=from_headers)

@@ -1,23 +1,27 @@
-"""The language stage asks these: two identifiers, and one spelling of language codes.
+"""The language stage asks these: identifiers, declared by name, and one spelling of language codes.
 
-Both read the first `MAX_CHARS` characters, are loaded once a process, and give the same answer on every machine.
+All read the first `MAX_CHARS` characters, are loaded once a process, and give the same answer on every machine. Another
+package adds one by the entry-point group `gristmill.languages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from langdetect.detector_factory import PROFILES_DIRECTORY
+from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
+from langdetect.lang_detect_exception import LangDetectException
+from py3langid.langid import MODEL_FILE
+from py3langid.langid import LanguageIdentifier as Model
 
+from crawler.plugins import registry
 from crawler.stages.language.codes import ISO_639_1
-from crawler.stages.language.quick import py3langid
-from crawler.stages.language.quick_langdetect import quick_or_plain
 
 MAX_CHARS = 1_000
 """Characters an identifier reads: more costs time and changes next to nothing."""
@@ -68,11 +72,17 @@ class Identifier(Protocol):
         ...
 
 
-def identify_all(identifier: Identifier, parts: Sequence[str]) -> list[Answer | None]:
-    """The answers to several texts, at once where the identifier can do that."""
-    together: Any = getattr(identifier, "identify_all", None)
-    found: list[Answer | None] = together(parts) if together else list(map(identifier.identify, parts))
-    return found
+@dataclass(frozen=True, slots=True)
+class LanguageIdentifier:
+    """A declared identifier: `LANGUAGE_IDENTIFIER` names it, and it then answers alone.
+
+    name: in the setting; its answers stand in `language_signals` under the `name` of what is loaded. load: called once
+    a process with what stands behind `name:` in the setting ("" where nothing does). Raises: ValueError, which goes on
+    behind "LANGUAGE_IDENTIFIER": "names x.bin, which is no file: download the model first".
+    """
+
+    name: str
+    load: Callable[[str], Identifier]
 
 
 def normal_code(code: str) -> str:
@@ -112,57 +122,99 @@ def _label_code(label: str) -> str:
     return normal_code(label.removeprefix("__label__"))
 
 
+def _fasttext(path: str) -> Identifier:
+    if not Path(path).is_file():
+        raise ValueError(f"names {path}, which is no file: download the model first")
+    if find_spec("fasttext") is None:
+        raise ValueError("needs the module fasttext: run `pip install fasttext-predict`")
+    try:
+        return FastText(path)
+    except (ValueError, RuntimeError, MemoryError) as error:
+        raise ValueError(f"names {path}, which is no fastText model: {error}; download it again") from error
+
+
 class Py3Langid:
     """py3langid with normalised probabilities: 97 languages, model inside the package, 0.1 ms a text."""
 
     name = "py3langid"
 
     def __init__(self) -> None:
-        self._model: Any = py3langid()
-        self._all: Any = getattr(self._model, "probabilities", None) or self._ranked
-        self._codes = [normal_code(label) for label in self._model.nb_classes]
-        kin = (KINDRED.get(code, ()) for code in self._codes)
-        self._kin = [[at for at, code in enumerate(self._codes) if code in others] for others in kin]
-        self.known = frozenset(self._codes)
+        self._model = _py3langid()
+        self.known = frozenset(map(normal_code, self._model.labels))
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language of the first characters."""
-        return self.identify_all([text])[0]
+        answer = self._answer(text[:FIRST_LOOK])
+        if answer.certainty < NO_DOUBT and len(text) > FIRST_LOOK:
+            answer = self._answer(text[:MAX_CHARS])
+        return None if answer.language == NO_LANGUAGE else answer
 
-    def identify_all(self, parts: Sequence[str]) -> list[Answer | None]:
-        """The most probable language of the first characters of each text."""
-        found = list(map(self._answer, self._all([part[:FIRST_LOOK] for part in parts])))
-        for at, part in enumerate(parts):
-            if found[at].certainty < NO_DOUBT and len(part) > FIRST_LOOK:
-                found[at] = self._answer(self._all([part[:MAX_CHARS]])[0])
-        return [None if answer.language == NO_LANGUAGE else answer for answer in found]
-
-    def _answer(self, probabilities: Any) -> Answer:
-        best = int(probabilities.argmax())
-        return Answer(self._codes[best], float(probabilities[best]), float(probabilities[self._kin[best]].sum()))
-
-    def _ranked(self, texts: Sequence[str]) -> list[Any]:
-        """What `probabilities` answers, of a release that has no such thing. A label that comes twice counts once."""
-        found = (dict(self._model.rank(text)) for text in texts)
-        return [np.array([of.pop(label, 0.0) for label in self._model.nb_classes]) for of in found]
+    def _answer(self, text: str) -> Answer:
+        label, score = self._model.classify(text)
+        language = normal_code(label)
+        kin = KINDRED.get(language)
+        kindred = sum(score for label, score in self._model.rank(text) if normal_code(label) in kin) if kin else 0.0
+        return Answer(language, score, kindred)
 
 
 class Langdetect:
-    """langdetect, seeded, with its profiles in alphabetical order: 55 languages, 0.7 ms a text."""
+    """langdetect, seeded, with its profiles in alphabetical order: 55 languages, 2 ms a text."""
 
     name = "langdetect"
 
     def __init__(self) -> None:
-        self._detector = _langdetect()
-        self.known = frozenset(map(normal_code, self._detector.languages))
+        self._factory = _langdetect()
+        self.known = frozenset(map(normal_code, self._factory.get_lang_list()))
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language, or None where no letter of a known script was found."""
-        found = self._detector.best(text[:MAX_CHARS])
-        return Answer(normal_code(found[0]), found[1]) if found else None
+        detector = self._factory.create()
+        detector.append(text[:MAX_CHARS])
+        try:
+            found = detector.get_probabilities()
+        except LangDetectException:
+            return None
+        return Answer(normal_code(found[0].lang), round(found[0].prob, _DIGITS)) if found else None
+
+
+_DIGITS = 4
+"""Decimals of langdetect's probability that count: the last bits depend on the order of its sums."""
+
+
+@cache
+def _py3langid() -> Any:
+    """Its table in single precision: numpy converts half precision slowly, and to the same numbers each time."""
+    model = Model.from_model_file(MODEL_FILE, norm_probs=True)
+    model.nb_ptc = model.nb_ptc.astype(np.float32)
+    return model
 
 
 @cache
 def _langdetect() -> Any:
     files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
-    return quick_or_plain([p.read_text("utf-8") for p in files], seed=0)
+    factory = DetectorFactory()
+    factory.load_json_profile([p.read_text("utf-8") for p in files])
+    factory.set_seed(0)
+    return factory
+
+
+BUILT_IN = {
+    one.name: one
+    for one in (
+        LanguageIdentifier("py3langid", lambda _: Py3Langid()),
+        LanguageIdentifier("langdetect", lambda _: Langdetect()),
+        LanguageIdentifier("fasttext", _fasttext),
+    )
+}
+
+
+def named(setting: str) -> Identifier:
+    """The identifier that `LANGUAGE_IDENTIFIER` names, loaded.
+
+    Raises: ValueError that goes on behind the setting's name; InputError where an installed package is at fault.
+    """
+    name, _, argument = setting.partition(":")
+    known = registry("languages", LanguageIdentifier, BUILT_IN)
+    if name not in known:
+        raise ValueError(f"names {name}, which no installed package has; known: builtin, {', '.join(known)}")
+    return known[name].load(argument)

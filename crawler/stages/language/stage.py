@@ -9,21 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, ClassVar
 
 from crawler.config import LanguageConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.problems import InputError
 from crawler.stages.language.identifiers import (
     KINDRED,
     MAX_CHARS,
     Answer,
-    FastText,
     Identifier,
     Langdetect,
     Py3Langid,
-    identify_all,
+    named,
     normal_code,
 )
 
@@ -73,13 +71,13 @@ class LanguageStage:
     ) -> None:
         """Load the models. `LANGUAGES` may spell codes in any usual way ("zh-CN", "nb").
 
-        A model of the user's (`LANGUAGE_IDENTIFIER`) answers alone: it needs no confirmation by smaller ones.
+        One that `LANGUAGE_IDENTIFIER` names answers alone: it needs no confirmation by smaller ones.
         """
         self._wanted = frozenset(map(normal_code, config.languages))
         self._min_score = config.min_score
         self._min_scores = {normal_code(k): float(v) for k, _, v in (p.partition(":") for p in config.min_scores)}
         if first is None and config.identifier != "builtin":
-            first = FastText(config.identifier.removeprefix("fasttext:"))
+            first = named(config.identifier)
         elif second is None:
             second = Langdetect()
         self._first, self._second = first or Py3Langid(), second
@@ -112,7 +110,7 @@ class LanguageStage:
 
     def _verdict(self, text: str, signals: dict[str, Any]) -> Answer | None:
         samples = self._samples(text)
-        first, *answers = identify_all(self._first, [text, *samples])
+        first, *answers = map(self._first.identify, [text, *samples])
         _record(signals, self._first, first)
         answer = first
         if self._second is not None and self._needs_confirmation(text, first):
@@ -185,15 +183,12 @@ def _letters(text: str, enough: int) -> int:
 def check_identifier(config: LanguageConfig) -> list[str]:
     """Problems that must stop a crawl before its first request: a model that is not there, languages nobody knows."""
     if config.identifier != "builtin":
-        path = Path(config.identifier.removeprefix("fasttext:"))
-        if not path.is_file():
-            return [f"LANGUAGE_IDENTIFIER names {path}, which is no file: download the model first"]
-        if find_spec("fasttext") is None:
-            return ["LANGUAGE_IDENTIFIER needs the module fasttext: run `pip install fasttext-predict`"]
         try:
-            known = FastText(str(path)).known
-        except (ValueError, RuntimeError, MemoryError) as error:
-            return [f"LANGUAGE_IDENTIFIER names {path}, which is no fastText model: {error}; download it again"]
+            known = named(config.identifier).known
+        except InputError as error:
+            return error.problems
+        except ValueError as error:
+            return [f"LANGUAGE_IDENTIFIER {error}"]
     elif config.languages or config.min_scores:
         known = Py3Langid().known | Langdetect().known
     else:

@@ -17,11 +17,11 @@ def _models(config: Config) -> list[str]:
 
 
 def _problems(config: Config) -> list[str]:
-    if not (config.quality.segmenters or config.quality.profiles_file):
+    if config.quality == QualityConfig():
         return []  # to load the stage costs seconds
-    from crawler.stages.quality.stage import check_profiles, check_segmenters
+    from crawler.stages.quality.stage import check_profiles
 
-    return [*check_segmenters(config.quality), *check_profiles(config.quality)]
+    return check_profiles(config.quality)
 
 
 STAGE = Stage(

@@ -6,10 +6,8 @@ only a chunk that holds it, so that here each is added when the first such chunk
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -33,11 +31,10 @@ class ChunkSplitter:
 
     def __init__(self, code: str) -> None:
         """`code`: spaCy's name of the language. Raises: ImportError without spaCy."""
-        with _no_collection():
-            self._tokenizer, rules = _built(code)
-            self._cases = SpecialCases(rules)
-            self._rules = rules.keys()
-            self._add(self._cases.of_one_character())
+        self._tokenizer, rules = _built(code)
+        self._cases = SpecialCases(rules)
+        self._rules = rules.keys()
+        self._add(self._cases.of_one_character())
 
     def __call__(self, chunks: Collection[str]) -> list[tuple[str, ...]]:
         """The tokens of each chunk; a chunk holds a character, and no white space."""
@@ -149,21 +146,6 @@ class SpecialCases:
         return [(key, self._rules[key]) for key in self._waiting.pop(text)]
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without the collector of garbage: it would look at all objects of the process while tens of thousands are made.
-
-    Of 90 ms that the Indonesian cases take to be read, it took 60.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def _built(code: str) -> tuple[Any, dict[str, Any]]:
     """The tokenizer of `spacy.blank(code)` without its special cases, and these."""
     import_module(module_of(code))
@@ -171,50 +153,18 @@ def _built(code: str) -> tuple[Any, dict[str, Any]]:
     from spacy.tokenizer import Tokenizer
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
 
-    from crawler.stages.quality.expressions import by_letters
-
     data: Any = get_lang_class(code).Defaults
     tokenizer = Tokenizer(
         Vocab(),
-        prefix_search=_unless_letters(compile_prefix_regex(data.prefixes).match),
-        suffix_search=_unless_letters(by_letters(compile_suffix_regex, _merged(data.suffixes), "search")),
-        infix_finditer=_unless_letters(by_letters(compile_infix_regex, data.infixes, "finditer"), ()),
-        token_match=_unless_letters(data.token_match or _no_match),
-        url_match=_if_dotted(data.url_match),
+        prefix_search=compile_prefix_regex(data.prefixes).match,
+        suffix_search=compile_suffix_regex(data.suffixes).search,
+        infix_finditer=compile_infix_regex(data.infixes).finditer,
+        token_match=data.token_match or _no_match,
+        url_match=data.url_match,
         max_cache_size=0,  # it would keep the parts of a case with a space as they are split without special cases
     )
     return tokenizer, data.tokenizer_exceptions
 
 
-def _unless_letters(search: Callable[[str], Any], nothing: Any = None) -> Callable[[str], Any]:
-    """A search that is spared where there are letters alone: whatever it finds there, they stay whole."""
-    return lambda text: nothing if text.isalpha() else search(text)
-
-
 def _no_match(text: str) -> None:
     """For languages without words of that kind."""
-
-
-def _if_dotted(match: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A search for an address, which has a dot."""
-    return lambda text: match(text) if "." in text else None
-
-
-def _merged(suffixes: Iterable[str]) -> list[str]:
-    """The same suffixes with all single marks in one set, which is looked up at once.
-
-    A suffix reaches to the end, so that the one that begins first is found, whichever stands first in the expression.
-    """
-    single = [suffix for suffix in suffixes if _is_mark(suffix)]
-    one_of_them = re.escape("".join(suffix[-1] for suffix in single))
-    return [f"[{one_of_them}]"] * bool(single) + [suffix for suffix in suffixes if not _is_mark(suffix)]
-
-
-def _is_mark(suffix: str) -> bool:
-    """True for an expression that is one mark as it stands, or behind a backslash."""
-    mark = suffix[-1:]
-    return suffix in {mark, f"\\{mark}"} and mark not in "|" and not mark.isalnum() and _matches_only(suffix, mark)
-
-
-def _matches_only(suffix: str, mark: str) -> bool:
-    return re.fullmatch(suffix, mark) is not None and re.fullmatch(suffix, "x") is None

@@ -19,7 +19,7 @@ from crawler.config.text import PROFILE_NAMES
 from crawler.config.yaml_file import Value
 from crawler.problems import did_you_mean
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
-from crawler.stages.quality.rules import RULE_SETS
+from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Band, Profile, Requirement
@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 2**20
 EXPECTED = "expected a mapping of names to profiles, such as 'minutes:' with 'based_on: prose' below it"
 _KEYS = ("based_on", "thresholds", "score", "require")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_FIELD = re.compile(r"(\w{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
+_FIELD = re.compile(r"([\w-]{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
 _BOUNDS = "expected bounds such as {high_good: 0.1, high_bad: 0.3}, or null to leave it out"
 _TRUE, _FALSE = {"true", "yes", "on"}, {"false", "no", "off"}
 
@@ -70,7 +70,7 @@ def _profile(name: str, value: Value) -> OwnProfile:
     parts = value.mapping(_KEYS)
     based_on = parts["based_on"].text(_base) or "prose" if "based_on" in parts else "prose"
     base = PROFILES[based_on]
-    rules = rules_for(based_on, RULE_SETS)
+    rules = rules_for(based_on, rule_sets())
     bands = dict(base.bands)
     requires = {one.name: one for one in base.requires}
     for key, below in _below(parts, "thresholds"):
@@ -193,7 +193,7 @@ def _boolean(text: str | None) -> bool:
 
 
 def _every_threshold() -> list[str]:
-    return [f"{name}.{f.name}" for name, kind in RULE_SETS.items() for f in dataclasses.fields(kind)]
+    return [f"{name}.{f.name}" for name, rules in rule_sets().items() for f in dataclasses.fields(rules)]
 
 
 def _any_band(key: str) -> Band:

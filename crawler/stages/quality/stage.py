@@ -20,7 +20,6 @@ from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
-from crawler.stages.quality.tokenizers import Tokenizers, missing
 from crawler.stages.text.words import recount
 
 
@@ -47,7 +46,6 @@ class QualityStage:
         self._rule_sets |= {name: made.rules for name, made in own.items()}
         self._min_score = config.min_score
         self._profile = config.profile
-        self._tokenizers = Tokenizers(config.tokenizer, config.segmenters)
         self._recognisers = recognisers or Recognisers()
 
     def __call__(self, doc: Document) -> Document | Drop:
@@ -56,7 +54,7 @@ class QualityStage:
         Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
         language = doc.language or "en"
-        page = Page(doc.text, language, self._tokenizers(language), doc.code_lines)
+        page = Page(doc.text, language, code=doc.code_lines)
         doc.code_lines = frozenset()
         signals = doc.quality_signals | measure(page)
         profile, chosen_by = self._profile_for(doc, signals)
@@ -103,17 +101,14 @@ class QualityStage:
         return failure
 
 
-def check_segmenters(config: QualityConfig) -> list[str]:
-    """Problems that must stop a crawl before its first request: segmenters that nobody installed."""
-    return missing(config.segmenters)
-
-
 def check_profiles(config: QualityConfig, wanted: Mapping[str, str] | None = None) -> list[str]:
     """What is wrong with QUALITY_PROFILES_FILE, and with names of profiles that are asked for, one sentence each.
 
     `wanted`: name of a profile → who asks for it, such as an entry of the allowlist; QUALITY_PROFILE is always asked.
+    Rule sets of other packages are loaded, too, where QUALITY_RULES names them.
     """
     try:
+        rules_for("datatrove", config.rules)
         known = {*PROFILES, "auto", *read_profiles(config.profiles_file)}
     except InputError as error:
         return error.problems

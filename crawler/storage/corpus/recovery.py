@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from crawler.storage.archive.cdxj import index_of, is_archive, with_index
+from crawler.storage.archive.cdxj import ARCHIVE_SUFFIXES, index_of, is_archive, with_index
 from crawler.storage.archive.writer import describe_archive
 from crawler.storage.corpus.manifest import REWRITER, Ledger, merge
+from crawler.storage.files.formats import suffixes
 from crawler.storage.files.journal import PART, cut_to_last_frame, disk, rename_durably
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, Place
@@ -20,11 +22,19 @@ from crawler.storage.files.shards import describe_shard, seal_shard
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
-_NAME = re.compile(
-    r"\.?(?P<writer>.+)-\d{6,}\.(?:jsonl|jsonl\.zst|jsonl\.gz|parquet|warc\.gz|warc\.zst)(?:\.part|\.tmp)?"
-)
 _LEDGER = re.compile(r"\.(?P<writer>.+)\.json\.\d+\.tmp")
 _INDEX = re.compile(r"\.?(?P<writer>.+)-\d{6,}\.cdxj(?:(?:\.\d+)?\.tmp)?")
+
+
+def _named(name: str) -> re.Match[str] | None:
+    """The name of a shard, an archive, or a journal; also of a journal in a format that is not installed here."""
+    return _names(suffixes()).fullmatch(name)
+
+
+@cache
+def _names(ends: tuple[str, ...]) -> re.Pattern[str]:
+    sealed = "|".join(re.escape(end) for end in (*ends, *ARCHIVE_SUFFIXES))
+    return re.compile(rf"\.?(?P<writer>.+)-\d{{6,}}(?:(?:{sealed})(?:\.part|\.tmp)?|\.[a-z0-9.]+\.part)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +105,18 @@ def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
 def writers_of_files(place: Place) -> set[str]:
     """Names of all writers that a file in a local folder bears, sealed or in progress."""
     names = (name for folder in FOLDERS for name in local_names(place, folder))
-    return {match["writer"] for name in names if (match := _NAME.fullmatch(name))}
+    return {match["writer"] for name in names if (match := _named(name))}
 
 
 def writer_of(path: str) -> str | None:
     """The worker whose file this is; None for an index, a stranger's file and one of a rewrite."""
-    match = _NAME.fullmatch(path.rpartition("/")[2])
+    match = _named(path.rpartition("/")[2])
     return match["writer"] if match and not match["writer"].startswith(REWRITER) else None
 
 
 def owner_of(name: str) -> str | None:
     """The worker or rewrite whose name a file bears, finished or not; None for a stranger's file and for an index."""
-    match = _NAME.fullmatch(name) or (_INDEX.fullmatch(name) if name.endswith(".tmp") else None)
+    match = _named(name) or (_INDEX.fullmatch(name) if name.endswith(".tmp") else None)
     return match["writer"] if match else None
 
 
@@ -122,7 +132,7 @@ def _leftovers(place: Place) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for folder in FOLDERS:
         for name in local_names(place, folder):
-            if match := _NAME.fullmatch(name):
+            if match := _named(name):
                 found.setdefault(match["writer"], []).append(place.root / folder / name)
     for writer in list(found):
         listed = Ledger(place, writer).files
@@ -148,7 +158,7 @@ def _locked(place: Place) -> set[str]:
 def _writers_without_index(place: Place) -> set[str]:
     """Writers with a local archive whose index is gone, or with an index that nobody finished."""
     names = local_names(place, ARCHIVE)
-    bare = [_NAME.fullmatch(name) for name in names if is_archive(name) and index_of(name) not in names]
+    bare = [_named(name) for name in names if is_archive(name) and index_of(name) not in names]
     drafts = [_INDEX.fullmatch(name) for name in names if name.endswith(".tmp")]
     return {match["writer"] for match in (*bare, *drafts) if match}
 

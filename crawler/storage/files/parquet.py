@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Self
 
 from crawler.storage.files.arrays import table_of
@@ -22,7 +21,6 @@ GROUP_ROWS = 20_000
 BATCH_ROWS = 200
 """Rows that a reader turns into records at a time."""
 LEVEL = 6
-SUFFIX = ".parquet"
 
 
 class ParquetRows:
@@ -107,8 +105,3 @@ def _check_columns(source: Any) -> None:
     metadata = source.schema_arrow.metadata or {}
     if b"crawler.schema" not in metadata:
         raise StorageError("a Parquet file without crawler.schema in its metadata is no shard of this project")
-
-
-def is_parquet(name: str) -> bool:
-    """True for the name of a sealed Parquet shard; its journal ends in `.part` and is none."""
-    return Path(name).name.endswith(SUFFIX)

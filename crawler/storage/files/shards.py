@@ -1,20 +1,18 @@
 """Records on their way to disk: a journal while the file grows, one clean compressed file when it is sealed.
 
 While it grows, a shard is a journal `….part` of zstd frames, one frame per group commit, whatever SHARD_FORMAT says.
-Sealing reads the journal back, writes the final file as Parquet (`parquet.py`) or as ONE frame (many readers, among
-them `zstandard.open`, stop silently after the first), counts what is in it and removes the journal. The bytes of a
-sealed file depend on its records only, not on when commits happened. See
+Sealing reads the journal back, writes the final file in its format (`formats.py`; zstd as ONE frame: many readers,
+among them `zstandard.open`, stop silently after the first), counts what is in it and removes the journal. The bytes of
+a sealed file depend on its records only, not on when commits happened. See
 `docs/adr/storage-001-journal-and-sealed-file.md`.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -22,25 +20,17 @@ from typing import IO, Any
 import orjson
 import zstandard
 
+from crawler.storage.files import formats
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import Journal, disk, remove_draft, rename_durably, zstd_frame
-from crawler.storage.files.parquet import ParquetRows, is_parquet, read_json_lines, read_rows
+from crawler.storage.files.formats import format_of
+from crawler.storage.files.journal import PART, Journal, disk, remove_draft, rename_durably, zstd_frame
 from crawler.storage.files.place import REJECTED, Place
-from crawler.storage.files.records import Record
 from crawler.storage.files.tally import Tally
 from crawler.storage.types import FileFacts, Sealed
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-ZSTD_LEVEL = 6
-GZIP_LEVEL = 6
-
 
 class ShardWriter:
-    """Writes records to numbered files `<prefix>-NNNNNN.<format>` of one folder, each at most `max_bytes` uncompressed.
+    """Writes records to numbered files `<prefix>-NNNNNN.<suffix>` of one folder, each at most `max_bytes` uncompressed.
 
     `max_documents`: records a file at most; 0 = any number. One record larger than `max_bytes` gets a file of its own.
     `on_seal` receives the path and content of every sealed file. Nothing is durable before `commit()`.
@@ -57,7 +47,8 @@ class ShardWriter:
         first_number: int,
         on_seal: Callable[[Path, Sealed], None],
     ) -> None:
-        self._folder, self._prefix, self._format, self._max_bytes = folder, prefix, shard_format, max_bytes
+        self._folder, self._prefix, self._max_bytes = folder, prefix, max_bytes
+        self._suffix = formats.shard_format(shard_format).suffix
         self._max_documents, self._number = max_documents, first_number
         self._on_seal = on_seal
         self._journal: Journal | None = None
@@ -76,7 +67,7 @@ class ShardWriter:
         """Return when every record taken so far is on the disk."""
         if self._pending:
             if self._journal is None:
-                self._journal = Journal(self._folder / f"{self._prefix}-{self._number:06d}.{self._format}")
+                self._journal = Journal(self._folder / f"{self._prefix}-{self._number:06d}.{self._suffix}")
             self._journal.append(zstd_frame(b"".join(self._pending)))
             self._pending.clear()
         if self._journal is not None:
@@ -107,25 +98,24 @@ def seal_shard(part: Path) -> Sealed:
     """
     final = part.with_name(part.name.removesuffix(".part"))
     with disk(part), part.open("rb") as source:
-        reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-        entry = write_sealed(final, io.BufferedReader(reader, 1 << 20))
+        entry = write_sealed(final, _journal(source))
     with disk(part):
         part.unlink()
     return entry
 
 
-def write_sealed(final: Path, lines: Iterator[bytes] | IO[bytes]) -> Sealed:
+def write_sealed(final: Path, lines: Iterable[bytes]) -> Sealed:
     """Write a complete shard under its final name, atomically, and return its manifest entry (without path)."""
     temporary = final.with_name(f".{final.name}.tmp")
     tally, size = Tally(), 0
     try:
         with disk(temporary), temporary.open("wb") as target:
-            with _sealing(final, target) as write:
-                for line in lines:
+            with format_of(final.name).writing(target, final.parent.name == REJECTED) as add:
+                for number, line in enumerate(lines):
                     record = orjson.loads(line)
                     tally.add(record)
                     size += len(line)
-                    write(line, record)
+                    add(record, line, number)
             target.flush()
             os.fsync(target.fileno())
     except BaseException:
@@ -159,52 +149,19 @@ def read_lines(source: Path | IO[bytes], name: str = "") -> Iterator[bytes]:
     end within a frame: its worker is still writing, or has died.
     """
     name = name or (source.name if isinstance(source, Path) else "")
+    form = None if name.endswith(PART) else format_of(name)
+    read = form.reading if form and form.reading else _journal
+    damage: tuple[type[Exception], ...] = (OSError, EOFError, zstandard.ZstdError, *(form.damaged if form else ()))
     opened: AbstractContextManager[IO[bytes]] = source.open("rb") if isinstance(source, Path) else nullcontext(source)
     try:
         with opened as file, _named(name):
-            yield from read_json_lines(file) if is_parquet(name) else _decompressor(name, file)
-    except (OSError, EOFError, zstd.ZstdError, zstandard.ZstdError) as error:
+            yield from read(file)
+    except damage as error:
         raise StorageError(f"{name}: cannot be read to its end ({error}); restore this file from a copy") from error
 
 
-@contextmanager
-def _sealing(final: Path, target: IO[bytes]) -> Iterator[Callable[[bytes, Record], object]]:
-    """A function that takes a line with its record; what was taken is in `target` where the block ends well."""
-    if is_parquet(final.name):
-        with ParquetRows(target, rejected=final.parent.name == REJECTED) as rows:
-            yield lambda line, record: rows.add(record, len(line))
-    else:
-        with compressor(final.name, target) as out:
-            yield lambda line, record: out.write(line)  # noqa: ARG005
-
-
-def format_of(name: str) -> str:
-    """The SHARD_FORMAT of a shard's name: what follows the number."""
-    return "parquet" if is_parquet(name) else name[name.rindex(".jsonl") + 1 :]
-
-
-def _decompressor(name: str, file: IO[bytes]) -> IO[bytes]:
-    if name.endswith(".zst"):
-        return zstd.open(file)  # type: ignore[return-value]  # as below; zstandard takes a torn frame for the end
-    if name.endswith(".part"):
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return io.BufferedReader(reader, 1 << 20)
-    return gzip.open(file) if name.endswith(".gz") else file  # type: ignore[return-value]  # GzipFile reads like IO
-
-
-@contextmanager
-def compressor(name: str, target: IO[bytes]) -> Iterator[Any]:
-    """A writer whose output is one frame (zstd), one member without time or name (gzip), or the bytes themselves."""
-    if name.endswith(".zst"):
-        with zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).stream_writer(
-            target, closefd=False
-        ) as out:
-            yield out
-    elif name.endswith(".gz"):
-        with gzip.GzipFile(filename="", fileobj=target, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as out:
-            yield out
-    else:
-        yield target
+def _journal(file: IO[bytes]) -> Iterable[bytes]:
+    return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True), 1 << 20)
 
 
 def read_records(place: Place, path: str) -> Iterator[Any]:
@@ -214,9 +171,9 @@ def read_records(place: Place, path: str) -> Iterator[Any]:
     """
     where, number = place.path_of(path), 0
     with place.open_listed(path) as file:
-        if is_parquet(path):
+        if (records := format_of(path).records) is not None:
             with _named(where):
-                yield from read_rows(file)
+                yield from records(file)
             return
         for number, line in enumerate(read_lines(file, where), 1):
             try:

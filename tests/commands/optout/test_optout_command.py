@@ -10,8 +10,8 @@ from scrapy.settings import Settings
 
 from crawler import settings
 from crawler.launch import check_identity
-from crawler.policy.explain import REFUSALS, WHERE
-from crawler.policy.signals.registry import DETECTORS
+from crawler.policy.explain import WHERE
+from crawler.policy.signals.registry import DETECTORS, refusals
 from crawler.problems import InputError
 from crawler.spiders.inquiry import inquiry_about
 
@@ -178,5 +178,5 @@ def project() -> dict[str, object]:
 
 def test_every_detector_and_carrier_has_words_for_people():
     recorded_only = {"creative-commons", "ai-policy", "llms.txt"}
-    assert {detector.name for detector in DETECTORS} == set(REFUSALS) | recorded_only
+    assert {detector.name for detector in DETECTORS} == set(refusals()) | recorded_only
     assert set(WHERE) == {"robots.txt", "header", "meta", "well-known"}

@@ -11,13 +11,12 @@ from scrapy.settings import default_settings
 
 from crawler.config import declared, from_mapping
 from crawler.policy.decide import decide_body, decide_files, decide_headers, decide_robots
-from crawler.policy.explain import REFUSALS
 from crawler.policy.facts import facts_of
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
-from crawler.policy.signals.registry import DETECTORS, files_of
+from crawler.policy.signals.registry import DETECTORS, files_of, refusals
 from demo.run import served
 from tests.support import warm
 from tests.support.places import PROJECT
@@ -97,8 +96,8 @@ def test_each_file_to_copy_refuses(path):
 
 def test_the_table_of_detectors_is_the_registry():
     table = POLICY[POLICY.index("| detector | carriers") :].split("\n\n")[0]
-    assert set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)) == set(REFUSALS)
-    assert set(REFUSALS) <= {detector.name for detector in DETECTORS}
+    assert set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)) == set(refusals())
+    assert set(refusals()) <= {detector.name for detector in DETECTORS}
 
 
 def test_every_setting_named_exists_and_the_times_are_its_defaults():

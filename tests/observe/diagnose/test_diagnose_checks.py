@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ WRONG = {
         "LANGUAGE_IDENTIFIER names /nowhere/lid.bin, which is no file",
     ),
     "LANGUAGES": ("qq", "LANGUAGES: no identifier knows 'qq'"),
-    "QUALITY_SEGMENTERS": ("th", "QUALITY_SEGMENTERS"),
     "PII_MODELS": ("pl:pl_core_news_sm", "needs the spaCy model pl_core_news_sm"),
     "EVAL_SETS": ("{folder}/quiz.jsonl", "EVAL_SETS"),
 }
@@ -43,9 +41,7 @@ def settings(folder: Path, flag: str, names: list[str]) -> list[str]:
     return [part for name, value in values.items() for part in (flag, f"{name}={value}")]
 
 
-TOGETHER = [name for name in WRONG if name not in {"LANGUAGES", "QUALITY_SEGMENTERS"}]
-if find_spec("pythainlp") is None:
-    TOGETHER.append("QUALITY_SEGMENTERS")
+TOGETHER = [name for name in WRONG if name != "LANGUAGES"]
 
 
 @pytest.mark.parametrize("names", [TOGETHER, ["LANGUAGES"]], ids=["together", "languages"])

@@ -23,8 +23,8 @@ from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report.report import write_provenance
-from crawler.policy.facts import RECORDED_ONLY, Signed, checked_facts
-from crawler.policy.signals.registry import versions
+from crawler.policy.facts import Signed, checked_facts
+from crawler.policy.signals.registry import refusals, versions
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
@@ -181,9 +181,9 @@ def test_crawler_profile_and_every_detector_with_its_version_come_from_the_manif
     assert "https://example.org/bot" in value(summary, "2.3", "Crawler name")
     measures = value(summary, "3.1", "Measures")
     assert "profile strict" in measures
-    obeyed = {name: version for name, version in versions().items() if name not in RECORDED_ONLY}
+    obeyed = {name: version for name, version in versions().items() if name in refusals()}
     assert all(f"{name} version {version}" in measures for name, version in obeyed.items())
-    assert not any(name in measures for name in RECORDED_ONLY)
+    assert not any(name in measures for name in versions().keys() - refusals().keys())
     assert value(summary, "3.1", "What they stopped").startswith("1 page by robots.txt, 2 pages by an opt-out")
     (run,) = found.manifest["runs"]
     assert run["policy"]["optout_profile"] == "strict" and run["policy"]["detectors"] == versions()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
@@ -141,6 +142,19 @@ def test_langdetect_gives_the_same_answer_every_time():
     assert len(answers) == 1
 
 
+def test_py3langid_answers_with_single_precision_as_it_does_with_half():
+    plain = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    for text in (
+        "The meadow is cut twice a year.",
+        "Великий луг косят дважды в год.",
+        "草地每年割两次",
+        "größe",
+        "123",
+        "",
+    ):
+        assert Py3Langid()._model.rank(text) == plain.rank(text)
+
+
 def test_unusable_minimum_scores_are_a_configuration_error():
     with pytest.raises(ConfigError, match="LANGUAGE_MIN_SCORES"):
         from_mapping({"LANGUAGE_MIN_SCORES": "de=0.8"})
@@ -238,7 +252,7 @@ def test_a_model_or_package_that_is_missing_stops_the_crawl_with_the_remedy(tmp_
     missing = LanguageConfig(identifier=f"fasttext:{tmp_path / 'no.bin'}")
     assert "download the model" in check_identifier(missing)[0]
     (tmp_path / "no.bin").touch()
-    monkeypatch.setattr("crawler.stages.language.stage.find_spec", lambda _: None)
+    monkeypatch.setattr("crawler.stages.language.identifiers.find_spec", lambda _: None)
     assert "pip install fasttext-predict" in check_identifier(missing)[0]
 
 

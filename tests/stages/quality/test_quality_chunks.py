@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import random
 from itertools import pairwise
 
@@ -10,7 +9,6 @@ import pytest
 import spacy
 from spacy.util import compile_prefix_regex, get_lang_class
 
-from crawler.stages.quality import chunks as chunks_module
 from crawler.stages.quality.chunks import ChunkSplitter, SpecialCases, module_of
 from crawler.stages.quality.tokenizers import SPACY
 from tests.stages.quality.test_quality_tokens import SENTENCES
@@ -54,19 +52,6 @@ def test_tokens_are_those_of_a_tokenizer_that_has_all_special_cases_from_the_beg
         with nlp.memory_zone():
             expected = {chunk: tuple(token.text for token in nlp.make_doc(chunk)) for chunk in batch}
         assert dict(zip(batch, split(batch), strict=True)) == expected
-
-
-@pytest.mark.parametrize("is_on", [True, False])
-def test_the_collector_of_garbage_is_as_it_was_once_a_language_is_there(is_on):
-    before = gc.isenabled()
-    try:
-        (gc.enable if is_on else gc.disable)()
-        ChunkSplitter("de")
-        with pytest.raises(ImportError):
-            ChunkSplitter("no language")
-        assert gc.isenabled() is is_on
-    finally:
-        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -115,19 +100,6 @@ def test_special_cases_of_one_character_are_given_out_first():
 
 def test_french_is_imported_by_a_module_of_our_own():
     assert [module_of(code) for code in ("fr", "nl")] == ["crawler.stages.quality.french", "spacy.lang.nl"]
-
-
-def test_single_marks_become_one_set_and_other_expressions_stay():
-    assert chunks_module._merged(["…", r"\.", "'s", ".", "^", "x", r"\d", r"\.\.+", "]"]) == [
-        r"[…\.\]]",
-        "'s",
-        ".",
-        "^",
-        "x",
-        r"\d",
-        r"\.\.+",
-    ]
-    assert chunks_module._merged(["'s"]) == ["'s"]
 
 
 @pytest.mark.parametrize("code", CODES)

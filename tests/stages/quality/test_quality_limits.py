@@ -17,11 +17,13 @@ from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.stage import QualityStage
 from crawler.storage.files.records import rejection_of
 
-ALL = [(name, bound) for name, kind in RULE_SETS.items() for bound in limits_of(kind())]
+ALL = [(name, bound) for name, rules in RULE_SETS.items() for bound in limits_of(rules)]
 
 
 def test_a_rule_set_is_named_as_its_class():
-    assert [name.replace("_", "") for name in RULE_SETS] == [kind.__name__.lower() for kind in RULE_SETS.values()]
+    assert [name.replace("_", "") for name in RULE_SETS] == [
+        type(rules).__name__.lower() for rules in RULE_SETS.values()
+    ]
 
 
 def test_the_settings_page_and_the_error_name_every_rule_set():

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.quality.exact_tokenizers import exact
 from crawler.config import from_mapping
 from crawler.config.text import RULE_SET_NAMES
 from crawler.document import DropReason, Reason
@@ -27,9 +28,9 @@ from crawler.stages.quality.rules import (
     Page,
     RefinedWebLines,
 )
-from crawler.stages.quality.rules.gopher_repetition import duplicate_n_gram_shares, top_n_gram_chars
 from crawler.stages.quality.rules.profiles import rules_for
-from crawler.stages.quality.tokenizers import Tokenizers
+from crawler.stages.quality.tokenizers import fast
+from tests.support.ngrams import duplicate_n_gram_shares, top_n_gram_chars
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
 RULES: dict[str, Any] = {
@@ -53,11 +54,11 @@ def reason_of(name: str, oracle: str) -> Reason | None:
     return Reason.of(prefix + oracle)
 
 
-@pytest.mark.parametrize("tokenizer", ["fast", "spacy"])
+@pytest.mark.parametrize("tokenizer", [fast, exact], ids=["fast", "exact"])
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("case", GOLDEN, ids=[case["name"] for case in GOLDEN])
 def test_verdicts_are_those_of_datatrove(case, name, tokenizer):
-    found = RULES[name].judge(Page(case["text"], "en", Tokenizers(tokenizer)("en")))
+    found = RULES[name].judge(Page(case["text"], "en", tokenizer("en")))
     assert (found.failure.reason if found.failure else None) == reason_of(name, case["datatrove"][name])
     if f"{name}_text" in case["datatrove"]:
         assert found.text == case["datatrove"][f"{name}_text"]

@@ -14,7 +14,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.quality.no_content import Recognisers
 from crawler.stages.quality.rules import Page
 from crawler.stages.quality.score import LANGUAGE_BOUNDS, PROFILES, Band, choose_profile, measure
-from crawler.stages.quality.stage import QualityStage, check_segmenters
+from crawler.stages.quality.stage import QualityStage
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "datatrove-0.10.1.json").read_text("utf-8"))
 PROSE = next(case["text"] for case in GOLDEN if case["name"] == "prose")
@@ -135,11 +135,6 @@ def test_skipped_rules_are_on_the_record():
     assert doc.quality_signals["tokenizer"] == "pieces"
 
 
-def test_the_exact_tokenizer_is_a_setting():
-    _, doc = judge(PROSE, tokenizer="spacy")
-    assert doc.quality_signals["gopher_words"] == judge(PROSE)[1].quality_signals["gopher_words"]
-
-
 def test_unknown_rule_sets_are_a_configuration_error():
     with pytest.raises(ConfigError, match="gopher_qality"):
         from_mapping({"QUALITY_RULES": "gopher_qality"})
@@ -213,15 +208,3 @@ def test_bounds_of_a_language_rise_and_belong_to_a_signal(language, bounds):
 def test_long_words_cost_a_finnish_page_less_than_an_english_one():
     signals = measure(Page(PROSE)) | {"mean_word_length": 9.0}
     assert PROFILES["prose"].score(signals, "fi") > PROFILES["prose"].score(signals, "en")
-
-
-def test_a_segmenter_that_is_missing_stops_the_crawl_with_the_remedy(monkeypatch):
-    assert check_segmenters(QualityConfig()) == []
-    monkeypatch.setattr("crawler.stages.quality.tokenizers.find_spec", lambda _: None)
-    problems = check_segmenters(QualityConfig(segmenters=("th", "zh")))
-    assert [("pythainlp" in p, "pip install" in p) for p in problems] == [(True, True), (False, True)]
-
-
-def test_segmenters_of_other_languages_are_a_configuration_error():
-    with pytest.raises(ConfigError, match="QUALITY_SEGMENTERS"):
-        from_mapping({"QUALITY_SEGMENTERS": "de"})

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.quality.exact_tokenizers import exact
 from crawler.stages.quality.tokenizers import (
     FAST,
     PIECES,
-    MissingSegmenterError,
-    Tokenizers,
     fast,
-    installed,
     token_sentences,
 )
 from crawler.stages.quality.tokens import tokenize
@@ -32,7 +30,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_the_fast_tokenizer_agrees_with_spacy(sentence):
-    assert tokenize(sentence) == Tokenizers("spacy")("en").words(sentence)
+    assert tokenize(sentence) == exact("en").words(sentence)
 
 
 @settings(deadline=None, derandomize=True)
@@ -83,20 +81,18 @@ def test_only_languages_without_spaces_are_cut_into_pieces():
     assert fast("de").words("d'accord E-Mail") == ["d'accord", "E-Mail"]
 
 
-def test_the_exact_mode_takes_the_oracles_tokenizer_of_the_language():
-    exact = Tokenizers("spacy")
+def test_the_comparison_takes_the_oracles_tokenizer_of_the_language():
     assert exact("fr").words("l'homme") == ["l'", "homme"]
     assert exact("en").words("l'homme") == ["l'homme"]
     assert exact("xh").name == "spacy"
 
 
 def test_a_language_without_the_oracles_tokenizer_is_counted_by_the_fast_one_and_says_so():
-    assert Tokenizers("spacy")("ko").name == "fast"
-    assert Tokenizers("spacy")("zh").name == "pieces"
+    assert exact("ko").name == "fast"
 
 
-def test_spacys_own_names_in_a_text_do_not_stop_the_exact_mode():
-    assert Tokenizers("spacy")("en").words("a word IS_ALPHA b") == ["a", "word", "b"]
+def test_spacys_own_names_in_a_text_do_not_stop_the_comparison():
+    assert exact("en").words("a word IS_ALPHA b") == ["a", "word", "b"]
 
 
 @pytest.mark.parametrize(
@@ -115,27 +111,9 @@ def test_sentences_are_counted_as_the_oracle_counts_them(line, number):
     language = "zh" if "我" in line else "en"
     assert fast(language).sentences(line) == number
     if language == "en":
-        assert Tokenizers("spacy")(language).sentences(line) == number
+        assert exact(language).sentences(line) == number
 
 
 def test_a_mark_ends_a_sentence_only_where_a_word_follows():
     assert token_sentences(["a", ".", ")", '"']) == 1
     assert token_sentences(["a", ".", ")", "b"]) == 2
-
-
-def test_a_missing_segmenter_names_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr("crawler.stages.quality.tokenizers.find_spec", lambda _: None)
-    with pytest.raises(MissingSegmenterError, match=r"pip install .jieba"):
-        Tokenizers("fast", ["zh"])
-
-
-def test_a_language_without_a_segmenter_is_refused():
-    with pytest.raises(MissingSegmenterError, match="only for zh, ja, th"):
-        Tokenizers("fast", ["de"])
-
-
-@pytest.mark.skipif("zh" not in installed(), reason="needs jieba")
-def test_a_segmenter_finds_chinese_words():
-    segmented = Tokenizers("fast", ["zh"])("zh")
-    assert segmented.name == "jieba"
-    assert "人工智能" in segmented.words("人工智能是计算机科学的一个分支。")

@@ -15,7 +15,7 @@ from crawler.stages.quality.ngrams import WINDOW, Runs, most_frequent
 from crawler.stages.quality.punctuation import PUNCTUATION
 from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.score import _CITATION, _CITATION_OF_TEN_DIGITS, _URL, _URL_PARTS, _different
-from crawler.stages.quality.tokenizers import FAST, PIECES, Tokenizer, Tokenizers
+from crawler.stages.quality.tokenizers import FAST, PIECES, Tokenizer, fast
 from crawler.stages.quality.vocabulary import Vocabulary
 
 EXAMPLES = settings(max_examples=300, deadline=None, derandomize=True)
@@ -43,7 +43,7 @@ CODE = re.compile(
 
 
 @EXAMPLES
-@given(TEXTS, st.sampled_from([FAST, PIECES, Tokenizers()("fr"), Tokenizer("plain", str.split, len)]))
+@given(TEXTS, st.sampled_from([FAST, PIECES, fast("fr"), Tokenizer("plain", str.split, len)]))
 def test_a_page_by_numbers_has_the_tokens_of_its_tokenizer(text, tokenizer):
     page = Page(text, tokenizer=tokenizer)
     wanted = tokenizer.words(text)

@@ -11,12 +11,14 @@
 
 A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
 Each threshold that judges a number of the page is declared once, with `limit`: `scrapy diagnose` reads it from there.
-A new rule set is a class here and its name in `RULE_SET_NAMES`.
+A new rule set is a class here and its name in `RULE_SET_NAMES` of the settings; another package's is an entry point.
 """
 
 from __future__ import annotations
 
-from crawler.config.text import RULE_SET_NAMES
+from crawler.document import register
+from crawler.plugins import registry
+from crawler.problems import InputError
 from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
 from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
@@ -24,9 +26,21 @@ from crawler.stages.quality.rules.gopher_quality import GopherQuality
 from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
 from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
-_KINDS = (GopherRepetition, GopherQuality, FineWeb, C4, C4Paragraphs, RefinedWebLines)
-RULE_SETS: dict[str, type[RuleSet]] = dict(zip(RULE_SET_NAMES, _KINDS, strict=True))
-"""Every rule set by the name `QUALITY_RULES` uses."""
+_BUILT_IN = (GopherRepetition(), GopherQuality(), FineWeb(), C4(), C4Paragraphs(), RefinedWebLines())
+RULE_SETS: dict[str, RuleSet] = {rules.name: rules for rules in _BUILT_IN}
+"""The built-in rule sets with the oracle's thresholds, by the name that `QUALITY_RULES` uses."""
+
+
+def rule_sets() -> dict[str, RuleSet]:
+    """Every rule set with its own thresholds; the reasons of other packages' are known from then on.
+
+    Raises: InputError where one of another package cannot be used.
+    """
+    found = registry("rules", RuleSet, RULE_SETS)
+    if problems := [problem for rules in found.values() for problem in register(rules.reasons)]:
+        raise InputError(problems)
+    return found
+
 
 __all__ = [
     "C4",
@@ -40,4 +54,5 @@ __all__ = [
     "Page",
     "RefinedWebLines",
     "RuleSet",
+    "rule_sets",
 ]

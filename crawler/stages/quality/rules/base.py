@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from crawler.document import Reason
 from crawler.stages.quality.ngrams import Ints
@@ -269,20 +269,28 @@ class Findings:
         return self
 
 
-class RuleSet(Protocol):
-    """A frozen dataclass of thresholds, each declared with `limit` where a number of the page decides."""
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """A declared rule set: a frozen dataclass of thresholds, each declared with `limit` where a number decides.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    An instance with its defaults is what another package names in the entry-point group `gristmill.rules`.
+    """
+
+    name: ClassVar[str]
+    """What `QUALITY_RULES` calls it."""
     source: ClassVar[str]
     """Paper and implementation that the numbers are from."""
-
-    def __hash__(self) -> int:
-        """By its thresholds."""
-        ...
+    reasons: ClassVar[tuple[Reason, ...]] = ()
+    """What it says of the pages it rejects; of another package's rule set each is made by `reason`."""
 
     def judge(self, page: Page) -> Findings:
         """Measure everything, then decide."""
-        ...
+        raise NotImplementedError
+
+
+def reason(name: str, meaning: str) -> Reason:
+    """A verdict of the quality stage that another package declares. meaning: the sentence for people."""
+    return Reason(name, meaning, group="quality", keeps_text=True)
 
 
 LEAST_WORDS = 50

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason, Reason
-from crawler.stages.quality.rules.base import Findings, Page, limit
+from crawler.stages.quality.rules.base import Findings, Page, RuleSet, limit
 
 _CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
 _END = (".", "?", "!", '"', "'")
@@ -19,9 +19,10 @@ _POLICY = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "u
 
 
 @dataclass(frozen=True, slots=True)
-class C4:
+class C4(RuleSet):
     """Thresholds of datatrove 0.10.1; terminal punctuation is off, as FineWeb runs it. `None` switches a rule off."""
 
+    name: ClassVar[str] = "c4"
     source: ClassVar[str] = "Raffel et al. 2020, section 2.2, as datatrove 0.10.1 computes it"
 
     max_word_chars: int | None = 1000
@@ -90,9 +91,10 @@ class C4:
 
 
 @dataclass(frozen=True, slots=True)
-class C4Paragraphs:
+class C4Paragraphs(RuleSet):
     """mC4's rule: a page has some long lines. `None` switches it off."""
 
+    name: ClassVar[str] = "c4_paragraphs"
     source: ClassVar[str] = "Xue et al. 2021 (mC4), section 3.1, as datatrove 0.10.1 computes it"
 
     min_paragraphs: int | None = limit(

@@ -11,6 +11,7 @@ from crawler.stages.quality.rules.base import (
     TABLE_BAR,
     Findings,
     Page,
+    RuleSet,
     duplicates,
     is_short_item,
     judge_prose,
@@ -26,9 +27,10 @@ _OF_REPEATS = frozenset({"fineweb_duplicate_line_chars"})
 
 
 @dataclass(frozen=True, slots=True)
-class FineWeb:
+class FineWeb(RuleSet):
     """Thresholds of datatrove 0.10.1, shares of 0 to 1. `None` switches a rule off."""
 
+    name: ClassVar[str] = "fineweb"
     source: ClassVar[str] = "datatrove 0.10.1, fineweb_quality_filter.py"
 
     min_punctuated_lines: float | None = limit(

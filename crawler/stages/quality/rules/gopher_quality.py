@@ -9,7 +9,7 @@ import numpy as np
 
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import ENDS
-from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, judge_prose, limit
+from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, RuleSet, judge_prose, limit
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset({"the", "be", "to", "of", "and", "that", "have", "with"}),
@@ -38,9 +38,10 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class GopherQuality:
+class GopherQuality(RuleSet):
     """Thresholds of Rae et al. 2021, section A1.1. `None` switches a rule off."""
 
+    name: ClassVar[str] = "gopher_quality"
     source: ClassVar[str] = "Rae et al. 2021, section A1.1"
 
     min_words: int | None = limit(50, ("gopher_words", R.GOPHER_SHORT_DOC), above=False, unit="words")

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from crawler.document import DropReason as R
 from crawler.stages.quality.ngrams import Ints, Runs, most_frequent
 from crawler.stages.quality.rules.base import (
@@ -15,18 +13,19 @@ from crawler.stages.quality.rules.base import (
     TABLE_BAR,
     Findings,
     Page,
+    RuleSet,
     duplicates,
     judge_prose,
     limit,
     mostly_sentences,
 )
-from crawler.stages.quality.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class GopherRepetition:
+class GopherRepetition(RuleSet):
     """Thresholds of Rae et al. 2021, Table A1: shares of 0 to 1. `None` or an empty tuple switches a rule off."""
 
+    name: ClassVar[str] = "gopher_repetition"
     source: ClassVar[str] = "Rae et al. 2021, Table A1"
 
     max_duplicate_paragraphs: float | None = limit(
@@ -116,27 +115,15 @@ def _lines(text: str) -> list[str]:
     return [*[""] * text.startswith("\n"), *lines, *[""] * text.endswith("\n")]
 
 
-def top_n_gram_chars(tokens: Sequence[str], n: int) -> int:
-    """Characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count. 0 if too short.
+def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, int]:
+    """For each n, the characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count.
 
     As in datatrove it counts even where it stands only once, so very short texts fail.
     """
-    known = Vocabulary()
-    numbers = known.numbers(tokens)
-    return _top_chars(numbers, known.lengths[numbers], [n]).get(n, 0)
-
-
-def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, int]:
     return {
         top.n: (int(lengths[top.first : top.first + top.n].sum()) + top.n - 1) * top.times
         for top in most_frequent(numbers, sizes)
     }
-
-
-def duplicate_n_gram_shares(tokens: Sequence[str], sizes: Sequence[int], chars: int) -> list[tuple[int, float]]:
-    """For each n, the share of `chars` in n-grams that stood before; a repeat is jumped over whole."""
-    runs = Runs("".join(tokens), np.array(list(map(len, tokens)), dtype=np.int64))
-    return [(n, found / chars) for n, found in _duplicate_chars(runs, sizes)]
 
 
 def _duplicate_chars(runs: Runs, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from crawler.stages.quality.rules import RULE_SETS
+from crawler.stages.quality.rules import RULE_SETS, rule_sets
 from crawler.stages.quality.rules.base import RuleSet
 from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
@@ -25,19 +25,19 @@ from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
 
 def rules_for(profile: str, names: Iterable[str]) -> dict[str, RuleSet]:
-    """The named rule sets with the thresholds of a profile (`PROFILE_NAMES`).
+    """The named rule sets with the thresholds of a profile (`PROFILE_NAMES`); other packages' have one for all.
 
-    Raises: KeyError for a name that no rule set has.
+    Raises: KeyError for a name that no rule set has; InputError.
     """
-    available = _DATATROVE | _CHANGES.get(profile, {})
-    return {name: available[name] for name in names}
+    wanted = list(names)
+    known = RULE_SETS if RULE_SETS.keys() >= set(wanted) else rule_sets()
+    available = known | _CHANGES.get(profile, {})
+    return {name: available[name] for name in wanted}
 
 
 def _scaled(limits: tuple[tuple[int, float], ...], factor: float) -> tuple[tuple[int, float], ...]:
     return tuple((n, round(limit * factor, 4)) for n, limit in limits)
 
-
-_DATATROVE: dict[str, RuleSet] = {name: kind() for name, kind in RULE_SETS.items()}
 
 # The paper wants letters in 80 % of the words; the oracle counts punctuation marks as words, about one token in eight
 # of ordinary prose, and so drops one good news page in nine. 0.70 is the paper's rule on the oracle's tokens.

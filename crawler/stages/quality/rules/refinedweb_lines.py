@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason
-from crawler.stages.quality.rules.base import Findings, Page, limit
+from crawler.stages.quality.rules.base import Findings, Page, RuleSet, limit
 
 _COUNTER = re.compile(
     r"\W*+\d(?:,|\.|\d)*+[kmb]?\s++(?:likes|shares|comments|retweets|reposts|quotes|bookmarks|upvotes|downvotes|downloads"
@@ -25,9 +25,10 @@ _BUTTONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class RefinedWebLines:
+class RefinedWebLines(RuleSet):
     """Thresholds of DCLM. `None` switches a rule off."""
 
+    name: ClassVar[str] = "refinedweb_lines"
     source: ClassVar[str] = "DCLM, refinedweb.yaml"
 
     max_uppercase: float | None = 0.5

@@ -1,1 +1,1 @@
-"""Parts that gristmill finds by the entry points of this package."""
+"""One part of each kind that other packages can add to gristmill."""
