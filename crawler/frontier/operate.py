@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,9 +12,8 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import REOPENED, REOPENED_SECONDS, Mode
 from crawler.frontier.overview import Overview, overview
-from crawler.frontier.parameter_view import ParameterView, as_text, learned_parameters, parameters_of
+from crawler.frontier.parameter_view import ParameterView, learned_parameters, parameters_of
 from crawler.frontier.rules import adopt_rules
-from crawler.frontier.status_table import ROWS, render
 from crawler.number import number_of
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
@@ -51,22 +49,20 @@ class Order:
     yes: bool = False
 
 
-def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> str:
-    """What `scrapy frontier status` prints; `top` domains, 0 = all. Raises: ActionError, FrontierError."""
-    rows = top if top is not None else 0 if as_json else ROWS
+def status(config: Config, domain: str, top: int) -> Overview:
+    """How the crawl stands; `top` domains, 0 = all. Raises: ActionError, FrontierError."""
 
     async def look(frontier: Frontier) -> Overview:
         try:
-            return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=rows)
+            return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=top)
         except LookupError as error:
             raise ActionError(error.args[0]) from None
 
-    view = with_frontier(config, look)
-    return json.dumps(view.as_json()) if as_json else render(view, one=bool(domain))
+    return with_frontier(config, look)
 
 
-def parameters(config: Config, domain: str, *, as_json: bool) -> str:
-    """What `scrapy frontier params` prints; with `domain` all that is known there.
+def parameters(config: Config, domain: str) -> tuple[list[ParameterView], bool]:
+    """Parameters that change no page, with `domain` all that is known there; and whether the crawl leaves them out.
 
     Raises: ActionError, FrontierError.
     """
@@ -75,8 +71,7 @@ def parameters(config: Config, domain: str, *, as_json: bool) -> str:
         found = parameters_of(frontier, scope_named(frontier, domain)) if domain else learned_parameters(frontier)
         return await found, bool(frontier.limits.learn_params)
 
-    views, applied = with_frontier(config, look)
-    return json.dumps([view.as_json() for view in views]) if as_json else as_text(views, domain, applied=applied)
+    return with_frontier(config, look)
 
 
 async def act(frontier: Frontier, order: Order) -> str:

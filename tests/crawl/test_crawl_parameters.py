@@ -76,7 +76,7 @@ def frontier(crawl, *words: str) -> str:
 
 
 def params(crawl, forum) -> dict[str, dict[str, object]]:
-    rows = json.loads(frontier(crawl, "params", "--domain", f"127.0.0.1:{forum.port}", "--json"))
+    rows = json.loads(frontier(crawl, "params", "--domain", f"127.0.0.1:{forum.port}", "--json"))["parameters"]
     return {row["name"]: row for row in rows}
 
 

@@ -11,7 +11,6 @@ import sys
 import orjson
 import pytest
 
-from crawler.commands.operations.export import NAMES
 from crawler.dataset import export_formats
 from crawler.dataset.exclude import Wish
 from crawler.dataset.exclude import _log as write_log
@@ -21,6 +20,7 @@ from crawler.dataset.rewrite import rewrite
 from crawler.dataset.versions import Cause
 from crawler.observe.publish.dataset_card import Files, card
 from crawler.observe.publish.provenance import gather
+from crawler.operations.export import NAMES
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.parquet import read_rows
