@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -68,7 +67,7 @@ class Answer:
 
 
 def encoded(schema: Schema, answer: Answer) -> str:
-    """The answer as one JSON object that ends a line."""
+    """The answer as one JSON object that ends a line; what JSON has no type for is a string."""
     content = {"schema": f"gristmill/{schema.name}", "version": schema.version, **answer.facts}
     if answer.problems:
         content["error"] = {"problems": list(answer.problems)}
@@ -86,8 +85,4 @@ def refuse_in_json(schema: Schema, problem: str) -> None:
 
 
 def _plain(value: object) -> Any:
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)

@@ -1,0 +1,1 @@
+"""One part of each kind that other packages can add to gristmill."""
