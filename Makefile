@@ -96,6 +96,7 @@ spark: $(VENV)/spark.stamp
 docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py
 	$(PY) scripts/columns_table.py
+	$(PY) scripts/json_table.py
 
 clean:
 	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import orjson
 
-from crawler.commands.operations import substrings as commands
 from crawler.config import from_mapping
 from crawler.dataset import substrings
 from crawler.document import Document
+from crawler.operations import substrings as commands
 from crawler.stages.fingerprint import exact_id
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place

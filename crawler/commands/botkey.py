@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy.commands import ScrapyCommand
 
 from crawler.commands.operation import OperationsCommand
-from crawler.commands.operations.botkey import OPERATIONS
+from crawler.operations.botkey import OPERATIONS
 
 
 class Command(OperationsCommand, ScrapyCommand):

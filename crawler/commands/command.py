@@ -10,20 +10,23 @@ import io
 import os
 import sys
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
 from scrapy.exceptions import UsageError
 
 from crawler.commands.interrupt import Interrupted, interruptible, leave
+from crawler.operations.answer import Answer, Schema, encoded, refuse_in_json
 from crawler.runtime import load
 from crawler.storage.files.errors import denied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy.commands import ScrapyCommand as Base
 
     from crawler.config import Config
+    from crawler.operations.answer import Fields
 else:
     Base = object
 
@@ -60,23 +63,42 @@ def unknown_options(args: Iterable[str]) -> list[str]:
 class ProjectCommand(Base):
     """`example` is a command line that works, without `scrapy`; `declare` adds the command's options, `work` does it.
 
-    Exit codes: 0 done; 1 not done, standard error says why; 2 a wrong call; 130 and 143 after SIGINT and SIGTERM.
+    `fields` are those of its answer with `--json`. Exit codes: 0 done; 1 not done, standard error says why; 2 a wrong
+    call; 3 `report --check`: a gate does not hold; 130 and 143 after SIGINT and SIGTERM.
     """
 
     requires_project = True
     requires_crawler_process = False
     example: ClassVar[str]
+    fields: ClassVar[Fields] = {}
+    schema_version: ClassVar[int] = 1
+    _asked: Schema | None = None  # the object that is to be written
+    _is_told = False
+    _out: TextIO
+    _problems: list[str]
 
     @property
     def name(self) -> str:
         """What follows `scrapy`: Scrapy names a command after its module."""
         return self.__module__.rpartition(".")[2]
 
+    def schema(self, opts: argparse.Namespace) -> Schema:  # noqa: ARG002  # the operation called, where there are some
+        """The form of the answer."""
+        return Schema(self.name, self.fields, self.schema_version)
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's global options, then ours."""
         super().add_options(parser)
         parser.prog = f"scrapy {self.name}"
         parser.epilog = f"Example: scrapy {self.example}"
+        add_json(parser)
+        refuse = parser.error
+
+        def error(message: str) -> NoReturn:
+            refuse_in_json(Schema(self.name, self.fields, self.schema_version), message)
+            refuse(message)
+
+        parser.error = error  # type: ignore[method-assign]  # Scrapy makes the parser
         self.declare(parser)
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
@@ -89,24 +111,54 @@ class ProjectCommand(Base):
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """`work`, with what goes wrong told in sentences. Pages are in any script, so the answer is UTF-8 anywhere."""
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")
-        try:
-            with interruptible():
-                self.work(args, opts)
-                sys.stdout.flush()
-        except expected_errors() as error:
-            self.complain(problems_of(error))
-        except BrokenPipeError:  # `| head` has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self.exitcode = 1
-        except Interrupted as error:
-            leave(error)
+        """`work`, and its answer."""
+        with self.answering(opts), interruptible():
+            if (answer := self.work(args, opts)) is not None:
+                self.tell(answer)
+
+    @contextmanager
+    def answering(self, opts: argparse.Namespace) -> Iterator[None]:
+        """While this is open `tell` and `complain` work, and what goes wrong is told in sentences.
+
+        With `--json` one object is the whole standard output: what else is printed goes to standard error, and where
+        nothing was told the problems are the answer. Pages are in any script and files of any name: UTF-8 anywhere.
+        """
+        self._out = sys.stdout
+        if isinstance(self._out, io.TextIOWrapper):
+            self._out.reconfigure(encoding="utf-8", errors="backslashreplace")
+        self._asked = self.schema(opts) if opts.json else None
+        self._problems, opts.tell = [], self.tell
+        with redirect_stdout(sys.stderr if opts.json else self._out):
+            try:
+                try:
+                    yield
+                except expected_errors() as error:
+                    self.complain(problems_of(error))
+                self._write(Answer(problems=self._problems))
+            except BrokenPipeError:  # `| head` has seen enough
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+                self.exitcode = 1
+            except Interrupted as error:
+                self._write(Answer(problems=[*self._problems, str(error)]))
+                leave(error)
+
+    def tell(self, answer: Answer) -> None:
+        """Give the answer, once a call. What goes wrong after it is no part of the object, only a sentence."""
+        if self._asked is None:
+            answer.show()
+        self._write(answer)
+        self.complain(answer.problems, answer.code)
+
+    def _write(self, answer: Answer) -> None:
+        """The object, where one was asked for and none is written yet."""
+        if self._asked is not None and not self._is_told:
+            self._out.write(encoded(self._asked, answer))
+            self._is_told = True
+        self._out.flush()
 
     @abstractmethod
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do it; set `exitcode`, or `complain`. Raises: any of `expected_errors`."""
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer | None:
+        """Do it; None where `tell` was given the answer already. Raises: any of `expected_errors`."""
 
     def load(self, **overrides: Any) -> Config:
         """The settings, some of them set first as `-s` does. Raises: ConfigError."""
@@ -115,7 +167,13 @@ class ProjectCommand(Base):
             self.settings.set(name, value, priority="cmdline")
         return load(self.settings)
 
-    def complain(self, problems: list[str], exitcode: int = 1) -> None:
+    def complain(self, problems: Sequence[str], exitcode: int = 1) -> None:
         """One line a problem on standard error, and the exit code."""
+        self._problems += problems
         sys.stderr.writelines(f"error: {problem}\n" for problem in problems)
         self.exitcode = exitcode
+
+
+def add_json(parser: argparse.ArgumentParser, **more: Any) -> None:
+    """Declare --json."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object (docs/json.md)", **more)

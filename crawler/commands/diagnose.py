@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import live_sample
 from crawler.commands.command import ProjectCommand
-from crawler.commands.numbers import whole
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.observe.diagnose.diagnosis import Diagnosis
@@ -27,6 +26,20 @@ class Command(ProjectCommand, ScrapyCommand):
 
     requires_crawler_process = True
     example = "diagnose corpus"
+    fields: ClassVar[Fields] = {
+        "source": ("string", "where the records come from"),
+        "total": ("integer", "documents that were read"),
+        "kept": ("integer", "those that were kept"),
+        "held": ("integer", "those on hold: nobody knows yet"),
+        "by_numbers": ("integer", "rejected documents of which some threshold says so"),
+        "reasons": ("list of object", "each reason: name, documents, examples"),
+        "distributions": ("list of object", "each score of kept and rejected documents"),
+        "levers": ("list of object", "each threshold, with the documents it keeps out; the one that bites most first"),
+        "near_misses": ("list of object", "rejected documents that were nearest to a threshold"),
+        "kept_examples": ("list of object", "some kept documents"),
+        "notes": ("list of string", "what has to be known to read this"),
+        "advice": ("list of string", "what to do about it"),
+    }
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -48,22 +61,28 @@ class Command(ProjectCommand, ScrapyCommand):
         )
         parser.add_argument("--seed", type=int, metavar="S", help="another seed, another choice; 0")
         parser.add_argument("--examples", type=whole(0), default=2, metavar="N", help="passages of each reason; 2")
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--html", metavar="FILE", help="write a page for a browser")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Gather the records, read them, show what they say."""
         if len(args) + bool(opts.archive) + bool(opts.live) != 1:
             raise UsageError("expected one of: CORPUS_DIR, --archive GLOB_OR_URL, --live url=URL")
+        from crawler.observe.diagnose import webpage
+
         if opts.live and opts.sample == 0:
             raise UsageError("--sample 0: a live sample ends after a number of documents, from 1 up")
         if opts.seed is not None and (opts.live or opts.sample == 0):
             raise UsageError("--seed chooses among documents: it goes with --sample N of a corpus or an archive")
         found = self._diagnosis(args, opts)
         if not found.total:
-            self.complain([f"{found.source}: no document; nothing can be said"])
-            return
-        self._show(found, opts)
+            return Answer(problems=[f"{found.source}: no document; nothing can be said"])
+        if opts.html:
+            try:
+                Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
+            except OSError as error:
+                why = f"--html {opts.html}: cannot be written ({error.strerror}); give another file"
+                return Answer(problems=[why])
+        return Answer(found.as_dict(), lambda: self._show(found, opts.html))
 
     def _diagnosis(self, args: list[str], opts: argparse.Namespace) -> Diagnosis:
         from crawler.observe.diagnose.diagnosis import diagnose
@@ -87,20 +106,12 @@ class Command(ProjectCommand, ScrapyCommand):
             found.notes += sampled.notes
             return found
 
-    def _show(self, found: Diagnosis, opts: argparse.Namespace) -> None:
+    @staticmethod
+    def _show(found: Diagnosis, written: str | None) -> None:
         from crawler.observe.console import answers_on
-        from crawler.observe.diagnose import view, webpage
+        from crawler.observe.diagnose import view
 
-        if opts.html:
-            try:
-                Path(opts.html).write_text(webpage.page(found), encoding="utf-8")
-            except OSError as error:
-                self.complain([f"--html {opts.html}: cannot be written ({error.strerror}); give another file"])
-                return
-        if opts.json:
-            sys.stdout.write(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
-            return
         console = answers_on(highlight=False)
         view.show(found, console)
-        if opts.html:
-            console.print(f"written: {opts.html}", soft_wrap=True)
+        if written:
+            console.print(f"written: {written}", soft_wrap=True)

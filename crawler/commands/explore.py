@@ -14,13 +14,14 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted
-from crawler.commands.numbers import whole
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.numbers import whole
 from crawler.server.location import frontier_folder
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class Command(ProjectCommand, ScrapyCommand):
     """Serves until it is stopped, which is no error; the corpora are only read."""
 
     example = "explore corpus"
+    fields: ClassVar[Fields] = {
+        "address": ("string", "where it listens, with the token that lets in; printed once it answers")
+    }
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -54,25 +58,26 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--crawl-id", metavar="NAME", help="the crawl that is watched; default: CRAWL_ID")
         parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer | None:
         """Check everything, print the address, serve."""
         if missing := [name for name in _NEEDED if find_spec(name) is None]:
-            self.complain([f"{', '.join(missing)}: not installed; run pip install -r requirements-explore.txt"])
-            return
+            problem = f"{', '.join(missing)}: not installed; run pip install -r requirements-explore.txt"
+            return Answer(problems=[problem])
         if opts.token is not None and not _TOKEN.fullmatch(opts.token):
-            self.complain(["--token: expected 16 to 200 characters out of letters, digits, - and _"], 2)
-            return
+            return Answer(
+                problems=["--token: expected 16 to 200 characters out of letters, digits, - and _"], exitcode=2
+            )
         given = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
         config = self.load(**{name: value for name, value in given.items() if value is not None})
         folders = args or [config.crawl.corpus_dir]
         with ExitStack() as stack:
             stack.callback(faulthandler.cancel_dump_traceback_later)
             try:
-                self._serve(folders, config, opts, stack)
+                return self._serve(folders, config, opts, stack)
             finally:
                 _bound_the_end(_END_SECONDS + _MORE_SECONDS * len(folders))
 
-    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace, stack: ExitStack) -> None:
+    def _serve(self, folders: list[str], config: Config, opts: argparse.Namespace, stack: ExitStack) -> Answer | None:
         from crawler.explore.app import application
         from crawler.explore.catalogue import Catalogue
         from crawler.explore.live import Live
@@ -89,8 +94,7 @@ class Command(ProjectCommand, ScrapyCommand):
         try:
             listening = bound(opts.host, opts.port)
         except ServeError as error:
-            self.complain([str(error)])
-            return
+            return Answer(problems=[str(error)])
         lives = [Live(crawl, Place(name)) for name, crawl in zip(folders, crawls, strict=True)]
         app = application(catalogues, config, token, _hosts(opts.host), lives)
         stack.enter_context(serving(app, listening))
@@ -100,13 +104,13 @@ class Command(ProjectCommand, ScrapyCommand):
             stack.callback(catalogue.close)
             catalogue.start()
         address = f"http://{_shown(opts.host)}:{listening.getsockname()[1]}/?token={token}"
-        sys.stdout.write(f"{address}\nCtrl-C ends it. Who knows this address may look.\n")
-        sys.stdout.flush()
+        self.tell(Answer({"address": address}, [address, "Ctrl-C ends it. Who knows this address may look."]))
         if not opts.no_open:
             webbrowser.open(address)
         with suppress(Interrupted):  # the end that was announced
             while True:
                 threading.Event().wait(1.0)  # a signal that another thread of the process was given is seen then
+        return None
 
 
 def _bound_the_end(seconds: float) -> None:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
+from scrapy.http import TextResponse
 
 from crawler.commands.single_page import PageCommand
+from crawler.operations.answer import Answer, Fields
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+    from scrapy.http.headers import Headers
 
 
 class Command(PageCommand, ScrapyCommand):
     """In the place of Scrapy's own, which would start a crawl with frontier and corpus."""
 
     example = "fetch https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+
+    fields: ClassVar[Fields] = {
+        "url": ("string", "address of the answer, redirects followed"),
+        "status": ("integer", "HTTP status"),
+        "sent": ("list of list", "name and value of each header of the request"),
+        "headers": ("list of list", "name and value of each header of the answer"),
+        "bytes": ("integer", "length of the body, decompressed"),
+        "text": ("string or null", "the body decoded as a browser would; null: it is no text"),
+    }
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
@@ -28,13 +40,27 @@ class Command(PageCommand, ScrapyCommand):
         parser.add_argument("--headers", action="store_true", help="the headers of request and response, not the body")
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
 
-    def show(self, response: Response, opts: argparse.Namespace) -> None:
+    def show(self, response: Response, opts: argparse.Namespace) -> Answer:
         """Bytes as they came, decompressed."""
-        if not opts.headers:
-            sys.stdout.buffer.write(response.body + b"\n")
-            return
         assert response.request is not None
-        for sign, headers in ((b">", response.request.headers), (b"<", response.headers)):
-            for name, values in headers.items():
-                for value in values:
-                    sys.stdout.buffer.write(sign + b" " + name + b": " + value + b"\n")
+        sent, headers = _pairs(response.request.headers), _pairs(response.headers)
+        facts = {
+            "url": response.url,
+            "status": response.status,
+            "sent": sent,
+            "headers": headers,
+            "bytes": len(response.body),
+            "text": response.text if isinstance(response, TextResponse) else None,
+        }
+        if not opts.headers:
+            return Answer(facts, lambda: _write(response.body + b"\n"))
+        rows = [f"{sign} {name}: {value}\n" for sign, part in ((">", sent), ("<", headers)) for name, value in part]
+        return Answer(facts, lambda: _write("".join(rows).encode("latin-1")))
+
+
+def _pairs(headers: Headers) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, values in headers.items() for value in values]
+
+
+def _write(content: bytes) -> None:
+    sys.stdout.buffer.write(content)

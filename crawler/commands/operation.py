@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NoReturn
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.command import ProjectCommand, unknown_options
-
-if TYPE_CHECKING:
-    from crawler.config import Config
+from crawler.commands.command import ProjectCommand, add_json, unknown_options
+from crawler.operations.answer import Answer, Schema, refuse_in_json
+from crawler.operations.declared import Operation, WrongCall
+from crawler.problems import InputError
 
 GLOBAL_OPTIONS = "-s NAME=VALUE and Scrapy's other options are understood, too"
-
-
-class Load(Protocol):
-    """Reads the settings; keyword arguments set some of them first, as `-s` does."""
-
-    def __call__(self, **overrides: object) -> Config:
-        """Raises: ConfigError."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What a command can do.
-
-    summary: one sentence for the help. example: what follows the command's name in a call that works. declare: adds
-    arguments and options. run: (options, load) -> problems, one sentence each; none = done.
-    """
-
-    summary: str
-    example: str
-    declare: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Load], list[str]]
+_NAME = 14
+"""Columns of the help that the names of operations take."""
 
 
 class OperationsCommand(ProjectCommand):
@@ -48,26 +29,39 @@ class OperationsCommand(ProjectCommand):
         """What follows the command's name."""
         return "OPERATION [options] …"
 
+    def schema(self, opts: argparse.Namespace) -> Schema:
+        """Of the operation that was called."""
+        return schema_of(self.name, self._parsers[opts.operation].operation)
+
+    def known(self) -> Mapping[str, Operation]:
+        """The operations, with those that other packages add. Raises: InputError."""
+        return self.operations
+
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """One parser an operation; the global options may stand before or behind its name."""
+        try:
+            known = self.known()
+        except InputError as error:  # the operations of this package need none of another
+            sys.stderr.writelines(f"warning: {problem}\n" for problem in error.problems)
+            known = self.operations
         chooser = parser.add_subparsers(
-            title="operations",
             dest="operation",
             metavar="OPERATION",
+            help="one of those above; OPERATION -h shows its options",
             prog=f"scrapy {self.name}",
             required=self.default is None,
-            parser_class=argparse.ArgumentParser,
+            parser_class=_Parser,
         )
-        for operation, what in self.operations.items():
-            of_operation = chooser.add_parser(
-                operation,
-                help=what.summary,
-                description=f"{what.summary[:1].upper()}{what.summary[1:]}. {GLOBAL_OPTIONS}.",
-                epilog=f"Example: scrapy {self.name} {what.example}",
-            )
-            self._accept_global_options(of_operation)
-            what.declare(of_operation)
-        self._parsers: Mapping[str, argparse.ArgumentParser] = chooser.choices
+        for operation in known.values():
+            self._add(chooser.add_parser(operation.name), operation)
+        self._parsers: Mapping[str, _Parser] = chooser.choices
+        _list_by_group(parser, known.values())
+
+    def _add(self, parser: _Parser, operation: Operation) -> None:
+        summary = operation.summary
+        parser.description = f"{summary[:1].upper()}{summary[1:]}. {GLOBAL_OPTIONS}."
+        parser.command, parser.operation = self.name, operation
+        self._accept_global_options(parser)
 
     def _accept_global_options(self, parser: argparse.ArgumentParser) -> None:
         """What stands behind the operation adds to what stands before it, and nothing is a default twice."""
@@ -77,6 +71,7 @@ class OperationsCommand(ProjectCommand):
             action.help = action.default = argparse.SUPPRESS
             if action.dest == "set":
                 action.dest = "set_behind"
+        add_json(parser, default=argparse.SUPPRESS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """An option that the operation does not have is an error of its parser, exit code 2."""
@@ -91,11 +86,58 @@ class OperationsCommand(ProjectCommand):
         opts.set = [*opts.set, *getattr(opts, "set_behind", [])]
         super().process_options(args, opts)
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002  # none is left over
-        """Raises: what the operation raises; a wrong call is told by its own parser."""
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """A wrong call is told by the operation's own parser."""
         try:
-            problems = self.operations[opts.operation].run(opts, self.load)
-        except UsageError as error:
+            super().run(args, opts)
+        except WrongCall as error:
             self._parsers[opts.operation].error(str(error))
-        if problems:
-            self.complain(problems)
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer | None:  # noqa: ARG002  # none is left over
+        """Raises: WrongCall, and what the operation raises."""
+        return self._parsers[opts.operation].operation.loaded().run(opts, self.load)
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of an operation, whose module is loaded when it is to parse something."""
+
+    command: str
+    operation: Operation
+    _is_whole = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """With the options that the operation declares."""
+        if not self._is_whole:
+            self._is_whole, work = True, self.operation.loaded()
+            self.epilog = f"Example: scrapy {self.command} {work.example}"
+            work.declare(self)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Tell it, where JSON is asked for also in JSON, and end with 2."""
+        refuse_in_json(schema_of(self.command, self.operation), message)
+        super().error(message)
+
+
+def schema_of(command: str, operation: Operation) -> Schema:
+    """The form of an operation's answer."""
+    work = operation.loaded()
+    return Schema(f"{command}-{operation.name}", work.fields, work.version)
+
+
+def _list_by_group(parser: argparse.ArgumentParser, operations: Iterable[Operation]) -> None:
+    """A paragraph a group in the description of the command, a line or more an operation."""
+    groups: dict[str, list[Operation]] = {}
+    for operation in operations:
+        groups.setdefault(operation.group, []).append(operation)
+    width = shutil.get_terminal_size().columns - 2
+    parts = [textwrap.fill(parser.description or "", width)]
+    for group, listed in groups.items():
+        indents = [(f"  {each.name:<{_NAME}}", " " * (_NAME + 2)) for each in listed]
+        rows = [textwrap.fill(each.summary, width, initial_indent=first, subsequent_indent=rest)
+                for each, (first, rest) in zip(listed, indents, strict=True)]  # fmt: skip
+        parts.append("\n".join([f"{group}:", *rows]))
+    parser.description = "\n\n".join(parts)
+    as_it_is: tuple[Any, ...] = (argparse.RawDescriptionHelpFormatter, parser.formatter_class)
+    listing: Any = type("Listing", as_it_is, {})
+    parser.formatter_class = listing

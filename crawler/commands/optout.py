@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -16,7 +14,8 @@ from crawler import __version__
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.launch import check_identity
-from crawler.policy.explain import Answer, moment
+from crawler.operations.answer import Answer, Fields
+from crawler.policy import explain
 from crawler.policy.facts import user_agent
 from crawler.problems import InputError
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
@@ -29,24 +28,33 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0: every URL may be fetched and kept. 1: one may not, or not now. 2: the question was no question."""
 
     requires_crawler_process = True
+    fields: ClassVar[Fields] = {
+        "asked_as": ("string", "User-Agent of the requests"),
+        "profile": ("string", "OPTOUT_PROFILE"),
+        "asked_at": ("string", "when, RFC 3339"),
+        "surveys": ("list of object", "what each host of --domain says"),
+        "explanations": (
+            "list of object",
+            "of each URL: answer (yes, no, hold), because, reason, files and others",
+        ),
+    }
     example = "optout https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
 
     def syntax(self) -> str:
         """What follows the command's name."""
-        return "[--json] URL [URL…] | --domain DOMAIN[,DOMAIN]"
+        return "URL [URL…] | --domain DOMAIN[,DOMAIN]"
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
         return "Explain whether a page may be fetched and kept: files read, signals seen, the rule that decided"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --domain and --json."""
+        """Declare --domain."""
         parser.add_argument(
             "--domain", metavar="D", help="what a host says, without fetching a page; https, unless given as http://D"
         )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Ask, print, and answer with the exit code."""
         assert self.settings is not None
         assert self.crawler_process is not None
@@ -56,37 +64,38 @@ class Command(ProjectCommand, ScrapyCommand):
             inquiry = inquiry_about(args, opts.domain)
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
         except InputError as error:
-            self.complain(error.problems, exitcode=2)
-            return
+            return Answer(problems=error.problems, exitcode=2)
         from rich.console import Console
 
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
         waiting = f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"
         with Console(stderr=True).status(waiting), die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
-        self._report(inquiry, config, as_json=opts.json)
+        return self._report(inquiry, config)
 
-    def _report(self, inquiry: Inquiry, config: Config, *, as_json: bool) -> None:
+    @staticmethod
+    def _report(inquiry: Inquiry, config: Config) -> Answer:
         from crawler.observe import answers
         from crawler.observe.console import answers_on
 
         given = [item.answer for item in inquiry.surveys] + [item.answer for item in inquiry.explanations]
+        problems: list[str] = []
+        code = int(any(answer is not explain.Answer.YES for answer in given))
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
-            self.complain(["not every question was answered; what is above says why"], exitcode=2)
-        else:
-            self.exitcode = int(any(answer is not Answer.YES for answer in given))
+            problems, code = ["not every question was answered; what is above says why"], 2
         agent = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
-        facts = {"asked_as": agent, "profile": config.policy.optout_profile, "asked_at": moment(time.time())}
-        if as_json:
-            lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}
-            sys.stdout.write(json.dumps(facts | lists, indent=2, ensure_ascii=False) + "\n")
-            return
-        console = answers_on(highlight=False)
-        for survey in inquiry.surveys:
-            answers.show_survey(survey, console)
-        for explanation in inquiry.explanations:
-            answers.show_explanation(explanation, console)
-        answers.show_identity(agent, facts["profile"], facts["asked_at"], console)
+        facts = {"asked_as": agent, "profile": config.policy.optout_profile, "asked_at": explain.moment(time.time())}
+        lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}
+
+        def show() -> None:
+            console = answers_on(highlight=False)
+            for survey in inquiry.surveys:
+                answers.show_survey(survey, console)
+            for explanation in inquiry.explanations:
+                answers.show_explanation(explanation, console)
+            answers.show_identity(agent, facts["profile"], facts["asked_at"], console)
+
+        return Answer(facts | lists, show, problems, code)
 
 
 _LISTS = ("surveys", "explanations")

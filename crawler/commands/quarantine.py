@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -14,6 +13,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
+from crawler.operations.answer import Answer, Fields
 from crawler.pipelines.yields import rule_of
 from crawler.quarantine.history import SharedYields
 from crawler.quarantine.releases import note_release
@@ -27,6 +27,13 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where the list was read, or the domain was released."""
 
     example = "quarantine -s CORPUS_DIR=corpus"
+    fields: ClassVar[Fields] = {
+        "released": ("string or null", "the domain of --release"),
+        "quarantined": (
+            "list of object",
+            "domain, usual share of text in its bytes, and recent when it fell",
+        ),
+    }
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -40,20 +47,22 @@ class Command(ProjectCommand, ScrapyCommand):
         """Declare --release."""
         parser.add_argument("--release", metavar="DOMAIN", help="what it gives from now on is what is usual")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the list, or what was released."""
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
+        """The list, or what was released."""
         if args:
             raise UsageError(f"expected nothing but --release DOMAIN, got {args[0]!r}")
         config = self.load()
         rule = rule_of(config.extraction)
 
-        async def answer(frontier: Frontier) -> str:
+        async def answer(frontier: Frontier) -> Answer:
             yields = SharedYields(rule, frontier)
-            if opts.release:
-                return await _release(yields, opts.release, config)
-            return _listed(await yields.quarantined())
+            said = await _release(yields, opts.release, config) if opts.release else None
+            found = await yields.quarantined()
+            shares = {domain: tuple(map(float, text.split())) for domain, text in found.items()}
+            rows = [{"domain": name, "usual": usual, "recent": now} for name, (usual, now) in shares.items()]
+            return Answer({"released": opts.release, "quarantined": rows}, [said or _listed(shares)])
 
-        sys.stdout.write(with_frontier(config, answer) + "\n")
+        return with_frontier(config, answer)
 
 
 async def _release(yields: SharedYields, domain: str, config: Config) -> str:
@@ -72,11 +81,10 @@ async def _release(yields: SharedYields, domain: str, config: Config) -> str:
     )
 
 
-def _listed(found: dict[str, str]) -> str:
+def _listed(found: dict[str, tuple[float, ...]]) -> str:
     if not found:
         return "no domain is in quarantine"
-    pairs = {domain: tuple(map(float, said.split())) for domain, said in found.items()}
     return "\n".join(
         f"{domain}: {100 * recent:.1f} % of the bytes were text when it fell, {100 * usual:.1f} % before"
-        for domain, (usual, recent) in pairs.items()
+        for domain, (usual, recent) in found.items()
     )

@@ -6,6 +6,7 @@ import argparse
 from typing import ClassVar
 
 from crawler.commands.command import ProjectCommand
+from crawler.operations.answer import Answer
 
 
 class RefusedCommand(ProjectCommand):
@@ -24,6 +25,6 @@ class RefusedCommand(ProjectCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Whatever is given, the answer is the same."""
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002  # Scrapy's signature
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:  # noqa: ARG002  # Scrapy's signature
         """Say it."""
-        self.complain([self.why], exitcode=2)
+        return Answer(problems=[self.why], exitcode=2)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
-from crawler.commands.numbers import whole
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.observe.report.accounts import Books
@@ -21,7 +21,6 @@ HTML_SAMPLES = 10
 TOP = 20
 OUT_OF_BOUNDS = 3
 """Exit code of `--check` where a gate does not hold."""
-WRONG_CALL = 2
 _BY = ("domain", "batch", "day", "tier", "language")
 
 
@@ -32,6 +31,12 @@ class Command(ProjectCommand, ScrapyCommand):
     """
 
     example = "report --html corpus"
+    fields: ClassVar[Fields] = {
+        "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
+        "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
+        "gates": ("integer or null", "with --check: how many were compared; those that do not hold are the problems"),
+        "written": ("list of string", "files that were written"),
+    }
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -60,28 +65,29 @@ class Command(ProjectCommand, ScrapyCommand):
             help="exit with 3 where the accounts are out of the bounds in GATES",
         )
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Exit code 1 where there is no corpus or a file is damaged; see `OUT_OF_BOUNDS`."""
         if len(args) != 1:
             raise UsageError("expected one CORPUS_DIR")
         _refuse_mixtures(opts)
         if opts.check is not None:
-            self._check(args[0], Path(opts.check))
+            answer = self._check(args[0], Path(opts.check))
         elif opts.by:
-            self._show_accounts(args[0], opts)
+            answer = self._accounts(args[0], opts)
         else:
-            self._show_summary(args[0], opts)
-        if self.exitcode != WRONG_CALL:
+            answer = self._summary(args[0], opts)
+        if answer.facts:
             self._tell_pending(args[0])
+        return answer
 
     @staticmethod
     def _tell_pending(corpus_dir: str) -> None:
-        from crawler.commands.rewrite_report import tell_pending
+        from crawler.operations.rewrite_report import tell_pending
         from crawler.storage.files.place import Place
 
         tell_pending(Place(corpus_dir))
 
-    def _show_summary(self, corpus_dir: str, opts: argparse.Namespace) -> None:
+    def _summary(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         from itertools import chain
 
         from crawler.observe.console import answers_on
@@ -91,33 +97,43 @@ class Command(ProjectCommand, ScrapyCommand):
         found = report.read(corpus_dir, samples=samples, bands=self._bands(), config=self.load().report)
         written = report.write(found) if opts.html else []
         written += report.write_provenance(corpus_dir) if opts.eu else []
-        console = answers_on()
-        parts = chain(
-            balance.sections(found.balance), duplicates.sections(found.duplicates), requests.sections(found.requests)
-        )
-        terminal.show(found.summary, console, parts)
-        if not opts.html:
-            terminal.show_samples(found.samples, console)
-        for path in written:
-            console.print(f"written: {path}", soft_wrap=True, highlight=False)
 
-    def _show_accounts(self, corpus_dir: str, opts: argparse.Namespace) -> None:
+        def show() -> None:
+            console = answers_on()
+            parts = chain(
+                balance.sections(found.balance),
+                duplicates.sections(found.duplicates),
+                requests.sections(found.requests),
+            )
+            terminal.show(found.summary, console, parts)
+            if not opts.html:
+                terminal.show_samples(found.samples, console)
+            for path in written:
+                console.print(f"written: {path}", soft_wrap=True, highlight=False)
+
+        return Answer(_facts(summary=report.numbers(found), written=written), show)
+
+    def _accounts(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         from crawler.observe.console import answers_on
         from crawler.observe.report import table
 
         books = self._books(corpus_dir)
-        top = opts.top or (TOP if opts.format in (None, "table") else None)
+        top = opts.top or (TOP if opts.format in (None, "table") and not opts.json else None)
+        facts = _facts(accounts=table.as_dict(books, opts.by, top))
         if opts.format in ("json", "csv"):
             text = (table.as_json if opts.format == "json" else table.as_csv)(books, opts.by, top)
-            sys.stdout.write(text if text.endswith("\n") else text + "\n")
-            return
-        console = answers_on()
-        shown, left_out = table.as_table(books, opts.by, top, console.width)
-        console.print(shown)
-        for note in table.notes(books, opts.by, top, left_out):
-            console.print(note, style="dim", highlight=False)
+            return Answer(facts, [text.removesuffix("\n")])
 
-    def _check(self, corpus_dir: str, path: Path) -> None:
+        def show() -> None:
+            console = answers_on()
+            shown, left_out = table.as_table(books, opts.by, top, console.width)
+            console.print(shown)
+            for note in table.notes(books, opts.by, top, left_out):
+                console.print(note, style="dim", highlight=False)
+
+        return Answer(facts, show)
+
+    def _check(self, corpus_dir: str, path: Path) -> Answer:
         from crawler.observe.report import gates
         from crawler.observe.report.balance import balance_of
         from crawler.observe.report.summary import summarise
@@ -126,14 +142,13 @@ class Command(ProjectCommand, ScrapyCommand):
         try:
             bounds = gates.read(path)
         except InputError as error:
-            self.complain(error.problems, exitcode=WRONG_CALL)
-            return
+            return Answer(problems=error.problems, exitcode=2)
         books = self._books(corpus_dir)
         breaches = gates.check(bounds, books, balance_of(summarise(corpus_dir), books, self.load().report))
+        facts = _facts(gates=len(bounds))
         if breaches:
-            self.complain([str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
-        else:
-            sys.stdout.write(f"{len(bounds):,} gates hold for {corpus_dir}\n")
+            return Answer(facts, problems=[str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
+        return Answer(facts, [f"{len(bounds):,} gates hold for {corpus_dir}"])
 
     def _books(self, corpus_dir: str) -> Books:
         """The accounts, with what no entry of the manifest has read from the records. Raises: StorageError."""
@@ -150,6 +165,10 @@ class Command(ProjectCommand, ScrapyCommand):
 
         dedup = self.load().dedup
         return Bands(dedup.bands, dedup.rows, dedup.threshold)
+
+
+def _facts(**found: Any) -> dict[str, Any]:
+    return {"summary": None, "accounts": None, "gates": None, "written": [], **found}
 
 
 def _refuse_mixtures(opts: argparse.Namespace) -> None:

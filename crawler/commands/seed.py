@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -11,6 +12,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.seeding import seed_server
 from crawler.launch import unknown_profiles
+from crawler.operations.answer import Answer, Fields
 from crawler.problems import InputError
 from crawler.seeds.arguments import plan_of
 from crawler.urls.tracking import extended_policy
@@ -20,6 +22,11 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 only where every seed is in the frontier, now or before."""
 
     example = "seed -a url=https://example.org/ -s CORPUS_DIR=corpus"
+    fields: ClassVar[Fields] = {
+        "added": ("integer", "URLs that the frontier has now and had not"),
+        "known": ("integer", "URLs that it had before"),
+        "refused": ("object", "URLs that it does not take, by reason"),
+    }
 
     def syntax(self) -> str:
         """Shown by `scrapy seed -h`."""
@@ -36,8 +43,8 @@ class Command(ProjectCommand, ScrapyCommand):
             help="url=, sitemap=, seeds=, allowlist=, api= or discovery=, as in scrapy crawl corpus -a",
         )  # fmt: skip
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print what was added, known and refused."""
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
+        """What was added, known and refused."""
         if args:
             raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
         given = dict(item.partition("=")[::2] for item in opts.arguments)
@@ -47,6 +54,4 @@ class Command(ProjectCommand, ScrapyCommand):
             raise InputError(problems)
         sys.stderr.writelines(f"warning: {warning}\n" for warning in plan.warnings)
         sown = seed_server(config, plan)
-        sys.stdout.write(f"{sown}\n")
-        if sown.refused:
-            self.complain(sown.examples)
+        return Answer({"added": sown.added, "known": sown.seen, "refused": sown.refused}, [str(sown)], sown.examples)

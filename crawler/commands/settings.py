@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
 from crawler.config import Config, declared
+from crawler.operations.answer import Answer, Fields
 
 FORMS = ("get", "getbool", "getint", "getfloat", "getlist")
 
@@ -20,6 +20,10 @@ class Command(ProjectCommand, ScrapyCommand):
     """In the place of Scrapy's own, which answers None for a setting that nobody changed."""
 
     example = "settings --get CORPUS_DIR"
+    fields: ClassVar[Fields] = {
+        "name": ("string", "the setting"),
+        "value": ("value", "its value"),
+    }
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -36,7 +40,7 @@ class Command(ProjectCommand, ScrapyCommand):
             what = "as it is" if form == "get" else f"read as {form.removeprefix('get')}"
             group.add_argument(f"--{form}", metavar="NAME", help=f"the value, {what}")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, ConfigError."""
         if args:
             raise UsageError(f"unexpected {args[0]!r}")
@@ -46,9 +50,9 @@ class Command(ProjectCommand, ScrapyCommand):
         if name in declared():
             self.settings.set(name, _value(self.load(), name), priority="cmdline")
         elif name not in self.settings:
-            self.complain([f"there is no setting {name}; docs/settings.md lists those of this project"])
-            return
-        sys.stdout.write(f"{getattr(self.settings, form)(name)}\n")
+            return Answer(problems=[f"there is no setting {name}; docs/settings.md lists those of this project"])
+        value = getattr(self.settings, form)(name)
+        return Answer({"name": name, "value": value}, [str(value)])
 
 
 def _value(config: Config, name: str) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import signal
-from typing import TYPE_CHECKING, Any
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -12,6 +15,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
+from crawler.operations.answer import Answer, Fields
 from crawler.urls.canonicalize import canonicalize
 
 if TYPE_CHECKING:
@@ -23,6 +27,8 @@ class Command(ProjectCommand, ScrapyCommand):
 
     requires_crawler_process = True
     example = "shell https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+
+    fields: ClassVar[Fields] = {"printed": ("string", "what the code of -c printed, its value last")}
 
     def syntax(self) -> str:
         """What follows the command's name."""
@@ -37,36 +43,40 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("-c", dest="code", help="evaluate the code in the shell, print the result and exit")
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, InputError."""
         url = canonicalize(args[0]) if args else None
         if len(args) > 1 or (args and url is None):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
+        if opts.json and not opts.code:
+            raise UsageError("a console has no answer in JSON: give the code with -c, or use scrapy fetch --json URL")
         assert self.settings is not None
         check_identity(self.settings, [url] if url else [])
         try:
-            self._open(url, opts)
+            return self._open(url, opts)
         except Interrupted:
             raise
         except KeyboardInterrupt:
             raise Interrupted(signal.SIGINT) from None
 
-    def _open(self, url: str | None, opts: argparse.Namespace) -> None:
+    def _open(self, url: str | None, opts: argparse.Namespace) -> Answer:
         from crawler.commands.console import PageShell
 
         shell = PageShell(self._engine_of_its_own(), code=opts.code)
         if url:
             shell.fetch(url, redirect=not opts.no_redirect)
         if url and opts.code and shell.response is None:
-            self.exitcode = 1
-            return
+            return Answer(exitcode=1)
+        printed = io.StringIO()
         try:
-            with die_at_once():  # the console takes an interruption for a line that was given up
-                shell.begin()
+            with die_at_once(), redirect_stdout(printed if opts.code else sys.stdout):
+                shell.begin()  # the console takes an interruption for a line that was given up
         except Exception as error:
             if not opts.code:
                 raise
-            self.complain([f"-c {opts.code}: {type(error).__name__}: {error}"])
+            return Answer(problems=[f"-c {opts.code}: {type(error).__name__}: {error}"])
+        text = printed.getvalue()
+        return Answer({"printed": text}, text.splitlines())
 
     def _engine_of_its_own(self) -> Crawler:
         """A crawler whose engine runs in a thread, as Scrapy's own shell starts it."""

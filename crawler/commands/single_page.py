@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.launch import check_identity
+from crawler.operations.answer import Answer
 from crawler.urls.canonicalize import canonicalize
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ class PageCommand(ProjectCommand):
         return "[options] URL"
 
     @abstractmethod
-    def show(self, response: Response, opts: argparse.Namespace) -> None:
+    def show(self, response: Response, opts: argparse.Namespace) -> Answer:
         """What the person sees."""
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Ask once. Raises: UsageError, InputError."""
         from crawler.spiders.single_page import Page, PageSpider
 
@@ -46,6 +47,5 @@ class PageCommand(ProjectCommand):
         with die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
         if page.response is None:
-            self.complain([page.refusal or "the page was not asked for; what is above says why"])
-        else:
-            self.show(page.response, opts)
+            return Answer(problems=[page.refusal or "the page was not asked for; what is above says why"])
+        return self.show(page.response, opts)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.utils.response import open_in_browser
 
 from crawler.commands.single_page import PageCommand
+from crawler.operations.answer import Answer, Fields
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -19,6 +20,11 @@ class Command(PageCommand, ScrapyCommand):
 
     example = "view https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
 
+    fields: ClassVar[Fields] = {
+        "url": ("string", "address of the answer, redirects followed"),
+        "status": ("integer", "HTTP status"),
+    }
+
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
         return "Open a page in a browser, as the crawl would get it, if it may"
@@ -27,7 +33,8 @@ class Command(PageCommand, ScrapyCommand):
         """Declare --no-redirect."""
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
 
-    def show(self, response: Response, opts: argparse.Namespace) -> None:  # noqa: ARG002  # as in `fetch`
+    def show(self, response: Response, opts: argparse.Namespace) -> Answer:  # noqa: ARG002  # as in `fetch`
         """Hand a temporary file to the browser."""
         if not open_in_browser(response):
-            self.complain(["no browser was found; `scrapy fetch URL > page.html` writes the page into a file"])
+            return Answer(problems=["no browser was found; `scrapy fetch URL > page.html` writes the page into a file"])
+        return Answer({"url": response.url, "status": response.status})

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import ExitStack
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -18,8 +18,10 @@ from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.log import configure_logging
 
 from crawler.commands.command import ProjectCommand
-from crawler.commands.numbers import whole
 from crawler.commands.spider_names import unknown_spider
+from crawler.observe.live.run_end import CRAWLED
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -31,6 +33,8 @@ class Command(ProjectCommand, ScrapyCommand):
     """Checks once what `scrapy crawl` checks, then runs it several times and restarts what dies."""
 
     example = "work corpus --workers 4 -a url=https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+
+    fields: ClassVar[Fields] = CRAWLED
 
     def syntax(self) -> str:
         """What follows the name."""
@@ -56,7 +60,7 @@ class Command(ProjectCommand, ScrapyCommand):
         except ValueError:
             raise UsageError("Invalid -a value, use -a NAME=VALUE", print_help=False) from None
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Exit code 0 where every worker did what was asked. Raises: UsageError, InputError."""
         from crawler.launch import prepare
         from crawler.pool.cores import usable_cores
@@ -79,7 +83,7 @@ class Command(ProjectCommand, ScrapyCommand):
             config = prepare(self.settings, opts.spargs, check, stack)
             configure_logging(self.settings)
             workers, failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
-        self._tell(config, workers, failed)
+        return self._end(config, workers, failed)
 
     async def _run(
         self, config: Config, spider: str, arguments: dict[str, str], share: Plan
@@ -125,7 +129,8 @@ class Command(ProjectCommand, ScrapyCommand):
             command += ["-s", f"{key}={value}"]
         return command
 
-    def _tell(self, config: Config, workers: list[Worker], failed: list[str]) -> None:
+    @staticmethod
+    def _end(config: Config, workers: list[Worker], failed: list[str]) -> Answer:
         """The summary that ends `scrapy crawl`, of all workers together."""
         from crawler.observe.console import answers_on
         from crawler.observe.live import run_end
@@ -133,13 +138,17 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.report.summary import summarise
         from crawler.supervise.supervisor import ends, together
 
-        if config.crawl.progress != "off":
-            summary, counters = summarise(config.crawl.corpus_dir), together(workers)
-            stats = run_end.together(ends(workers), counters.kept, counters.rejected)
-            found = balance.read(summary, config.report)
-            terminal.show(summary, answers_on(), chain(run_end.sections(stats), balance.sections(found)))
-        if failed:
-            self.complain([f"{', '.join(failed)} did not do what was asked; what is above says why"])
+        counters = together(workers)
+        stats = run_end.together(ends(workers), counters.kept, counters.rejected)
+
+        def show() -> None:
+            if config.crawl.progress != "off":
+                summary = summarise(config.crawl.corpus_dir)
+                found = balance.read(summary, config.report)
+                terminal.show(summary, answers_on(), chain(run_end.sections(stats), balance.sections(found)))
+
+        problems = [f"{', '.join(failed)} did not do what was asked; what is above says why"] if failed else []
+        return Answer(run_end.facts(config.crawl.corpus_dir, stats), show, problems)
 
 
 def worker_names(given: str, count: int) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from crawler.frontier.configured import limits_of
 from crawler.frontier.model import REOPENED, REOPENED_SECONDS, Mode
 from crawler.frontier.overview import Overview, overview
 from crawler.frontier.rules import adopt_rules
-from crawler.frontier.status_table import ROWS, render
 from crawler.number import number_of
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
@@ -50,18 +48,16 @@ class Order:
     yes: bool = False
 
 
-def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> str:
-    """What `scrapy frontier status` prints; `top` domains, 0 = all. Raises: ActionError, FrontierError."""
-    rows = top if top is not None else 0 if as_json else ROWS
+def status(config: Config, domain: str, top: int) -> Overview:
+    """How the crawl stands; `top` domains, 0 = all. Raises: ActionError, FrontierError."""
 
     async def look(frontier: Frontier) -> Overview:
         try:
-            return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=rows)
+            return await overview(frontier, domain=scope_named(frontier, domain) if domain else "", top=top)
         except LookupError as error:
             raise ActionError(error.args[0]) from None
 
-    view = with_frontier(config, look)
-    return json.dumps(view.as_json()) if as_json else render(view, one=bool(domain))
+    return with_frontier(config, look)
 
 
 async def act(frontier: Frontier, order: Order) -> str:

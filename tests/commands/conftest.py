@@ -51,8 +51,9 @@ def scrapy(
 
     def run(*words: object) -> Done:
         capsys.readouterr()
+        monkeypatch.setattr("sys.argv", ["scrapy", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", *map(str, words)])
+            execute()
         out, err = capsys.readouterr()
         return Done(int(ended.value.code or 0), out, err)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import re
 import subprocess
@@ -11,20 +10,19 @@ from typing import Any
 
 import orjson
 import pytest
-from scrapy.exceptions import UsageError
 
-from crawler.commands.operation import Operation
-from crawler.commands.operations import exclude, select
-from crawler.config import from_mapping
 from crawler.dataset.exclude import refused_domains, withdrawals
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.select import Selection
 from crawler.dataset.select import select as select_records
 from crawler.dataset.verify import verify
+from crawler.operations import exclude, select
+from crawler.operations.declared import Work, WrongCall
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support import process
+from tests.support.operations import problems_of
 from tests.support.serving import Handler, LoopbackServer
 
 STAYS, LEAVES = "127.0.5.2", "127.0.5.3"
@@ -122,23 +120,20 @@ def test_a_subset_is_a_corpus_of_its_own(web, crawled, tmp_path):
     ],
 )
 def test_a_wrong_call_says_what_is_expected(crawled, work, arguments, words):
-    with pytest.raises(UsageError, match=re.escape(words)):
-        called(work.OPERATION, crawled, *arguments)
+    with pytest.raises(WrongCall, match=re.escape(words)):
+        called(work.WORK, crawled, *arguments)
 
 
-def called(operation: Operation, folder, *arguments, **settings):
-    parser = argparse.ArgumentParser()
-    operation.declare(parser)
-    opts = parser.parse_args([*arguments, str(folder)])
-    return operation.run(opts, lambda **more: from_mapping({**settings, **more}))
+def called(work: Work, folder, *arguments, **settings):
+    return problems_of(work, *arguments, folder, **settings)
 
 
 def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(three_domains, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
-    (problem,) = called(exclude.OPERATION, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
+    (problem,) = called(exclude.WORK, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
     assert "the corpus is done" in problem and "run the same command again" in problem
     assert {record["domain"] for record in three_domains.records()} == {"alder.example", "cedar.example"}
-    assert called(exclude.OPERATION, three_domains.path, *wish) == []
+    assert called(exclude.WORK, three_domains.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out
 
 
@@ -148,7 +143,7 @@ def test_one_command_withdraws_what_an_allowlist_no_longer_grants(three_domains,
         "- {domain: alder.example, tier: A, licence: CC-BY-4.0}\n"
         "- {domain: cedar.example, tier: A, licence: CC-BY-4.0}\n"
     )
-    assert called(exclude.OPERATION, three_domains.path, "--allowlist", str(allowlist), "--yes") == []
+    assert called(exclude.WORK, three_domains.path, "--allowlist", str(allowlist), "--yes") == []
     assert {record["domain"] for record in three_domains.records()} == {"alder.example"}  # cedar was kept under CC0-1.0
     assert refused_domains(three_domains.place) == {"birch.example"}
     (wish,) = withdrawals(three_domains.place)

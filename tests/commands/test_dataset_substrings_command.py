@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crawler.commands.operations.substrings import size
+from crawler.operations.substrings import size
 from tests.support.noted import manifest_hash, noted
 from tests.support.process import scrapy
 

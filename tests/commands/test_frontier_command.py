@@ -146,7 +146,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
         (["purge", "a.example", "--domain", "b.example"], "argument --domain: not allowed with argument DOMAIN"),
         (["drain", "--domain", "a.example"], "--domain: no option of drain"),
         (["pause", "--reason", "x"], "--reason: no option of pause"),
-        (["pause", "--json", "--top", "3"], "--json, --top: no option of pause"),
+        (["pause", "--top", "3"], "--top: no option of pause"),
         (["status", "--top", "-1"], "argument --top: expected a whole number from 0 up, not '-1'"),
     ],
 )  # fmt: skip

@@ -30,7 +30,7 @@ def operation(command: str, name: str):
 
 
 def examples(*commands: str) -> list[tuple[str, ...]]:
-    return [tuple(shlex.split(f"{c} {operation(c, n).example}")) for c, n in OPERATIONS if c in commands]
+    return [tuple(shlex.split(f"{c} {operation(c, n).loaded().example}")) for c, n in OPERATIONS if c in commands]
 
 
 @pytest.mark.parametrize(("command", "name"), OPERATIONS)
@@ -38,7 +38,7 @@ def test_the_help_of_an_operation_is_its_own(scrapy, command, name):
     shown = scrapy(command, name, "--help")
     assert shown.code == 0
     assert shown.out.startswith(f"usage: scrapy {command} {name} ")
-    assert f"Example: scrapy {command} {operation(command, name).example}" in " ".join(shown.out.split())
+    assert f"Example: scrapy {command} {operation(command, name).loaded().example}" in " ".join(shown.out.split())
     whole = " ".join(shown.out.split()).lower()
     assert operation(command, name).summary.lower() in whole
     theirs = {"--logfile", "--loglevel", "--nolog", "--profile", "--pidfile", "--set", "--pdb"}
@@ -52,7 +52,7 @@ def test_an_option_of_another_operation_is_refused(scrapy, command):
     everything = set().union(*own.values())
     assert len(everything) > 3
     for name in names:
-        words = shlex.split(f"{command} {operation(command, name).example}")
+        words = shlex.split(f"{command} {operation(command, name).loaded().example}")
         for option in everything - own[name]:
             refused = scrapy(*words, option)
             assert (refused.code, refused.out) == (2, "")
@@ -89,7 +89,7 @@ def test_a_misspelt_option_is_a_wrong_call(scrapy, module):
         (["dataset", "verify"], "the following arguments are required: CORPUS_DIR"),
         (["dataset", "select", "corpus"], "the following arguments are required: --out"),
         (["dataset"], "the following arguments are required: OPERATION"),
-        (["dataset", "verfy", "corpus"], "invalid choice: 'verfy' (choose from 'verify', "),
+        (["dataset", "verfy", "corpus"], "invalid choice: 'verfy' (choose from 'page', "),
     ],
 )
 def test_what_would_do_nothing_is_refused(scrapy, corpus, words, message):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.exceptions import UsageError
 
-from crawler.commands.operations.best import OPERATION
 from crawler.config import from_mapping
 from crawler.dataset.best import exchange, find
 from crawler.dataset.exclude import Wish, withdraw
@@ -20,12 +16,15 @@ from crawler.dataset.rewrite import rewrite
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
 from crawler.document import RECORD_FIELDS, Drop, DropReason
+from crawler.operations.best import WORK
+from crawler.operations.declared import WrongCall
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.corpus_folder import Folder, document
 from tests.support.noted import manifest_hash, noted
+from tests.support.operations import answer_of, problems_of
 from tests.support.serving import Handler, LoopbackServer, article, prose
 
 NOW = 1_800_000_000.0
@@ -229,20 +228,18 @@ def test_the_command_lists_then_exchanges_then_has_nothing_to_do(folder, monkeyp
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> str:
-        parser = argparse.ArgumentParser()
-        OPERATION.declare(parser)
-        assert OPERATION.run(parser.parse_args([*words, "corpus"]), lambda **values: from_mapping(values)) == []
+        assert problems_of(WORK, *words, "corpus") == []
         return capsys.readouterr().out
 
     said = call()
     assert "1 of 1 kept documents with duplicates have a better copy\n  https://example.org/1\n" in said
     assert "1 duplicates cannot stand in" in said
     assert folder.records()[0]["url"] == "https://example.org/0"
-    assert json.loads(call("--json"))["exchanges"] == [
+    assert answer_of(WORK, "corpus").facts["exchanges"] == [
         {"kept": "https://example.org/0", "better": "https://example.org/1", "similarity": 1.0}
     ]
     assert "version 2 keeps the better copies" in call("--exchange")
     assert folder.records()[0]["url"] == "https://example.org/1"
     assert call("--exchange", "--drop-old").startswith("0 of 1 kept documents")
-    with pytest.raises(UsageError, match="--drop-old goes with --exchange"):
+    with pytest.raises(WrongCall, match="--drop-old goes with --exchange"):
         call("--drop-old")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import re
@@ -12,12 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crawler.commands.operations.captures import OPERATION
 from crawler.dataset import captures as module
 from crawler.dataset.captures import Capture, about, captures, record_of, save
+from crawler.operations.captures import WORK
 from crawler.storage.archive.reader import Archive, ArchivedResponse
 from crawler.storage.files.errors import StorageError
 from tests.support.corpus_folder import Folder, exchange
+from tests.support.operations import problems_of
 
 PAGES = 5
 INFO = about("https://index.example/CC-MAIN-2026-10-index", "https://data.example/", "*.example.org")
@@ -139,26 +139,22 @@ def test_an_index_that_is_not_there_is_not_said_to_have_no_captures(server):
 
 def test_captures_of_which_none_can_be_had_are_told_once_and_counted(archived, tmp_path):
     _, index = archived
-    parser = argparse.ArgumentParser()
-    OPERATION.declare(parser)
     given = ["--index", str(index), "--out", str(tmp_path / "x.warc.gz"), "--base", str(tmp_path / "nowhere"), "*"]
-    first, rest = OPERATION.run(parser.parse_args(given), None)
+    first, rest = problems_of(WORK, *given)
     assert "nowhere" in first and rest == "and 3 more captures that could not be had"
 
 
 def test_what_the_index_does_not_have_is_said_and_nothing_is_written(server, tmp_path, capsys):
     base, _, _ = server
-    parser = argparse.ArgumentParser()
-    OPERATION.declare(parser)
     out = tmp_path / "none.warc.gz"
-    opts = parser.parse_args(["--index", f"{base}/index", "--out", str(out), "--base", base, "https://other.example/"])
-    assert OPERATION.run(opts, None) == [
+    given = ["--index", f"{base}/index", "--base", base]
+    assert problems_of(WORK, *given, "--out", out, "https://other.example/") == [
         f"{base}/index: has no capture of https://other.example/ with status 200; nothing was written"
     ]
-    opts = parser.parse_args(["--index", f"{base}/index", "--out", "x.zip", "--base", base, "*.example.org"])
-    assert OPERATION.run(opts, None) == ["--out x.zip: expected a name that ends in .warc.gz"]
-    opts = parser.parse_args(["--index", f"{base}/index", "--out", str(out), "--base", base, "https://example.org/2"])
-    assert OPERATION.run(opts, None) == []
+    assert problems_of(WORK, *given, "--out", "x.zip", "*.example.org") == [
+        "--out x.zip: expected a name that ends in .warc.gz"
+    ]
+    assert problems_of(WORK, *given, "--out", out, "https://example.org/2") == []
     assert capsys.readouterr().out.endswith(f"scrapy crawl replay -a archive={out}\n")
     assert [p.name for p in tmp_path.iterdir() if "warc" in p.name] == ["none.warc.gz"]
 

@@ -1,21 +1,19 @@
 """Old archives leave the disk, the text stays, and everybody is told what expired instead of finding damage."""
 
-from argparse import Namespace
-
 import orjson
 import pytest
 
-from crawler.commands.operations.expire import expire_archives
-from crawler.config import from_mapping
 from crawler.dataset import expire as expiry
 from crawler.dataset import versions
 from crawler.dataset.expire import expire, expired, expired_note, too_old
 from crawler.dataset.rewrite import rewrite, tidy
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
+from crawler.operations.expire import WORK
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
+from tests.support.operations import problems_of
 
 DAY = 86_400
 NOW = 1_767_225_600.0 + 100 * DAY  # the pages were fetched a hundred days before, from the 1st to the 4th day
@@ -183,10 +181,8 @@ def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
 
 
 def test_the_command_takes_its_age_from_the_setting_and_asks_for_one_where_there_is_none(place, folder, capsys):
-    options = Namespace(corpus=str(folder.path), older_than=None, allowlist=None, dry_run=False, by="keeper", reason="")
-    (problem,) = expire_archives(options, lambda **values: from_mapping(values))
+    (problem,) = problems_of(WORK, "--by", "keeper", folder.path)
     assert "ARCHIVE_TTL_DAYS" in problem and "--older-than" in problem
     for days, said in ((100_000, "nothing is older than 100000 days"), (0.001, "removed 4 archive(s)")):
-        age = {"ARCHIVE_TTL_DAYS": days}
-        assert expire_archives(options, lambda age=age, **values: from_mapping(values | age)) == []
+        assert problems_of(WORK, "--by", "keeper", folder.path, ARCHIVE_TTL_DAYS=days) == []
         assert said in capsys.readouterr().out

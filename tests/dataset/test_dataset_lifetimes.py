@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import datetime
 
 import pytest
 
-from crawler.commands.operations import expire
 from crawler.config import ConfigError, from_mapping
 from crawler.dataset.exclude import refused_domains, refused_licences
 from crawler.dataset.lifetimes import Lifetimes, lapsed
 from crawler.dataset.verify import verify
 from crawler.document import Drop, DropReason
+from crawler.operations import expire
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.corpus_folder import document, exchange
+from tests.support.operations import problems_of
 from tests.support.three_domains import secret
 
 FETCHED = datetime.fromisoformat("2026-01-01T00:00:00Z").timestamp()
@@ -27,10 +27,7 @@ DAY = 86_400.0
 def called(monkeypatch, folder, *arguments: str, days: float = 40.0, **settings: object) -> list[str]:
     """`scrapy dataset expire`, so many days after the pages were fetched."""
     monkeypatch.setattr("time.time", lambda: FETCHED + days * DAY)
-    parser = argparse.ArgumentParser()
-    expire.declare(parser)
-    opts = parser.parse_args([*arguments, str(folder.path)])
-    return expire.OPERATION.run(opts, lambda **more: from_mapping({**settings, **more}))
+    return problems_of(expire.WORK, *arguments, folder.path, **settings)
 
 
 def domains(corpus) -> set[str]:

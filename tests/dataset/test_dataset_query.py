@@ -12,7 +12,6 @@ import sys
 import orjson
 import pytest
 
-from crawler.commands.operations.query import _write
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.query import QueryError, query
@@ -20,6 +19,7 @@ from crawler.dataset.rewrite import rewrite
 from crawler.dataset.spreadsheet import harmless
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
+from crawler.operations.query import _write
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.columns import record_of_row
 from crawler.storage.files.errors import StorageError
@@ -188,7 +188,7 @@ def test_of_a_query_as_csv_no_cell_begins_a_formula_and_a_negative_number_is_one
 
 
 def test_the_command_answers_as_csv_and_as_json_lines(corpus, capsys):
-    from crawler.commands.operations.query import _write
+    from crawler.operations.query import _write
 
     with query(corpus.place, "SELECT domain, count(*) AS n FROM documents GROUP BY domain ORDER BY domain") as answer:
         _write(*answer, "csv")

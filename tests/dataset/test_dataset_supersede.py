@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from argparse import Namespace
 
 import pytest
 
-from crawler.commands.operations.verify import check
-from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import (
@@ -23,9 +20,11 @@ from crawler.dataset.supersede import (
 )
 from crawler.dataset.verify import verify
 from crawler.document import DropReason, Reason
+from crawler.operations.verify import WORK
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.noted import manifest_hash, noted
+from tests.support.operations import problems_of
 from tests.support.process import scrapy
 
 NOW = 1_800_000_000.0
@@ -307,13 +306,12 @@ def test_while_a_worker_is_at_work_nothing_is_taken_out(crawled, kept):
 def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(crawled, rejected):
     second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
     before = sorted(path for path in crawled.path.rglob("*") if path.is_file())
-    asked = Namespace(corpus=str(crawled.path), fix=True, close_runs=False, yes=False)
-    (problem,) = check(asked, from_mapping)
+    (problem,) = problems_of(WORK, "--fix", crawled.path)
     assert "1 page(s) opted out at a later visit, and text and raw page are still there" in problem
     assert f"first run `scrapy dataset supersede {crawled.path}`" in problem
     assert before == sorted(path for path in crawled.path.rglob("*") if path.is_file())
     assert supersede(place_of(crawled), now=NOW).withdrawn == 1
-    assert check(asked, from_mapping) == []
+    assert problems_of(WORK, "--fix", crawled.path) == []
 
 
 def test_who_counts_every_record_is_told_of_those_that_may_have_been_replaced(crawled, kept):

@@ -1,26 +1,25 @@
 """`scrapy dataset verify --fix` where the corpus is: in an object store, after workers that never come back."""
 
-import argparse
 import datetime
 import shutil
-from types import SimpleNamespace
 
 import fsspec
 import orjson
 import pytest
-from scrapy.exceptions import UsageError
 
-from crawler.commands.operations.verify import OPERATION
 from crawler.config import from_mapping
 from crawler.dataset import verify as verify_module
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, finish_remote, open_runs, spooled
 from crawler.dataset.verify import fix, verify
+from crawler.operations.declared import WrongCall
+from crawler.operations.verify import WORK
 from crawler.storage.corpus.corpus import CHECKPOINT_SECONDS, Corpus
 from crawler.storage.corpus.manifest import Ledger
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 from tests.support.clock import FakeClock
+from tests.support.operations import problems_of
 from tests.support.process import scrapy
 
 
@@ -58,9 +57,7 @@ def aged(url, seconds, name="crawl-w1"):
 
 
 def command(url, *options):
-    parser = argparse.ArgumentParser()
-    OPERATION.declare(parser)
-    return OPERATION.run(parser.parse_args([url, *options]), SimpleNamespace())
+    return problems_of(WORK, url, *options)
 
 
 def urls(url):
@@ -217,9 +214,9 @@ def test_close_runs_is_for_an_object_store_and_goes_with_fix(folder, memory, tmp
     folder.opened("w1").close()
     opened(memory, tmp_path).close()
     for words in ([str(folder.path), "--fix", "--close-runs"], [memory, "--close-runs"]):
-        with pytest.raises(UsageError, match="--close-runs goes with --fix and the URL of a corpus in an object store"):
+        with pytest.raises(WrongCall, match="--close-runs goes with --fix and the URL of a corpus in an object store"):
             command(*words)
-    with pytest.raises(UsageError, match="--yes answers the question of --close-runs"):
+    with pytest.raises(WrongCall, match="--yes answers the question of --close-runs"):
         command(memory, "--fix", "--yes")
 
 

@@ -12,9 +12,9 @@ from scrapy.cmdline import execute
 from crawler.botauth.directory import CACHE_SECONDS, MEDIA_TYPE, TAG
 from crawler.botauth.key import make_key
 from crawler.botauth.request import NONCE_BYTES, RequestSigner
-from crawler.commands.operations.botkey import NAME
 from crawler.config import from_mapping
 from crawler.config.signature import WELL_KNOWN
+from crawler.operations.botkey import NAME
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "bot-signature.md").read_text("utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -51,7 +50,7 @@ class Crawling:
     process: object
 
     def status(self) -> dict[str, object]:
-        return json.loads(status(from_mapping({"CORPUS_DIR": str(self.folder)}), "", None, as_json=True))
+        return status(from_mapping({"CORPUS_DIR": str(self.folder)}), "", 0).as_json()
 
 
 @pytest.fixture

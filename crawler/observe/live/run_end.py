@@ -11,6 +11,7 @@ from rich.text import Text
 
 from crawler.number import number_of
 from crawler.observe.live import idle
+from crawler.observe.report.summary import summarise
 from crawler.statkeys import (
     KEPT,
     MISSED_SITEMAPS,
@@ -23,13 +24,34 @@ from crawler.statkeys import (
     SITEMAPS,
     STANDSTILL,
     WAITING,
+    rejected_by,
 )
+from crawler.storage.files.errors import StorageError
 
 FINISHED = "finish_reason"
 MOST_EXAMPLES = 5
 _OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING)
 _ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS)
 _NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, MISSED_SITEMAPS_EXAMPLES)
+
+CRAWLED = {
+    "corpus": ("string", "CORPUS_DIR"),
+    "finish_reason": ("string or null", "why the run ended; null: it was cut off, or had not begun"),
+    "kept": ("integer", "documents that this run kept"),
+    "rejected": ("object", "pages that this run did not keep, by stage/reason"),
+    "summary": ("object or null", "of the whole corpus, as in stats.json; null: there is none"),
+}
+"""Fields of `facts`."""
+
+
+def facts(corpus_dir: str, stats: Mapping[str, Any]) -> dict[str, Any]:
+    """The end of a run for a program. stats: counters of its worker, or what `together` has made of several."""
+    try:
+        summary = summarise(corpus_dir).as_dict()
+    except StorageError:
+        summary = None
+    found = {"corpus": corpus_dir, "finish_reason": stats.get(FINISHED), "kept": int(stats.get(KEPT, 0))}
+    return found | {"rejected": rejected_by(stats), "summary": summary}
 
 
 def told_by(stats: Mapping[str, Any]) -> dict[str, Any]:

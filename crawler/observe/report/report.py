@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -67,8 +68,14 @@ TOP = 100
 def write(report: Report) -> list[str]:
     """Write `stats.json` and `report.html` into the corpus; returns where they are. Raises: StorageError."""
     place = Place(report.summary.where)
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    numbers = report.summary.as_dict() | {
+    place.put("stats.json", orjson.dumps(numbers(report), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    place.put("report.html", _page(report).encode())
+    return [place.path_of(name) for name in ("report.html", "stats.json")]
+
+
+def numbers(report: Report) -> dict[str, Any]:
+    """The content of `stats.json`."""
+    return report.summary.as_dict() | {
         "duplicates": report.duplicates.as_dict(),
         "accounts": report.books.as_dict(TOP),
         "concentration": report.balance.as_dict(),
@@ -78,9 +85,6 @@ def write(report: Report) -> list[str]:
         "requests": [row.as_dict() for row in report.requests[: requests.TOP]],
         "requests_by_domain": [row.as_dict() for row in requests.by_domain(report.requests)[: requests.TOP]],
     }
-    place.put("stats.json", orjson.dumps(numbers, option=options))
-    place.put("report.html", _page(report).encode())
-    return [place.path_of(name) for name in ("report.html", "stats.json")]
 
 
 def _page(report: Report) -> str:

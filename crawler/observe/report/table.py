@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import orjson
 from rich.table import Table
@@ -35,12 +36,17 @@ _SHOWN = (
 _GAP = 2
 
 
-def as_json(books: Books, by: str, top: int | None) -> str:
-    """An object: by, currency, uncounted, shared (figures that are shares), whole, groups."""
+def as_dict(books: Books, by: str, top: int | None) -> dict[str, Any]:
+    """Plain JSON types: by, currency, uncounted, shared (figures that are shares), whole, groups."""
     groups = [account.as_dict() for account in books.groups[by][:top]]
     shared = [] if by == "batch" else list(SHARED)
     head = {"by": by, "currency": books.currency, "uncounted": books.uncounted, "shared": shared}
-    return orjson.dumps(head | {"whole": books.whole.as_dict(), "groups": groups}, option=orjson.OPT_INDENT_2).decode()
+    return head | {"whole": books.whole.as_dict(), "groups": groups}
+
+
+def as_json(books: Books, by: str, top: int | None) -> str:
+    """The same as text."""
+    return orjson.dumps(as_dict(books, by, top), option=orjson.OPT_INDENT_2).decode()
 
 
 def as_csv(books: Books, by: str, top: int | None) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import dataclasses
 
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, Work
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -16,25 +18,28 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--into", default=None, metavar="REDIS_URL", help="server; default as for a crawl")
 
 
-def index(opts: argparse.Namespace, load_settings: Load) -> list[str]:
+def index(opts: argparse.Namespace, load_settings: Load) -> Answer:
     """Load, show how far it is, print what became of the texts. Raises: ConfigError, DedupError, FrontierError."""
-    from rich.console import Console
-
     from crawler.dedup.loading import Columns, load
 
     config = load_settings(**({"DEDUP_REDIS_URL": opts.into} if opts.into else {}))
-    with Console(stderr=True).status("reading …") as status:
+    with reading() as show_status:
         columns = Columns(opts.field, opts.id)
-        loaded = load(config, opts.paths, columns, progress=lambda done: status.update(f"{done.texts:,} texts"))
-    sys.stdout.write(f"{loaded}\n")
-    if loaded.texts == loaded.empty:
-        return [f"no text in {', '.join(opts.paths)}: nothing was put into the index; name the field with --field"]
-    return []
+        loaded = load(config, opts.paths, columns, progress=lambda done: show_status(f"{done.texts:,} texts"))
+    none = f"no text in {', '.join(opts.paths)}: nothing was put into the index; name the field with --field"
+    problems = [none] if loaded.texts == loaded.empty else []
+    return Answer(dataclasses.asdict(loaded), [str(loaded)], problems)
 
 
-OPERATION = Operation(
-    "compare new pages with texts you already have: put them into the duplicate index",
+WORK = Work(
     "index old-corpus.jsonl -s CORPUS_DIR=corpus",
     declare,
     index,
+    {
+        "texts": ("integer", "texts that were read"),
+        "claimed": ("integer", "texts in the index now, by this call or an earlier one"),
+        "exact": ("integer", "texts that are the same as another"),
+        "near": ("integer", "texts that are nearly so"),
+        "empty": ("integer", "records without a text"),
+    },
 )

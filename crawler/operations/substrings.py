@@ -8,12 +8,13 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crawler.commands.numbers import whole
-from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show, tell_outdated
 from crawler.dataset.rewrite import corpus_place
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
+from crawler.operations.numbers import whole
+from crawler.operations.rewrite_report import REWRITTEN, declare_rewrite, refuse_without_rewrite, report
 
-if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
+if TYPE_CHECKING:
     from crawler.dataset.substrings import Findings, Found
     from crawler.storage.files.place import Place
 
@@ -44,7 +45,7 @@ def memory(text: str) -> int:
     return found
 
 
-def find_repetitions(opts: argparse.Namespace, load: Load) -> list[str]:
+def find_repetitions(opts: argparse.Namespace, load: Load) -> Answer:
     """List, or with --remove cut out. Raises: UsageError, ConfigError, StorageError."""
     refuse_without_rewrite(opts)
     least = load().extraction.min_words
@@ -52,17 +53,14 @@ def find_repetitions(opts: argparse.Namespace, load: Load) -> list[str]:
         return _report(place, opts, least)
 
 
-def _report(place: Place, opts: argparse.Namespace, least: int) -> list[str]:
+def _report(place: Place, opts: argparse.Namespace, least: int) -> Answer:
     from crawler.dataset import substrings
 
     found = substrings.find(place, min_tokens=opts.min_tokens, memory=opts.memory)
     done = None
     if opts.remove:
         done = substrings.remove(place, found, min_words=least, now=time.time(), keep_old=not opts.drop_old)
-    show(found.as_dict(), done, substring_lines(found), as_json=opts.json)
-    if done is not None:
-        tell_outdated(place)
-    return []
+    return report(place, found.as_dict(), done, substring_lines(found))
 
 
 def substring_lines(found: Findings) -> Iterator[str]:
@@ -91,9 +89,22 @@ def _passage_lines(found: Found) -> Iterator[str]:
     yield f"    {found.example[:200]} …"
 
 
-OPERATION = Operation(
-    "find passages that stand more than once in the kept texts; --remove cuts them out",
+WORK = Work(
     "substrings --min-tokens 100 corpus",
     declare,
     find_repetitions,
+    {
+        "min_tokens": ("integer", "words of a passage"),
+        "documents": ("integer", "kept documents that were read"),
+        "words": ("integer", "their words"),
+        "repeated": ("integer", "words that are part of a repeated passage"),
+        "surplus": ("integer", "words that stood before"),
+        "passages": ("integer", "passages that stand more than once"),
+        "touched": ("integer", "documents with surplus words"),
+        "blocks": ("integer", "blocks of the search: a passage repeated only across two is not found"),
+        "widest": ("list of object", "passages with most words to save: times, words, documents, domains and others"),
+        "longest": ("list of object", "the longest passages"),
+        "most_frequent": ("list of object", "the most frequent passages"),
+        **REWRITTEN,
+    },
 )

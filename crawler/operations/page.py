@@ -7,7 +7,8 @@ import sys
 
 import orjson
 
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work, WrongCall
 from crawler.storage.files.place import Place
 
 
@@ -18,26 +19,34 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw", action="store_true", help="the archived bytes of the page instead of its record")
 
 
-def show_page(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
-    """The record as JSON on standard output; where it stands, on standard error. Raises: StorageError."""
+def show_page(opts: argparse.Namespace, load: Load) -> Answer | None:  # noqa: ARG001  # needs no settings
+    """The record, with what became of it; for a person that is on standard error. Raises: WrongCall, StorageError."""
     from crawler.dataset.page import archived_bytes, find_page
 
+    if opts.raw and opts.json:
+        raise WrongCall("--raw prints the bytes as they are: leave out --json")
     place = Place(opts.corpus)
     found = find_page(place, opts.page)
     if opts.raw:
         sys.stdout.buffer.write(archived_bytes(place, found.record))
         sys.stdout.buffer.flush()
-        return []
+        return None
     verdict = "kept" if found.kept else f"rejected ({found.record['stage']}/{found.record['reason']})"
     older = f"; {found.older:,} older record(s) of it" if found.older else ""
     sys.stderr.write(f"{verdict}: {found.file}, line {found.line:,}{older}\n")
-    sys.stdout.write(orjson.dumps(found.record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
-    return []
+    facts = {"kept": found.kept, "file": found.file, "line": found.line, "older": found.older, "record": found.record}
+    return Answer(facts, [orjson.dumps(found.record, option=orjson.OPT_INDENT_2).decode()])
 
 
-OPERATION = Operation(
-    "show the record of one page, or the bytes that were fetched",
+WORK = Work(
     "page corpus https://example.org/1",
     declare,
     show_page,
+    {
+        "kept": ("boolean", "false: it was rejected, for the reason in its record"),
+        "file": ("string", "where the record stands"),
+        "line": ("integer", "line of the file, from 1"),
+        "older": ("integer", "older records of the page"),
+        "record": ("object", "the record (docs/record.md)"),
+    },
 )

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-import orjson
-
-from crawler.commands.numbers import whole
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
+from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.dataset.diff import Change, Difference
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Two sides, --json, --show."""
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    """Two sides, --show."""
     parser.add_argument("--show", type=whole(0), default=5, metavar="N", help="examples of each kind (5)")
     parser.add_argument("before", metavar="A", help="a CORPUS_DIR, or CORPUS_DIR@VERSION")
     parser.add_argument("after", metavar="B", help="the other one")
 
 
-def show_difference(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def show_difference(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Differences are an answer, no failure. Raises: StorageError."""
     from crawler.dataset.diff import compare, side_of
 
     found = compare(side_of(opts.before), side_of(opts.after), samples=opts.show)
-    if opts.json:
-        sys.stdout.write(orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
-    else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, opts.show)))
-    return []
+    return Answer(found.as_json(), _lines(found, opts.show))
 
 
 def _lines(found: Difference, most: int) -> list[str]:
@@ -48,9 +41,16 @@ def _lines(found: Difference, most: int) -> list[str]:
     return lines
 
 
-OPERATION = Operation(
-    "what another configuration, or a later version, made of the same URLs",
+WORK = Work(
     "diff corpus stricter",
     declare,
     show_difference,
+    {
+        "same": ("integer", "kept documents with equal text"),
+        "gained": ("list of object", "url, before and after of documents that only B has"),
+        "lost": ("list of object", "the same of documents that only A has"),
+        "texts": ("list of object", "the same of documents with another text"),
+        "reasons": ("list of object", "the same of pages that both reject for other reasons, or that one has not seen"),
+        "samples": ("object", "lines of a unified diff by URL, of the first texts"),
+    },
 )

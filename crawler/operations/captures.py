@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from crawler.commands.operation import Load, Operation
 from crawler.number import number_of
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
 
 MOST_TOLD = 20
 COMMON_CRAWL = "https://data.commoncrawl.org/"
@@ -24,19 +24,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", default=COMMON_CRAWL, help="URL or folder of the archives (default: %(default)s)")
 
 
-def fetch_captures(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def fetch_captures(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Ask, fetch, say how to go on. Raises: StorageError."""
     from crawler.dataset.captures import about, captures, save
 
     if not opts.out.name.endswith(".warc.gz"):
-        return [f"--out {opts.out}: expected a name that ends in .warc.gz"]
+        return Answer(problems=[f"--out {opts.out}: expected a name that ends in .warc.gz"])
     done = save(captures(opts.index, opts.url), opts.base, opts.out, about(opts.index, opts.base, opts.url))
     problems = _most_of(done.problems)
     if not done.records:
-        return problems or [f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"]
-    captured = number_of(done.records, "capture")
-    sys.stdout.write(f"{captured}, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}\n")
-    return problems
+        none = f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"
+        return Answer(problems=problems or [none])
+    facts = {"archive": str(opts.out), "captures": done.records, "bytes": done.bytes}
+    line = f"{number_of(done.records, 'capture')}, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}"
+    return Answer(facts, [line], problems)
 
 
 def _most_of(problems: list[str]) -> list[str]:
@@ -46,9 +47,13 @@ def _most_of(problems: list[str]) -> list[str]:
     return [*told, f"and {more:,} more captures that could not be had"] if more else told
 
 
-OPERATION = Operation(
-    "fetch what an archive of others (Common Crawl) has of a site, by its index, into an archive to replay",
+WORK = Work(
     "captures --index index.cdxj --base corpus/archive --out site.warc.gz '*.example.org'",
     declare,
     fetch_captures,
+    {
+        "archive": ("string", "the archive that was written"),
+        "captures": ("integer", "records in it"),
+        "bytes": ("integer", "their size"),
+    },
 )

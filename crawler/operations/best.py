@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import orjson
-from scrapy.exceptions import UsageError
-
-from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import tell_outdated
 from crawler.dataset.rewrite import corpus_place
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.rewrite_report import tell_outdated
 
 if TYPE_CHECKING:  # imported where it runs: Scrapy loads every command before each crawl
     from crawler.dataset import best
@@ -26,15 +23,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--exchange", action="store_true", help="write a new version that keeps the better copies")
     parser.add_argument("--drop-old", action="store_true", help="with --exchange: do not keep the replaced files")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
 
 
-def choose(opts: argparse.Namespace, load: Load) -> list[str]:
-    """List, or with --exchange exchange. Raises: UsageError, ConfigError, StorageError."""
+def choose(opts: argparse.Namespace, load: Load) -> Answer:
+    """List, or with --exchange exchange. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset import best
 
     if opts.drop_old and not opts.exchange:
-        raise UsageError("--drop-old goes with --exchange: nothing is replaced without it")
+        raise WrongCall("--drop-old goes with --exchange: nothing is replaced without it")
     config, version = load(), None
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         if opts.exchange:
@@ -43,12 +39,7 @@ def choose(opts: argparse.Namespace, load: Load) -> list[str]:
             tell_outdated(place)
         else:
             found = best.find(place, config, now=time.time())
-    if opts.json:
-        report = found.as_dict() | {"version": version}
-        sys.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() + "\n")
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _lines(found, version))
-    return []
+    return Answer(found.as_dict() | {"corpus_version": version}, _lines(found, version))
 
 
 def _lines(found: best.Best, version: int | None) -> Iterator[str]:
@@ -66,9 +57,16 @@ def _lines(found: best.Best, version: int | None) -> Iterator[str]:
         yield f"version {version} keeps the better copies"
 
 
-OPERATION = Operation(
-    "find kept documents that have a better copy among the duplicates; --exchange keeps that one",
+WORK = Work(
     "best --exchange corpus",
     declare,
     choose,
+    {
+        "rule": ("string", "which copy is the better one"),
+        "clusters": ("integer", "kept documents with duplicates"),
+        "copies": ("integer", "duplicates of them"),
+        "without_text": ("integer", "duplicates that cannot stand in"),
+        "exchanges": ("list of object", "URL of the kept document, URL of the better copy, similarity"),
+        "corpus_version": ("integer or null", "version of the corpus that has the better copies; null: none was made"),
+    },
 )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from scrapy.exceptions import UsageError
 
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, Work, WrongCall
 
 if TYPE_CHECKING:
     from crawler.dataset.registry.holdings import Holding, Trace
@@ -23,7 +23,6 @@ SHORT = 12
 
 def _declare_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export, mix or across wrote; or its URL")
-    parser.add_argument("--json", action="store_true", help="all of it as JSON")
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +31,7 @@ def _declare_show(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_tag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export, mix or across wrote; or its URL")
+    _declare_folder(parser)
     parser.add_argument("name", metavar="NAME", help="a letter, then letters, digits, '.', '_' and '-'")
     parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: what stands")
     parser.add_argument("--move", action="store_true", help="let it name another version from now on")
@@ -49,7 +48,7 @@ def _declare_lineage(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _log(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def _log(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Raises: StorageError."""
     from crawler.dataset.registry.find import newest_first
     from crawler.storage.corpus.registry import Registry
@@ -58,27 +57,20 @@ def _log(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # 
     place = Place(opts.folder)
     found, tags = newest_first(place), Registry(place).tags()
     names = {v["sha256"]: [t["name"] for t in tags.values() if t["sha256"] == v["sha256"]] for v in found}
-    if opts.json:
-        _print_json([version | {"tags": names[version["sha256"]]} for version in found])
-    else:
-        sys.stdout.writelines(f"{_line(version, names[version['sha256']])}\n" for version in found)
-    return []
+    versions = [version | {"tags": names[version["sha256"]]} for version in found]
+    return Answer({"versions": versions}, (_line(version, names[version["sha256"]]) for version in found))
 
 
-def _show(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def _show(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Raises: StorageError."""
     from crawler.dataset.registry.find import named
     from crawler.storage.files.place import Place
 
     version = named(Place(opts.folder), opts.version)
-    if opts.json:
-        _print_json(version)
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _details(version))
-    return []
+    return Answer({name: version.get(name) for name in VERSION}, _details(version))
 
 
-def _tag(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def _tag(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Raises: StorageError."""
     from crawler.dataset.registry.find import named
     from crawler.storage.corpus.registry import Registry
@@ -89,31 +81,31 @@ def _tag(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # 
     version, registry = named(place, opts.version), Registry(place)
     registry.add(version)
     registry.set_tag(opts.name, version["sha256"], time=rfc3339(time.time()), move=opts.move)
-    sys.stdout.write(f"{opts.name} names {version['sha256'][:SHORT]}\n")
-    return []
+    facts = {"name": opts.name, "sha256": version["sha256"]}
+    return Answer(facts, [f"{opts.name} names {version['sha256'][:SHORT]}"])
 
 
-def _lineage(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
-    """Back to the archive, forward to every version. Raises: UsageError, StorageError."""
-    from rich.console import Console
-
+def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
+    """Back to the archive, forward to every version. Raises: WrongCall, StorageError."""
     from crawler.dataset.registry.holdings import Wanted, trace
     from crawler.urls.canonicalize import canonicalize
 
     if bool(opts.page) + bool(opts.domain) + opts.withdrawn != 1:
-        raise UsageError("expected one of URL (or doc_id), --domain and --withdrawn")
+        raise WrongCall("expected one of URL (or doc_id), --domain and --withdrawn")
     names = frozenset({opts.page, canonicalize(opts.page) or opts.page} if opts.page else ())
     wanted = Wanted(names, frozenset(name.strip().lower() for name in opts.domain.split(",") if name.strip()))
-    with Console(stderr=True).status("reading …") as status:
-        found = trace(opts.folder, opts.more, wanted, progress=lambda folder: status.update(f"reading {folder}"))
+    with reading() as show_status:
+        found = trace(opts.folder, opts.more, wanted, progress=lambda folder: show_status(f"reading {folder}"))
     origin = _origin(opts)
-    if opts.json:
-        forward = {"folders": found.folders, "versions": found.versions, "unread": found.unread}
-        holdings = [holding.as_dict() for holding in found.holdings]
-        _print_json({"origin": origin, **forward, "holdings": holdings})
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in [*_origin_lines(origin), *_trace_lines(found)])
-    return [*found.unread, *_still_held(found.holdings)]
+    facts = {
+        "origin": origin,
+        "folders": found.folders,
+        "versions": found.versions,
+        "unread": found.unread,
+        "holdings": [holding.as_dict() for holding in found.holdings],
+    }
+    lines = [*_origin_lines(origin), *_trace_lines(found)]
+    return Answer(facts, lines, [*found.unread, *_still_held(found.holdings)])
 
 
 def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
@@ -179,18 +171,50 @@ def _still_held(holdings: Sequence[Holding]) -> Iterator[str]:
         yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
 
 
-def _print_json(content: Any) -> None:
-    sys.stdout.write(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
-
-
-LOG = Operation(
-    "versions of a corpus or of what was derived of it, the newest first", "log corpus", _declare_folder, _log
+VERSION: Fields = {
+    "format": ("string", "format of this description"),
+    "sha256": ("string", "hash of the version: its name"),
+    "manifest": ("string", "hash of the manifest"),
+    "number": ("integer or null", "number of a version of a corpus, counted by its manifest"),
+    "runs": ("integer or null", "runs of the crawl by then"),
+    "operation": ("string", "what made it"),
+    "time": ("string or null", "when, RFC 3339"),
+    "parents": ("list of object", "sha256 and place of what it was made of"),
+    "parameters": ("object", "of the operation"),
+    "software": ("object", "versions of the software; empty where nobody noted them"),
+    "config_digests": ("list of string", "digests of the configurations"),
+    "counts": ("object", "documents, words, bytes and others"),
+    "files": ("list of object", "path, sha256 and documents of each file"),
+}
+"""Fields of a version."""
+LOG = Work(
+    "log corpus",
+    _declare_folder,
+    _log,
+    {"versions": ("list of object", "the newest first: the fields of dataset-show, with tags, its names")},
 )
-SHOW = Operation("one version: operation, parameters, parents, software, files", "show corpus", _declare_show, _show)
-TAG = Operation("give a version a name", "tag corpus release-1", _declare_tag, _tag)
-LINEAGE = Operation(
-    "a page back to its archive, and every version that holds it, a domain, or what was withdrawn",
+SHOW = Work("show corpus", _declare_show, _show, VERSION)
+TAG = Work(
+    "tag corpus release-1",
+    _declare_tag,
+    _tag,
+    {"name": ("string", "the tag"), "sha256": ("string", "hash of the version that it names")},
+)
+LINEAGE = Work(
     "lineage --domain example.org corpus",
     _declare_lineage,
     _lineage,
+    {
+        "origin": (
+            "object or null",
+            "of a page: its record, its archive, what was measured; null: no page was named",
+        ),
+        "folders": ("list of string", "folders that were read"),
+        "versions": ("integer", "versions that were read"),
+        "unread": ("list of string", "sentences about what could not be read, so that nothing is proven about it"),
+        "holdings": (
+            "list of object",
+            "folder, sha256, operation, number, stands, tags, files of each that holds it",
+        ),
+    },
 )

@@ -3,44 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
-
-import orjson
-from scrapy.exceptions import UsageError
 
 from crawler.dataset.beside import outdated
 from crawler.dataset.rewrite import Rewritten
 from crawler.dataset.supersede import pending
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.declared import WrongCall
 from crawler.storage.files.place import Place
+
+REWRITTEN: Fields = {
+    "rewritten": (
+        "object or null",
+        "version, seen, changed, rejected, dropped, files and erased of the rewrite; null: nothing was written",
+    )
+}
+"""Fields of an answer that may tell of a rewrite."""
 
 
 def declare_rewrite(parser: argparse.ArgumentParser) -> None:
-    """--remove, --drop-old, --json."""
+    """--remove, --drop-old."""
     parser.add_argument("--remove", action="store_true", help="write a new version without them")
     parser.add_argument("--drop-old", action="store_true", help="with --remove: do not keep the replaced files")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
 
 
 def refuse_without_rewrite(opts: argparse.Namespace) -> None:
-    """Raises: UsageError for an option that would do nothing."""
+    """Raises: WrongCall for an option that would do nothing."""
     if opts.drop_old and not opts.remove:
-        raise UsageError("--drop-old goes with --remove: nothing is replaced without it")
+        raise WrongCall("--drop-old goes with --remove: nothing is replaced without it")
 
 
-def show(report: dict[str, Any], done: Rewritten | None, lines: Iterator[str], *, as_json: bool) -> None:
-    """Print the findings, and what a rewrite (`done`) made of them."""
-    removed = None if done is None else {name: getattr(done, name) for name in Rewritten.__slots__}
-    if as_json:
-        sys.stdout.write(orjson.dumps(report | {"rewritten": removed}, option=orjson.OPT_INDENT_2).decode() + "\n")
-        return
-    sys.stdout.writelines(line + "\n" for line in lines)
-    if done is not None:
-        sys.stdout.write(
-            f"version {done.version}: {done.changed:,} documents changed, {done.rejected:,} rejected, "
-            f"{done.files:,} new files\n"
-        )
+def report(place: Place, found: dict[str, Any], done: Rewritten | None, lines: Iterable[str]) -> Answer:
+    """The findings, and what a rewrite (`done`) made of them. Raises: StorageError."""
+    facts = found | {"rewritten": done and dataclasses.asdict(done)}
+    if done is None:
+        return Answer(facts, lines)
+    tell_outdated(place)
+    counts = f"{done.changed:,} documents changed, {done.rejected:,} rejected, {done.files:,} new files"
+    return Answer(facts, [*lines, f"version {done.version}: {counts}"])
 
 
 def tell_outdated(place: Place) -> None:

@@ -8,14 +8,14 @@ import hashlib
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.operation import Load, Operation
-from crawler.commands.operations.forgetting import load_with_frontier
 from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, is_begun, mistyped, withdraw
 from crawler.dataset.rewrite import corpus_place
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.common import agreed
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.forgetting import load_with_frontier
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_folder
 
@@ -36,8 +36,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do it without asking: texts and raw pages are deleted")
 
 
-def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Show what would go, ask, do it. Raises: UsageError, ConfigError, InputError, StorageError."""
+def exclude(opts: argparse.Namespace, load: Load) -> Answer:
+    """Show what would go, ask, do it. Raises: WrongCall, ConfigError, InputError, StorageError."""
     from crawler.seeds.allowlist import read_allowlist
 
     config = load_with_frontier(load, opts.corpus)
@@ -49,10 +49,10 @@ def exclude(opts: argparse.Namespace, load: Load) -> list[str]:
 
 def _exclude(
     config: Config, place: Place, opts: argparse.Namespace, wish: Wish, entries: list[AllowlistEntry] | None
-) -> list[str]:
+) -> Answer:
     from crawler.dedup.index import DedupError
     from crawler.frontier.exclusion import ungranted
-    from crawler.observe.withdrawn import announce, summary
+    from crawler.observe.withdrawn import announce
 
     crawls = place.manifest()["crawls"]
     found = find(place, wish)
@@ -60,36 +60,62 @@ def _exclude(
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
     if not is_begun(place, wish):
         if problems := mistyped(found):
-            return problems
+            return Answer(problems=problems)
         if found.nothing and not wish.refused:
-            sys.stdout.write("nothing of this corpus is concerned; nothing was changed\n")
-            return []
+            return Answer(NOTHING, ["nothing of this corpus is concerned; nothing was changed"])
     sys.stdout.write(announce(found, place.url))
-    if not (opts.yes or _agreed()):
-        return ["nothing was changed; add --yes to do it"]
+    if not (opts.yes or agreed("Delete them?")):
+        return Answer(problems=["nothing was changed; add --yes to do it"])
     done = withdraw(place, wish, now=time.time())
-    problems = []
     try:
-        notes = forget_elsewhere(config, crawls, done, entries)
+        return answer_of(done, forget_elsewhere(config, crawls, done, entries))
     except (FrontierError, DedupError) as error:
-        notes = []
-        problems = [f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"]
-    sys.stdout.write(summary(done, notes))
-    return problems
+        problem = f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"
+        return answer_of(done, None, problem)
+
+
+def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str) -> Answer:
+    """What a withdrawal did; `forgotten`: None where frontier and index could not be asked, which is a problem."""
+    from crawler.observe.withdrawn import summary
+
+    facts = {
+        "kept": done.found.kept,
+        "rejected": done.found.rejected,
+        "raw": done.rewritten.erased,
+        "refused": sorted(done.refused),
+        "removed_files": done.removed_files,
+        "corpus_version": done.rewritten.version,
+        "forgotten": forgotten and forgotten._asdict(),
+    }
+    return Answer(facts, summary(done, [str(forgotten)] if forgotten else []).splitlines(), problems)
+
+
+class Forgotten(NamedTuple):
+    """URLs that waited in the frontier, and claims in the duplicate index, that went; None where there are neither."""
+
+    queued: int | None
+    claims: int | None
+
+    def __str__(self) -> str:
+        if self.queued is None:
+            return "there is no frontier here to forget anything"
+        return (
+            f"{self.queued:,} waiting URLs were dropped, {self.claims:,} claims in the duplicate index are free again"
+        )
 
 
 def forget_elsewhere(
     config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
-) -> list[str]:
+) -> Forgotten:
     """Drop what waits in the frontier and free claims in the duplicate index. Raises: FrontierError, DedupError."""
     from crawler.dedup.admin import forget
     from crawler.frontier.exclusion import block
 
     if config.crawl.redis_url is None and not frontier_folder(config).is_dir():
-        return ["there is no frontier here to forget anything"]
+        return Forgotten(None, None)
     queued = block(config, crawls, done.refused, entries)
     freed = sum(forget(_of_crawl(config, crawl), done.urls) for crawl in crawls)
-    return [f"{queued:,} waiting URLs were dropped, {freed:,} claims in the duplicate index are free again"]
+    return Forgotten(queued, freed)
 
 
 def _of_crawl(config: Config, crawl_id: str) -> Config:
@@ -100,12 +126,12 @@ def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wis
     from crawler.frontier.exclusion import domain_named, revoked_by
 
     if not (opts.domain or opts.licence or opts.allowlist):
-        raise UsageError("what is to go? Give --domain, --licence or --allowlist")
+        raise WrongCall("what is to go? Give --domain, --licence or --allowlist")
     if not (opts.reason or opts.allowlist):
-        raise UsageError("--reason is missing: it stays in the lineage of the corpus")
+        raise WrongCall("--reason is missing: it stays in the lineage of the corpus")
     domains = {name: domain_named(name) for name in opts.domain.split(",") if name.strip()}
     if wrong := [name for name, domain in domains.items() if domain is None]:
-        raise UsageError(f"--domain {wrong[0]}: expected a domain such as example.org")
+        raise WrongCall(f"--domain {wrong[0]}: expected a domain such as example.org")
     named = frozenset(domain for domain in domains.values() if domain)
     licences = frozenset(tag.strip() for tag in opts.licence.split(",") if tag.strip())
     alone = named if not (licences or entries) else frozenset()
@@ -117,13 +143,19 @@ def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wis
     return Wish(reason, named, licences, revoked_by(entries), f"allowlist sha256:{digest}", alone, by)
 
 
-def _agreed() -> bool:
-    return sys.stdin.isatty() and input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
-
-
-OPERATION = Operation(
-    "a domain or a licence says no after the crawl: its texts and raw pages go, and it is not asked again",
-    'exclude --domain example.org --reason "letter of 3 May" --yes corpus',
-    declare,
-    exclude,
-)
+WITHDRAWN: Fields = {
+    "kept": ("integer", "kept documents whose records went"),
+    "rejected": ("integer", "rejected documents whose text went"),
+    "raw": ("integer", "raw pages that left the archive"),
+    "refused": ("list of string", "domains that no later crawl into this corpus asks"),
+    "removed_files": ("list of string", "files that went because they described the older version"),
+    "corpus_version": ("integer or null", "version of the corpus now; null: nothing was changed"),
+    "forgotten": ("object or null", "queued: waiting URLs that were dropped; claims: freed in the duplicate index"),
+}
+"""Fields of an answer that tells of a withdrawal."""
+NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("kept", "rejected", "raw"), 0),
+    **{"refused": [], "removed_files": [], "corpus_version": None, "forgotten": None},
+}
+"""The facts where none was made."""
+WORK = Work('exclude --domain example.org --reason "letter of 3 May" --yes corpus', declare, exclude, WITHDRAWN)

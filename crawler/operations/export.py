@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.operation import Load, Operation
 from crawler.config.storage import export_formats
+from crawler.number import number_of
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading, refuse_url
+from crawler.operations.declared import Load, Work
 
 if TYPE_CHECKING:
     from crawler.dataset.export import Exported
@@ -27,21 +27,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", required=True, help="a new folder on this machine")
 
 
-def export_corpus(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Write the export and say what is in it. Raises: UsageError, ConfigError, StorageError."""
-    from rich.console import Console
-
+def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
+    """Write the export and say what is in it. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset.export import export
     from crawler.storage.files.place import Place
 
-    if "://" in opts.out:
-        raise UsageError("--out: expected a folder on this machine; copy it from there")
+    refuse_url(opts.out)
     config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the folder that is written is the new one
 
     def card(done: Exported, form: Format) -> str:
         return _card(opts.corpus, done, form)
 
-    with Console(stderr=True).status("reading …") as status:
+    with reading() as show_status:
         done = export(
             place,
             Path(opts.out),
@@ -49,12 +46,12 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> list[str]:
             max_bytes=config.storage.shard_max_bytes,
             now=time.time(),
             card=card,
-            progress=lambda count: status.update(f"{count:,} documents"),
+            progress=lambda count: show_status(f"{count:,} documents"),
         )
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
-    files = "1 file" if done.files == 1 else f"{done.files:,} files"
-    sys.stdout.write(f"{done.documents:,} documents in {files} are in {opts.out}{left_out}\n")
-    return []
+    facts = {"out": opts.out, "documents": done.documents, "files": done.files, "withdrawn": done.withdrawn}
+    said = f"{done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}{left_out}"
+    return Answer(facts, [said])
 
 
 def _card(corpus: str, done: Exported, form: Format) -> str:
@@ -64,9 +61,14 @@ def _card(corpus: str, done: Exported, form: Format) -> str:
     return card(gather(corpus), Files([form.pattern], form.features), documents=done.documents)
 
 
-OPERATION = Operation(
-    "the kept documents for other tools: Parquet, JSON lines, Dolma, WebDataset, MDS",
+WORK = Work(
     "export --to parquet --out release corpus",
     declare,
     export_corpus,
+    {
+        "out": ("string", "the folder that was written"),
+        "documents": ("integer", "documents in it"),
+        "files": ("integer", "files with documents"),
+        "withdrawn": ("integer", "withdrawn documents, which were left out"),
+    },
 )

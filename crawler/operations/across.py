@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-from scrapy.exceptions import UsageError
-
-from crawler.commands.operation import Load, Operation
-from crawler.commands.operations.export import NAMES
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading, refuse_url
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.export import NAMES
 
 if TYPE_CHECKING:
     from crawler.dataset.across.across import Found
@@ -26,22 +24,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", metavar="FILE", help="write every copy that goes as JSON lines")
     parser.add_argument("--out", metavar="DIR", help="write what remains to a new folder on this machine")
     parser.add_argument("--to", choices=NAMES, default="jsonl.zst", help="%(choices)s (jsonl.zst)", metavar="FORMAT")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
 
 
-def compare(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Compare, write what is asked for, print the report. Raises: UsageError, ConfigError, StorageError."""
-    from rich.console import Console
-
+def compare(opts: argparse.Namespace, load: Load) -> Answer:
+    """Compare, write what is asked for. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset.across.across import Across
 
-    if opts.out is not None and "://" in opts.out:
-        raise UsageError("--out: expected a folder on this machine; copy it from there")
+    refuse_url(opts.out)
     keep, config = _rule(opts.keep), load()
-    with Console(stderr=True).status("reading …") as status:
+    with reading() as show_status:
 
         def show(count: int) -> None:
-            status.update(f"{count:,} documents")
+            show_status(f"{count:,} documents")
 
         with Across(opts.corpora, config, keep=keep, progress=show) as across:
             if opts.list:
@@ -49,11 +43,7 @@ def compare(opts: argparse.Namespace, load: Load) -> list[str]:
             if opts.out:
                 across.write(Path(opts.out), opts.to, max_bytes=config.storage.shard_max_bytes)
             found = across.found
-    if opts.json:
-        sys.stdout.write(orjson.dumps(found.as_dict(), option=orjson.OPT_INDENT_2).decode() + "\n")
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _lines(found, opts))
-    return []
+    return Answer(found.as_dict(), _lines(found, opts))
 
 
 def _rule(text: str) -> list[str]:
@@ -61,9 +51,9 @@ def _rule(text: str) -> list[str]:
 
     names = text.split(",")
     if strange := [name for name in names if name not in CRITERIA]:
-        raise UsageError(f"--keep: no criterion is called {strange[0]!r}; these are: {', '.join(CRITERIA)}")
+        raise WrongCall(f"--keep: no criterion is called {strange[0]!r}; these are: {', '.join(CRITERIA)}")
     if len(set(names)) < len(names):
-        raise UsageError("--keep: names a criterion twice")
+        raise WrongCall("--keep: names a criterion twice")
     return names
 
 
@@ -80,9 +70,14 @@ def _lines(found: Found, opts: argparse.Namespace) -> Iterator[str]:
         yield f"{sum(found.stay):,} documents are in {opts.out}"
 
 
-OPERATION = Operation(
-    "duplicates between corpora, by the rules of the crawl; --out writes what remains",
+WORK = Work(
     "across --out merged corpus stricter",
     declare,
     compare,
+    {
+        "rule": ("string", "which of several copies stays"),
+        "corpora": ("list of object", "name, documents and stay (documents that stay) of each corpus, as given"),
+        "pairs": ("list of object", "documents of corpus gone that repeat corpus kept, by kind of duplicate"),
+        "withdrawn": ("integer", "withdrawn documents, which were left out"),
+    },
 )

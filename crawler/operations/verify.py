@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.operation import Load, Operation
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.supersede import command, opted_out_since
 from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
+from crawler.operations.answer import Answer
+from crawler.operations.common import agreed
+from crawler.operations.declared import Load, Work, WrongCall
 from crawler.storage.corpus.manifest import merge
 from crawler.storage.files.place import LEDGERS, Place
 
@@ -25,33 +26,51 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="close these runs without asking")
 
 
-def check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
+def check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Hashes, counts, every line, and that each URL has one verdict.
 
-    Raises: UsageError where an option would do nothing; StorageError where there is no corpus.
+    Raises: WrongCall where an option would do nothing; StorageError where there is no corpus.
     """
     if opts.close_runs and not (opts.fix and Place(opts.corpus).remote):
-        raise UsageError("--close-runs goes with --fix and the URL of a corpus in an object store")
+        raise WrongCall("--close-runs goes with --fix and the URL of a corpus in an object store")
     if opts.yes and not opts.close_runs:
-        raise UsageError("--yes answers the question of --close-runs, which was not given")
+        raise WrongCall("--yes answers the question of --close-runs, which was not given")
     with spooled(Place(opts.corpus)) as place:
         if opts.fix and place.remote and place.listing(LEDGERS):
             merge(place)  # a manifest.json that was lost or torn is written again
         place.manifest()
         if opts.close_runs and (problems := _close(place, yes=opts.yes)):
-            return problems
+            return Answer(problems=problems)
         return _check(place, fixes=opts.fix)
 
 
-def _check(place: Place, *, fixes: bool) -> list[str]:
-    if fixes and (sealed := finish_dead_writers(place)):
+def _check(place: Place, *, fixes: bool) -> Answer:
+    sealed, removed = finish_dead_writers(place) if fixes else 0, 0
+    if sealed:
         sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
     found = verify(place)
-    lines = found.surplus + found.superseded
+    surplus = found.surplus + found.superseded
     refused = opted_out_since(place) if found.surplus and not found.damage else set[str]()
-    if lines and fixes and not found.damage and not refused:
-        sys.stdout.write(f"removed {fix(place, lines):,} surplus record(s)\n")
+    if surplus and fixes and not found.damage and not refused:
+        removed = fix(place, surplus)
+        sys.stdout.write(f"removed {removed:,} surplus record(s)\n")
         found = verify(place)
+    notes, problems = _notes_and_problems(place, found, len(refused))
+    facts = {
+        "files": found.files,
+        "records": found.documents,
+        "superseded": len(found.superseded),
+        "surplus": len(found.surplus),
+        "expired": dict(zip(("archives", "records"), found.expired, strict=True)),
+        "sealed": sealed,
+        "removed": removed,
+        "notes": notes,
+    }
+    return Answer(facts, notes if problems else [*notes, *_all_right(found)], problems)
+
+
+def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[list[str], list[str]]:
+    """refused: pages that opted out at a later visit and whose text is still there."""
     problems = found.damage + problems_beside(found.beside)
     notes = [*notes_beside(found.beside), *outdated(place)]
     if place.remote and (late := unmerged(place)):
@@ -62,20 +81,19 @@ def _check(place: Place, *, fixes: bool) -> list[str]:
         )
     if refused:
         problems.append(
-            f"{len(refused):,} page(s) opted out at a later visit, and text and raw page are still there: first run "
+            f"{refused:,} page(s) opted out at a later visit, and text and raw page are still there: first run "
             f"{command(place)}, which withdraws them; --fix would remove a record alone"
         )
     elif found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
-    sys.stdout.writelines(f"{note}\n" for note in notes)
-    if not problems:
-        sys.stdout.write(f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}\n")
-        if found.expired[0]:
-            archives, records = found.expired
-            sys.stdout.write(
-                f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)\n"
-            )
-    return problems
+    return notes, problems
+
+
+def _all_right(found: Findings) -> Iterator[str]:
+    yield f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}"
+    if found.expired[0]:
+        archives, records = found.expired
+        yield f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)"
 
 
 def _close(place: Place, *, yes: bool) -> list[str]:
@@ -85,16 +103,11 @@ def _close(place: Place, *, yes: bool) -> list[str]:
     for run in runs:
         will = "will be closed" if run in dead else f"stays open: less than {SILENT_SECONDS:,.0f} s, it may be at work"
         sys.stdout.write(f"{run.writer}, started {run.started}: silent for {run.silent:,.0f} s; {will}\n")
-    if dead and not (yes or _agreed("Are these workers gone for good? [y/N] ")):
+    if dead and not (yes or agreed("Are these workers gone for good?")):
         return ["nothing was changed; add --yes to close these runs"]
     if dead:
         sys.stdout.write(f"closed {len(close_runs(place, dead))} run(s)\n")
     return []
-
-
-def _agreed(question: str) -> bool:
-    """True where a person at a terminal says yes."""
-    return sys.stdin.isatty() and input(question).strip().lower() in {"y", "yes"}
 
 
 def _once(found: Findings) -> str:
@@ -105,4 +118,18 @@ def _once(found: Findings) -> str:
     return f"{left:,} URLs once each, and {more:,} verdict(s) that a later visit replaced or that were never final"
 
 
-OPERATION = Operation("check every file, every line, and that each URL is there once", "verify corpus", declare, check)
+WORK = Work(
+    "verify corpus",
+    declare,
+    check,
+    {
+        "files": ("integer", "files that the manifest lists"),
+        "records": ("integer", "records in them"),
+        "superseded": ("integer", "records that a later one replaces without any fault"),
+        "surplus": ("integer", "records that should not be there, because each URL may be there once"),
+        "expired": ("object", "archives that went because of their age, and records that name one"),
+        "sealed": ("integer", "files of crashed workers that --fix finished"),
+        "removed": ("integer", "records that --fix removed"),
+        "notes": ("list of string", "sentences about what is no fault"),
+    },
+)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
 from pathlib import Path
 
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """What to do (eval), the file of pairs, other bands, --json."""
+    """What to do (eval), the file of pairs, other bands."""
     parser.add_argument("what", choices=("eval",), help="eval: precision and recall by bands and thresholds")
     parser.add_argument(
         "pairs", type=Path, metavar="PAIRS", help='JSON lines {"a": text, "b": text, "duplicate": true}'
@@ -20,7 +19,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bands", type=bands, action="append", default=[], metavar="BxR", help="also try B bands of R rows"
     )
-    parser.add_argument("--json", action="store_true", help="everything that was tried, as JSON")
 
 
 def bands(text: str) -> tuple[int, int]:
@@ -32,24 +30,30 @@ def bands(text: str) -> tuple[int, int]:
     return found
 
 
-def evaluate_pairs(opts: argparse.Namespace, load: Load) -> list[str]:
+def evaluate_pairs(opts: argparse.Namespace, load: Load) -> Answer:
     """Read, try, print. Raises: ConfigError."""
     from crawler.dedup.evaluate import TRIED, PairsError, evaluate, read_pairs, report
 
     try:
         found = evaluate(read_pairs(opts.pairs), load().dedup, [*TRIED, *opts.bands])
     except PairsError as error:
-        return [str(error)]
+        return Answer(problems=[str(error)])
     except OSError as error:
-        return [f"{opts.pairs}: {error.strerror or error}"]
-    sys.stdout.write(json.dumps(found.as_dict(), indent=1) if opts.json else "\n".join(report(found)))
-    sys.stdout.write("\n")
-    return []
+        return Answer(problems=[f"{opts.pairs}: {error.strerror or error}"])
+    return Answer(found.as_dict(), report(found))
 
 
-OPERATION = Operation(
-    "tune near duplicates on pairs of texts that you labelled: precision and recall by bands and thresholds",
+WORK = Work(
     "duplicates eval pairs.jsonl",
     declare,
     evaluate_pairs,
+    {
+        "pairs": ("integer", "pairs that were read"),
+        "duplicates": ("integer", "those that are labelled duplicates"),
+        "exact": ("integer", "pairs of the same text"),
+        "unasked": ("integer", "pairs too short for anything but the same text"),
+        "current": ("object", "bands, rows, threshold, precision, recall, f1 and bytes_a_document of the settings"),
+        "best": ("object", "the same of what did best"),
+        "tried": ("list of object", "the same of everything that was tried"),
+    },
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.numbers import share
-from crawler.commands.operation import Load, Operation
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.numbers import share
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -31,22 +30,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all-versions", action="store_true", help="older records of a page, too, not only its latest")
 
 
-def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Write the subset and say what is in it. Raises: UsageError, ConfigError, StorageError."""
-    from rich.console import Console
-
+def select_subset(opts: argparse.Namespace, load: Load) -> Answer:
+    """Write the subset and say what is in it. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset.select import Selection, chosen_by, condition_of, select
     from crawler.storage.files.place import Place
 
     if opts.sql and opts.all_versions:
-        raise UsageError("--sql asks the index, which has no older versions: leave out --all-versions")
+        raise WrongCall("--sql asks the index, which has no older versions: leave out --all-versions")
     config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the corpus that is written is the subset
     try:
         conditions = tuple(condition_of(text) for text in opts.where)
         chosen = None
         if opts.sql:
-            with Console(stderr=True).status("reading the index …") as status:
-                chosen = chosen_by(place, opts.sql, progress=lambda path: status.update(f"indexing {path}"))
+            with reading() as show_status:
+                chosen = chosen_by(place, opts.sql, progress=lambda path: show_status(f"indexing {path}"))
         selection = Selection(
             _set(opts.language), _set(opts.licence), _set(opts.domain), opts.min_quality, conditions, opts.sql, chosen
         )
@@ -61,19 +58,23 @@ def select_subset(opts: argparse.Namespace, load: Load) -> list[str]:
             all_versions=opts.all_versions,
         )
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise WrongCall(str(error)) from None
     found = run["selected_from"]
-    sys.stdout.write(f"{found['selected']:,} of {found['read']:,} documents are in {opts.out}\n")
-    return []
+    facts = {"out": opts.out, "read": found["read"], "selected": found["selected"]}
+    return Answer(facts, [f"{found['selected']:,} of {found['read']:,} documents are in {opts.out}"])
 
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(item.strip() for item in text.split(",") if item.strip())
 
 
-OPERATION = Operation(
-    "a subset with a manifest of its own",
+WORK = Work(
     "select --language en --min-quality 0.5 --out english corpus",
     declare,
     select_subset,
+    {
+        "out": ("string", "the folder of the subset"),
+        "read": ("integer", "documents that were read"),
+        "selected": ("integer", "documents in the subset"),
+    },
 )

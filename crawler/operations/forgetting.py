@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from crawler.config import ConfigError
 
 if TYPE_CHECKING:
-    from crawler.commands.operation import Load
     from crawler.config import Config
+    from crawler.operations.declared import Load
 
 
 def load_with_frontier(load: Load, corpus: str) -> Config:

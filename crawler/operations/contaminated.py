@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import declare_rewrite, refuse_without_rewrite, show, tell_outdated
 from crawler.dataset.rewrite import corpus_place
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
+from crawler.operations.rewrite_report import REWRITTEN, declare_rewrite, refuse_without_rewrite, report
 
-if TYPE_CHECKING:  # imported where they run: Scrapy loads every command before each crawl, and these cost it 0.3 s
+if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset import contaminated as contamination
     from crawler.storage.files.place import Place
@@ -26,17 +27,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_rewrite(parser)
 
 
-def find_contaminated(opts: argparse.Namespace, load: Load) -> list[str]:
+def find_contaminated(opts: argparse.Namespace, load: Load) -> Answer:
     """List, or with --remove take out. Raises: UsageError, ConfigError, InputError, StorageError."""
     refuse_without_rewrite(opts)
     config = load(**({"EVAL_SETS": opts.eval} if opts.eval else {}))
     if not config.decontamination.eval_sets:
-        return ["no evaluation sets: give --eval PATH, once for each, or set EVAL_SETS"]
+        return Answer(problems=["no evaluation sets: give --eval PATH, once for each, or set EVAL_SETS"])
     with corpus_place(opts.corpus) as place:
         return _report(place, opts, config)
 
 
-def _report(place: Place, opts: argparse.Namespace, config: Config) -> list[str]:
+def _report(place: Place, opts: argparse.Namespace, config: Config) -> Answer:
     from crawler.dataset import contaminated as contamination
 
     done = None
@@ -44,10 +45,7 @@ def _report(place: Place, opts: argparse.Namespace, config: Config) -> list[str]
         found, done = contamination.remove(place, config, now=time.time(), keep_old=not opts.drop_old)
     else:
         found = contamination.find(place, config)
-    show(found.as_dict(), done, _contamination_lines(found), as_json=opts.json)
-    if done is not None:
-        tell_outdated(place)
-    return []
+    return report(place, found.as_dict(), done, _contamination_lines(found))
 
 
 def _contamination_lines(found: contamination.Contamination) -> Iterator[str]:
@@ -61,9 +59,16 @@ def _contamination_lines(found: contamination.Contamination) -> Iterator[str]:
         yield f"  … and {found.contaminated - HITS_SHOWN:,} more (--json lists up to {MAX_LISTED:,})"
 
 
-OPERATION = Operation(
-    "find kept documents that repeat an evaluation set; --remove takes them out",
+WORK = Work(
     "contaminated --eval evals.jsonl corpus",
     declare,
     find_contaminated,
+    {
+        "documents": ("integer", "kept documents that were looked at"),
+        "contaminated": ("integer", "those that repeat an evaluation set"),
+        "sets": ("object", "contaminated documents by set"),
+        "domains": ("object", "contaminated documents by domain"),
+        "hits": ("list of object", "url, set, n_grams, example, words and characters (of the overlap) of the first"),
+        **REWRITTEN,
+    },
 )

@@ -6,18 +6,18 @@ import argparse
 import getpass
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
-from crawler.commands.numbers import days
-from crawler.commands.operation import Load, Operation
-from crawler.commands.operations.exclude import forget_elsewhere
-from crawler.commands.operations.forgetting import load_with_frontier
 from crawler.dataset.exclude import find
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.dataset.lifetimes import Lifetimes, lapsed, remove_lapsed, wish_of
 from crawler.dataset.rewrite import corpus_place, tidy
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.exclude import NOTHING, WITHDRAWN, answer_of, forget_elsewhere
+from crawler.operations.forgetting import load_with_frontier
+from crawler.operations.numbers import days
 from crawler.seeds.allowlist import read_allowlist
 from crawler.server.errors import FrontierError
 from crawler.storage.types import Entry
@@ -37,61 +37,62 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the log")
 
 
-def expire_archives(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Remove what is too old, archives first. Raises: UsageError, ConfigError, InputError, StorageError."""
+def expire_archives(opts: argparse.Namespace, load: Load) -> Answer:
+    """Remove what is too old, archives first. Raises: WrongCall, ConfigError, InputError, StorageError."""
     if opts.dry_run and (opts.by or opts.reason):
-        raise UsageError("--by and --reason are for the log, and --dry-run writes none")
+        raise WrongCall("--by and --reason are for the log, and --dry-run writes none")
     config = load()
     days = config.storage.archive_ttl_days if opts.older_than is None else opts.older_than
     lifetimes = Lifetimes.of(config.storage.document_ttl_days, read_allowlist(opts.allowlist) if opts.allowlist else ())
     if days <= 0 and not lifetimes:
-        return [
+        return Answer(problems=[
             "no age is given; set ARCHIVE_TTL_DAYS or DOCUMENT_TTL_DAYS, give an --allowlist with ttl_days, "
             "or use --older-than DAYS with a number above 0"
-        ]
+        ])  # fmt: skip
     if lifetimes and not opts.dry_run:
         config = load_with_frontier(load, opts.corpus)
     now = time.time()
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
-        if days > 0:
-            _expire_archives(place, opts, days, now)
-        return _expire_documents(config, place, opts, lifetimes, now) if lifetimes else []
+        gone = _expire_archives(place, opts, days, now) if days > 0 else []
+        answer = _expire_documents(config, place, opts, lifetimes, now) if lifetimes else Answer(NOTHING)
+    archives = [{name: entry[name] for name in _OF_ARCHIVE} for entry in gone]  # type: ignore[literal-required]
+    return replace(answer, facts={"dry_run": opts.dry_run, "archives": archives, **answer.facts})
 
 
-def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> None:
+def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> list[Entry]:
     if opts.dry_run:
-        _say("would remove", too_old(place, days=days, now=now), days)
-        return
+        found = too_old(place, days=days, now=now)
+        _say("would remove", found, days)
+        return found
     found = expire(place, days=days, now=now, by=opts.by or _login(), reason=opts.reason)
     _say("removed", found, days)
     if found:
         sys.stdout.write(f"written down in {place.path_of(LOG)}\n")
+    return found
 
 
 def _expire_documents(
     config: Config, place: Place, opts: argparse.Namespace, lifetimes: Lifetimes, now: float
-) -> list[str]:
+) -> Answer:
     from crawler.dedup.index import DedupError
-    from crawler.observe.withdrawn import announce, summary
+    from crawler.observe.withdrawn import announce
 
     going = lapsed(place, lifetimes, now=now)
     if not going:
         if not opts.dry_run:
             tidy(place)  # what a call that was cut off did not come to remove
-        sys.stdout.write(f"no document is older than it may become ({lifetimes})\n")
-        return []
+        return Answer(NOTHING, [f"no document is older than it may become ({lifetimes})"])
     wish = wish_of(going, lifetimes, now=now, reason=opts.reason)
     if opts.dry_run:
-        sys.stdout.write(announce(find(place, wish), place.url))
-        return []
+        found = find(place, wish)
+        facts = {**NOTHING, "kept": found.kept, "rejected": found.rejected, "raw": found.raw}
+        return Answer(facts, announce(found, place.url).splitlines())
     crawls = place.manifest()["crawls"]
     done = remove_lapsed(place, wish, now=now)
     try:
-        notes, problems = forget_elsewhere(config, crawls, done, None), []
+        return answer_of(done, forget_elsewhere(config, crawls, done, None))
     except (FrontierError, DedupError) as error:
-        notes, problems = [], [f"the corpus is done, the duplicate index is not ({error}); run the command again"]
-    sys.stdout.write(summary(done, notes))
-    return problems
+        return answer_of(done, None, f"the corpus is done, the duplicate index is not ({error}); run the command again")
 
 
 def _say(what: str, found: list[Entry], days: float) -> None:
@@ -112,9 +113,14 @@ def _login() -> str:
         return "unknown"
 
 
-OPERATION = Operation(
-    "remove archives older than ARCHIVE_TTL_DAYS, and documents older than their licence or domain allows",
+_OF_ARCHIVE = ("path", "bytes", "documents", "last_crawled_at")
+WORK = Work(
     "expire --older-than 180 corpus",
     declare,
     expire_archives,
+    {
+        "dry_run": ("boolean", "true: this would go, nothing was changed"),
+        "archives": ("list of object", "path, bytes, documents (pages) and last_crawled_at of archives that went"),
+        **WITHDRAWN,
+    },
 )

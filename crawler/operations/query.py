@@ -6,13 +6,16 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import orjson
 
-from crawler.commands.operation import Load, Operation
-from crawler.commands.rewrite_report import tell_pending
 from crawler.dataset.spreadsheet import harmless
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, Work
+from crawler.operations.rewrite_report import tell_pending
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -22,25 +25,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("csv", "jsonl"), default="csv", help="of the answer (csv)")
 
 
-def ask(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # needs no settings
-    """Write the answer to standard output. Raises: StorageError."""
-    from rich.console import Console
-
+def ask(opts: argparse.Namespace, load: Load) -> None:  # noqa: ARG001  # needs no settings
+    """Tell the answer while the index is open: without --json row by row. Raises: StorageError."""
     from crawler.dataset.query import query
     from crawler.storage.files.place import Place
 
     place = Place(opts.corpus)
     place.manifest()  # says what is wrong where there is none, before anything is made
-    with Console(stderr=True).status("reading …") as status:
-
-        def show(path: str) -> None:
-            status.update(f"indexing {path}")
-
-        with query(place, opts.sql, progress=show) as (names, rows):
-            status.stop()
-            _write(names, rows, opts.format)
+    with ExitStack() as stack:
+        with reading() as show_status:
+            asked = query(place, opts.sql, progress=lambda path: show_status(f"indexing {path}"))
+            names, rows = stack.enter_context(asked)
+        facts = {"columns": names, "rows": list(rows)} if opts.json else {}
+        opts.tell(Answer(facts, lambda: _write(names, rows, opts.format)))
     tell_pending(place)
-    return []
 
 
 def _write(names: list[str], rows: Iterator[tuple[Any, ...]], form: str) -> None:
@@ -53,9 +51,12 @@ def _write(names: list[str], rows: Iterator[tuple[Any, ...]], form: str) -> None
     writer.writerows(map(harmless, row) for row in rows)
 
 
-OPERATION = Operation(
-    "ask every field of every record but the text, in SQL",
+WORK = Work(
     'query corpus "SELECT domain, count(*) FROM documents GROUP BY domain"',
     declare,
     ask,
+    {
+        "columns": ("list of string", "names of the columns"),
+        "rows": ("list of list", "values in the order of the columns; what JSON has no type for is a string"),
+    },
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.commands.numbers import whole
-from crawler.commands.operation import Load, Operation
 from crawler.config.signature import WELL_KNOWN
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Operation, Work, by_name
+from crawler.operations.numbers import whole
 from crawler.times import rfc3339
 
 if TYPE_CHECKING:
@@ -36,45 +36,46 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:  # settings say it 
     """Nothing but settings."""
 
 
-def _new(opts: argparse.Namespace, load: Load) -> list[str]:
+def _new(opts: argparse.Namespace, load: Load) -> Answer:
     from crawler.botauth.key import KeyFileError, make_key
 
     agent = load().signature.agent or EXAMPLE
     try:
         key = make_key(opts.file)
     except KeyFileError as error:
-        return [f"{opts.file} {error}"]
-    sys.stdout.write(
-        f"{opts.file}: a new private key, which you alone can read. Whoever has it can speak in your name.\n"
-        f"keyid {key.keyid}\n"
-        f"Next: scrapy botkey directory {opts.file} --to public -s BOT_SIGNATURE_AGENT={agent}\n"
-    )
-    return []
+        return Answer(problems=[f"{opts.file} {error}"])
+    lines = [
+        f"{opts.file}: a new private key, which you alone can read. Whoever has it can speak in your name.",
+        f"keyid {key.keyid}",
+        f"Next: scrapy botkey directory {opts.file} --to public -s BOT_SIGNATURE_AGENT={agent}",
+    ]
+    return Answer({"file": opts.file, "keyid": key.keyid}, lines)
 
 
-def _directory(opts: argparse.Namespace, load: Load) -> list[str]:
+def _directory(opts: argparse.Namespace, load: Load) -> Answer:
     from crawler.botauth import directory
     from crawler.botauth.configured import agent_of
 
     agent = agent_of(load().signature)
     keys, problems = _read(opts.keys)
     if problems:
-        return problems
+        return Answer(problems=problems)
     created = int(time.time())
     expires = created + opts.days * 86_400
     file = Path(opts.to) / NAME
     try:
         _write(file, list(keys.values()), agent, created, expires)
     except OSError as error:
-        return [f"{error.filename or file} cannot be written: {error.strerror}"]
-    sys.stdout.write(
-        f"{file}: the directory, with the public half of {' and '.join(keys)}\n"
-        f"{file}.headers: the headers of its answer, signed until {rfc3339(expires)}\n"
-        f"{file}.nginx: both as a location for nginx\n"
-        f"Publish them at {directory.directory_url(agent)}, then: scrapy botkey check "
-        f"-s BOT_SIGNATURE_KEY_FILE={opts.keys[0]} -s BOT_SIGNATURE_AGENT={agent}\n"
-    )
-    return []
+        return Answer(problems=[f"{error.filename or file} cannot be written: {error.strerror}"])
+    url = directory.directory_url(agent)
+    lines = [
+        f"{file}: the directory, with the public half of {' and '.join(keys)}",
+        f"{file}.headers: the headers of its answer, signed until {rfc3339(expires)}",
+        f"{file}.nginx: both as a location for nginx",
+        f"Publish them at {url}, then: scrapy botkey check "
+        f"-s BOT_SIGNATURE_KEY_FILE={opts.keys[0]} -s BOT_SIGNATURE_AGENT={agent}",
+    ]
+    return Answer({"file": str(file), "keyids": list(keys), "signed_until": rfc3339(expires), "url": url}, lines)
 
 
 def _read(names: list[str]) -> tuple[dict[str, Key], list[str]]:
@@ -103,7 +104,7 @@ def _write(file: Path, keys: list[Key], agent: str, created: int, expires: int) 
     Path(f"{file}.nginx").write_text(directory.nginx(keys, agent, created, expires), "ascii")
 
 
-def _check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  # settings say it all
+def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # settings say it all
     from crawler.botauth import directory, published
     from crawler.botauth.configured import agent_of, signing_key
 
@@ -113,10 +114,9 @@ def _check(opts: argparse.Namespace, load: Load) -> list[str]:  # noqa: ARG001  
         answer = published.get(agent, _identity(config))
     except (OSError, http.client.HTTPException) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return [f"{directory.directory_url(agent)} cannot be read: {why}"]
+        return Answer(problems=[f"{directory.directory_url(agent)} cannot be read: {why}"])
     found = published.findings(answer, agent, key, time.time())
-    sys.stdout.writelines(f"{note}\n" for note in found.notes)
-    return found.problems
+    return Answer({"url": directory.directory_url(agent), "notes": found.notes}, found.notes, found.problems)
 
 
 def _identity(config: Config) -> str:
@@ -126,18 +126,43 @@ def _identity(config: Config) -> str:
     return user_agent(config.crawl.product_token, __version__, config.crawl.contact)
 
 
-OPERATIONS: dict[str, Operation] = {
-    "new": Operation("make a private key", "new bot-key.pem", _declare_new, _new),
-    "directory": Operation(
+OPERATIONS = by_name(
+    Operation(
+        "new",
+        "make a private key",
+        Work(
+            "new bot-key.pem",
+            _declare_new,
+            _new,
+            {"file": ("string", "the file of the private key"), "keyid": ("string", "name of the key in signatures")},
+        ),
+    ),
+    Operation(
+        "directory",
         "write the directory of public keys, and the signed headers of its answer",
-        f"directory bot-key.pem --to public -s BOT_SIGNATURE_AGENT={EXAMPLE}",
-        _declare_directory,
-        _directory,
+        Work(
+            f"directory bot-key.pem --to public -s BOT_SIGNATURE_AGENT={EXAMPLE}",
+            _declare_directory,
+            _directory,
+            {
+                "file": ("string", "the directory; FILE.headers and FILE.nginx lie beside it"),
+                "keyids": ("list of string", "keys in it"),
+                "signed_until": ("string", "until when the headers hold, RFC 3339"),
+                "url": ("string", "where it is to be published"),
+            },
+        ),
     ),
-    "check": Operation(
+    Operation(
+        "check",
         "see whether the published directory holds the key in use",
-        f"check -s BOT_SIGNATURE_KEY_FILE=bot-key.pem -s BOT_SIGNATURE_AGENT={EXAMPLE}",
-        _declare_check,
-        _check,
+        Work(
+            f"check -s BOT_SIGNATURE_KEY_FILE=bot-key.pem -s BOT_SIGNATURE_AGENT={EXAMPLE}",
+            _declare_check,
+            _check,
+            {
+                "url": ("string", "the directory that was read"),
+                "notes": ("list of string", "what is right, or only recommended"),
+            },
+        ),
     ),
-}
+)

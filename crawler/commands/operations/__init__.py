@@ -1,1 +1,0 @@
-"""One module an operation of `scrapy dataset` and `scrapy frontier`: options in, sentences out."""

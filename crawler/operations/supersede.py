@@ -1,0 +1,43 @@
+"""`scrapy dataset supersede CORPUS_DIR`: the next version, without what later visits replaced or found gone."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from crawler.dataset.rewrite import corpus_place
+from crawler.dataset.supersede import supersede
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
+from crawler.operations.rewrite_report import tell_outdated
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+
+
+def make_version(opts: argparse.Namespace, load: Load) -> Answer:
+    """What a recrawl does by itself at its end on a local disk. Raises: ConfigError, StorageError."""
+    with corpus_place(opts.corpus, load().storage.spool_dir) as place:
+        done = supersede(place, now=time.time())
+        if done.rewritten is not None:
+            tell_outdated(place)
+    number = done.rewritten.version if done.rewritten else None
+    version = f", version {number}" if number else ""
+    withdrawn = f"; {done.withdrawn:,} pages opted out and were deleted" if done.withdrawn else ""
+    left = f"{done.records:,} record(s) left the corpus{version}{withdrawn}"
+    facts = {"records": done.records, "withdrawn": done.withdrawn, "corpus_version": number}
+    return Answer(facts, [left if done.records else f"every record is the latest of its page{version}"])
+
+
+WORK = Work(
+    "supersede corpus",
+    declare,
+    make_version,
+    {
+        "records": ("integer", "records that left the corpus"),
+        "withdrawn": ("integer", "those of pages that opted out since, which were deleted"),
+        "corpus_version": ("integer or null", "version that was made; null: none was needed"),
+    },
+)
