@@ -58,7 +58,3 @@ class Command(OperationsCommand, ScrapyCommand):
         "lineage": registry.LINEAGE,
         "captures": captures.OPERATION,
     }
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Check, compose, mix, export a corpus, withdraw domains, find repetitions and test sets, show a page"

@@ -32,10 +32,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Show why documents are not kept, score by score, and which threshold bites"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where the documents come from, how many, and how the answer is shown."""
         parser.add_argument("--archive", metavar="GLOB_OR_URL", help="judge a sample of archived pages; no network")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand, unknown_options
+from crawler.loading import program
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -54,7 +55,7 @@ class OperationsCommand(ProjectCommand):
             title="operations",
             dest="operation",
             metavar="OPERATION",
-            prog=f"scrapy {self.name}",
+            prog=f"{program()} {self.name}",
             required=self.default is None,
             parser_class=argparse.ArgumentParser,
         )
@@ -63,7 +64,7 @@ class OperationsCommand(ProjectCommand):
                 operation,
                 help=what.summary,
                 description=f"{what.summary[:1].upper()}{what.summary[1:]}. {GLOBAL_OPTIONS}.",
-                epilog=f"Example: scrapy {self.name} {what.example}",
+                epilog=f"Example: {program()} {self.name} {what.example}",
             )
             self._accept_global_options(of_operation)
             what.declare(of_operation)

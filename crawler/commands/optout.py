@@ -13,6 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import __version__
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.config import LaunchError
@@ -20,6 +21,7 @@ from crawler.launch import check_identity
 from crawler.policy.explain import Answer, moment
 from crawler.policy.facts import user_agent
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
+from crawler.urls.canonicalize import host_of
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -29,21 +31,19 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0: every URL may be fetched and kept. 1: one may not, or not now. 2: the question was no question."""
 
     requires_crawler_process = True
-    example = "optout https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "optout https://example.org/ --contact https://example.org/bot"
+    offers = options.ASKING
 
     def syntax(self) -> str:
         """What follows the command's name."""
         return "[--json] URL [URL…] | --domain DOMAIN[,DOMAIN]"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Explain whether a page may be fetched and kept: files read, signals seen, the rule that decided"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --domain and --json."""
         parser.add_argument(
             "--domain", metavar="D", help="what a host says, without fetching a page; https, unless given as http://D"
         )
+        begin.declare_allow_local(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -54,6 +54,8 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("expected URLs, or --domain with a domain")
         try:
             inquiry = inquiry_about(args, opts.domain)
+            if opts.allow_local:
+                begin.open_local(self.settings, map(host_of, [*inquiry.urls, *inquiry.hosts]))
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
         except LaunchError as error:
             self.complain(error.problems, exitcode=2)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
-from crawler.urls.canonicalize import canonicalize
+from crawler.urls.canonicalize import canonicalize, host_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -22,20 +23,18 @@ class Command(ProjectCommand, ScrapyCommand):
     """In the place of Scrapy's own, whose engine would open frontier and corpus and wait for a page for ever."""
 
     requires_crawler_process = True
-    example = "shell https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "shell https://example.org/ --contact https://example.org/bot"
+    offers = options.ASKING
 
     def syntax(self) -> str:
         """What follows the command's name."""
         return "[-c CODE] [--no-redirect] [URL]"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "A console that fetches pages as the crawl would, if it may; nothing is kept"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare -c and --no-redirect; not Scrapy's --spider: the spiders of this project need a frontier."""
+        """Declare the options; not Scrapy's --spider: the spiders of this project need a frontier."""
         parser.add_argument("-c", dest="code", help="evaluate the code in the shell, print the result and exit")
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
+        begin.declare_allow_local(parser)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError, LaunchError."""
@@ -43,6 +42,8 @@ class Command(ProjectCommand, ScrapyCommand):
         if len(args) > 1 or (args and url is None):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
         assert self.settings is not None
+        if opts.allow_local:
+            begin.open_local(self.settings, [host_of(url)] if url else [])
         check_identity(self.settings, [url] if url else [])
         try:
             self._open(url, opts)
