@@ -37,7 +37,7 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--archive", metavar="GLOB_OR_URL", help="judge a sample of archived pages; no network")
         parser.add_argument(
             "--live", action="append", metavar="NAME=VALUE", default=[],
-            help="crawl a sample: url=, sitemap=, seeds= or allowlist= as in scrapy crawl corpus -a",
+            help="crawl a sample: url=, sitemap=, seeds= or allowlist= as for a crawl",
         )  # fmt: skip
         parser.add_argument(
             "--sample", type=whole(0), default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all"
