@@ -163,10 +163,10 @@ def test_continuous_integration_runs_make_test() -> None:
     assert "make --no-print-directory test" in script.read_text()
 
 
-def test_the_image_holds_the_product_and_starts_scrapy() -> None:
+def test_the_image_holds_the_product_and_starts_it() -> None:
     lines = (PROJECT / "Dockerfile").read_text().splitlines()
-    assert "COPY crawler crawler" in lines
-    assert 'ENTRYPOINT ["scrapy"]' in lines
+    assert "COPY --from=build /app /app" in lines
+    assert 'ENTRYPOINT ["gristmill"]' in lines
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
 
 

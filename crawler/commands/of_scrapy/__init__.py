@@ -94,7 +94,7 @@ class _Modules:
 def _make(name: str) -> None:
     module = ModuleType(f"{__name__}.{name}")
     scrapys = import_module(f"scrapy.commands.{name}").Command if name in KEPT else ScrapyCommand
-    values = {"__module__": module.__name__}
+    values: dict[str, object] = {"__module__": module.__name__}
     if name in KEPT:
         values |= {"scrapys": scrapys, "requires_crawler_process": scrapys.requires_crawler_process}
     base = Kept if name in KEPT else Refused
