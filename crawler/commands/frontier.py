@@ -14,7 +14,3 @@ class Command(OperationsCommand, ScrapyCommand):
     example = "frontier status"
     operations = OPERATIONS
     default = "status"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Look after a running crawl: status, export, pause, resume, drain, requeue, purge"

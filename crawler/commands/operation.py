@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
 from crawler.commands.command import ProjectCommand, add_json, unknown_options
+from crawler.loading import program
 from crawler.operations.answer import Answer, Schema, refuse_in_json
 from crawler.operations.declared import Operation, WrongCall
 from crawler.problems import InputError
@@ -48,7 +49,7 @@ class OperationsCommand(ProjectCommand):
             dest="operation",
             metavar="OPERATION",
             help="one of those above; OPERATION -h shows its options",
-            prog=f"scrapy {self.name}",
+            prog=f"{program()} {self.name}",
             required=self.default is None,
             parser_class=_Parser,
         )

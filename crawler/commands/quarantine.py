@@ -39,10 +39,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[--release DOMAIN]"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Show domains whose pages suddenly give little text; release one by hand"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""
         parser.add_argument("--release", metavar="DOMAIN", help="what it gives from now on is what is usual")

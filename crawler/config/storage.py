@@ -31,7 +31,7 @@ EXPORT_FORMATS = ("dolma", "webdataset", "mds")
 def check_format(value: str) -> str | None:
     """Parquet needs a package that the other formats do without."""
     if value == "parquet" and find_spec("pyarrow") is None:
-        return "Parquet needs pyarrow, which is not installed: pip install -r requirements-datasets.txt"
+        return "Parquet needs pyarrow, which is not installed: pip install 'gristmill[parquet]'"
     if value in SHARD_FORMATS or value in (others := plugins.names("formats")):
         return None
     return f"expected one of {', '.join((*SHARD_FORMATS, *others))}"

@@ -67,7 +67,7 @@ def exports(made, tmp_path_factory):
 
 def needs(name: str) -> None:
     if importlib.util.find_spec(name) is None:
-        pytest.skip(f"{name} is not installed (requirements-dev.txt)")
+        pytest.skip(f"{name} is not installed (make test installs it)")
 
 
 def test_every_format_that_the_settings_name_is_declared_under_this_name():

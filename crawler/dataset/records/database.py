@@ -21,7 +21,7 @@ MEMORY = "1GB"
 """What DuckDB may hold; what a question needs beyond it goes to a temporary folder."""
 ROWS = 10_000
 """Rows that go into a table, or come out of one, at a time."""
-MISSING = "this needs duckdb and pyarrow, which are not installed: pip install -r requirements-datasets.txt"
+MISSING = "this needs duckdb and pyarrow, which are not installed: pip install 'gristmill[parquet]'"
 
 
 def connect(
