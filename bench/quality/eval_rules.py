@@ -87,9 +87,9 @@ def report(judged: list[Judged], versions: str, left_out: dict[str, int]) -> str
             by_language(judged),
             "### What the oracle answered",
             reasons(judged),
-            "### Every kind of deviation, exact mode",
+            "### Kinds of deviation, exact mode",
             deviations(judged, "exact"),
-            "### Every kind of deviation, fast tokenizer",
+            "### Kinds of deviation, fast tokenizer",
             deviations(judged, "fast"),
         ]
     )
