@@ -59,14 +59,6 @@ def by_language(judged: Sequence[Judged]) -> str:
     return table(["language", "documents", *(f"`{name}`" for name in sets)], rows)
 
 
-def reasons(judged: Sequence[Judged]) -> str:
-    rows = []
-    for name, group in by(judged, lambda j: j.rules).items():
-        counts = Counter(j.oracle or "kept" for j in group)
-        rows.append([f"`{name}`", ", ".join(f"{reason} {count}" for reason, count in counts.most_common())])
-    return table(["rule set", "the oracle's answers"], rows)
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
