@@ -27,7 +27,7 @@ from tests.support.loopback_web import PolicyWeb
 
 PAGE = PROJECT / "docs" / "policy-table.md"
 TIMEOUT_SECONDS = 3.0
-COLUMNS = ("the site says", PROFILES[0], "other profiles", "Scrapy 2.19")
+COLUMNS = ("the site says", "this crawler", "Scrapy 2.19")
 
 
 @dataclass
@@ -121,7 +121,7 @@ def _lines(stock: dict[str, str]) -> Iterator[str]:
         for case in CASES:
             if case.section == section:
                 cells = [_cell(case.expected(profile)) for profile in PROFILES]
-                yield f"| {' | '.join([case.what, cells[0], _others(cells), stock[key_of(case)]])} |"
+                yield f"| {' | '.join([case.what, _profiles(cells), stock[key_of(case)]])} |"
 
 
 def _cell(outcome: str) -> str:
@@ -135,9 +135,11 @@ def _cell(outcome: str) -> str:
     return f"{words[how]}: `{reason}`" if reason else words[how]
 
 
-def _others(cells: list[str]) -> str:
-    """What the less strict profiles do where it is something else; empty where all are alike."""
-    return ", ".join(f"{name}: {cell}" for name, cell in zip(PROFILES[1:], cells[1:], strict=True) if cell != cells[0])
+def _profiles(cells: list[str]) -> str:
+    """What `strict` does, and in brackets what less strict profiles do where it is something else."""
+    named = zip(PROFILES[1:], cells[1:], strict=True)
+    others = ", ".join(f"{name}: {cell}" for name, cell in named if cell != cells[0])
+    return f"{cells[0]} ({others})" if others else cells[0]
 
 
 def _refused() -> int:
@@ -156,7 +158,7 @@ def stock_column(page: str) -> dict[str, str]:
             heading = line[3:]
         elif line.startswith("| ") and not line.startswith(f"| {COLUMNS[0]}"):
             cells = line.strip("| ").split(" | ")
-            found[f"{heading} | {' | '.join(cells[:-3])}"] = cells[-1]
+            found[f"{heading} | {' | '.join(cells[:-2])}"] = cells[-1]
     return found
 
 
@@ -169,7 +171,7 @@ cell, and to this: of a page that was stopped, no word is in CORPUS_DIR or in th
 
 - *not requested*: the page was never asked for. *headers*: the connection was closed before the body was sent. *body*:
   read, because a page may overrule its header, and dropped before anything was written.
-- *other profiles*: where balanced or minimal end otherwise. **kept**: kept by Scrapy although `strict` stops it.
+- In brackets: where balanced or minimal end otherwise than `strict`. **kept**: by Scrapy, although `strict` stops it.
 - `strict` stops {refused} of the {cases} pages; Scrapy keeps {kept} of those."""
 
 

@@ -59,10 +59,6 @@ def by_language(judged: Sequence[Judged]) -> str:
     return table(["language", "documents", *(f"`{name}`" for name in sets)], rows)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:g}"
-
-
 def kinds(judged: Iterable[Judged], mode: str) -> Iterator[list[str]]:
     """One row for every kind of deviation, the most frequent first."""
     wrong = [j for j in judged if j.ours[mode] != j.oracle and (mode == "fast" or j.exact)]
@@ -70,16 +66,14 @@ def kinds(judged: Iterable[Judged], mode: str) -> Iterator[list[str]]:
     for key, group in sorted(groups.items(), key=lambda item: -len(item[1])):
         rules, oracle, ours = key.split("\t")
         languages = Counter(j.language for j in group).most_common()
-        example = min(group, key=lambda j: (j.name.startswith("sentences/"), len(j.name), j.name))
         yield [
             f"`{rules}`", oracle, ours, str(len(group)),
             " ".join(f"{code} {number}" for code, number in languages[:6]) + (" …" if len(languages) > 6 else ""),
-            f"`{example.name}`", _number(example.values["exact"]), _number(example.values["fast"]),
         ]  # fmt: skip
 
 
 def deviations(judged: Sequence[Judged], mode: str) -> str:
-    head = ["rule set", "oracle", "ours", "number", "languages", "for example", "value, exact", "value, fast"]
+    head = ["rule set", "oracle", "ours", "number", "languages"]
     rows = list(kinds(judged, mode))
     shown = [row for row in rows if int(row[3]) >= RARE]
     rest = f"\n\n{len(rows) - len(shown)} more kinds have one document each." if shown != rows else ""
