@@ -160,7 +160,7 @@ def a_domain_is_left_alone_until_it_is_resumed(shift: Shift) -> None:
     _until(lambda: shift.pages_of("example.net") == everything("example.net"))
     assert shift.pages_of("example.org") == set()
     assert "`gristmill frontier pause --domain example.org`, later `resume`" in PAGE
-    shift.desk.block("sh", f"{shift.exports}\nscrapy frontier resume --domain example.org")
+    shift.desk.block("sh", f"{shift.exports}\ngristmill frontier resume --domain example.org")
     _until(lambda: shift.pages_of("example.org") == everything("example.org"))
 
 
