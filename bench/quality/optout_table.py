@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import scrapy
@@ -28,7 +27,7 @@ from tests.support.loopback_web import PolicyWeb
 
 PAGE = PROJECT / "docs" / "policy-table.md"
 TIMEOUT_SECONDS = 3.0
-COLUMNS = ("the site says", *PROFILES, "Scrapy 2.19")
+COLUMNS = ("the site says", "this crawler", "Scrapy 2.19")
 
 
 @dataclass
@@ -122,7 +121,7 @@ def _lines(stock: dict[str, str]) -> Iterator[str]:
         for case in CASES:
             if case.section == section:
                 cells = [_cell(case.expected(profile)) for profile in PROFILES]
-                yield f"| {' | '.join([case.what, *_merged(cells), stock[key_of(case)]])} |"
+                yield f"| {' | '.join([case.what, _profiles(cells), stock[key_of(case)]])} |"
 
 
 def _cell(outcome: str) -> str:
@@ -130,15 +129,17 @@ def _cell(outcome: str) -> str:
     words = {
         "kept": "kept",
         "unasked": "not requested",
-        "head": "stopped on the headers",
-        "body": "stopped on the body",
+        "head": "headers",
+        "body": "body",
     }
     return f"{words[how]}: `{reason}`" if reason else words[how]
 
 
-def _merged(cells: list[str]) -> list[str]:
-    """A profile that ends like the one before it is a ditto mark."""
-    return [cells[0], *("″" if cell == before else cell for before, cell in pairwise(cells))]
+def _profiles(cells: list[str]) -> str:
+    """What `strict` does, and in brackets what less strict profiles do where it is something else."""
+    named = zip(PROFILES[1:], cells[1:], strict=True)
+    others = ", ".join(f"{name}: {cell}" for name, cell in named if cell != cells[0])
+    return f"{cells[0]} ({others})" if others else cells[0]
 
 
 def _refused() -> int:
@@ -157,26 +158,21 @@ def stock_column(page: str) -> dict[str, str]:
             heading = line[3:]
         elif line.startswith("| ") and not line.startswith(f"| {COLUMNS[0]}"):
             cells = line.strip("| ").split(" | ")
-            found[f"{heading} | {' | '.join(cells[:-4])}"] = cells[-1]
+            found[f"{heading} | {' | '.join(cells[:-2])}"] = cells[-1]
     return found
 
 
 INTRODUCTION = """# Policy on the wire, measured
 
-Written by `python -m bench.quality.optout_table`; do not edit. One site on a loopback address for each line ({cases} of
-them), one page on it, crawled for real by `scrapy crawl corpus` under each profile and by a plain Scrapy 2.19 spider
-with ROBOTSTXT_OBEY. What was requested is read from the server's log. `tests/middlewares/wire` crawls the same web and
-holds this crawler to every cell, to the decision records behind them, and to this: of a page that was stopped, no word
-stands anywhere in CORPUS_DIR (archives and shards unpacked, the frontier's files included) or in the log at level
-DEBUG.
+Written by `python -m bench.quality.optout_table`; do not edit. Each line is one site on a loopback address ({cases} of
+them), crawled by this crawler under each profile and by a plain Scrapy 2.19 spider with ROBOTSTXT_OBEY. What was
+requested is read from the server's log. `tests/middlewares/wire` crawls the same web and holds this crawler to every
+cell, and to this: of a page that was stopped, no word is in CORPUS_DIR or in the log at level DEBUG.
 
-- *not requested*: the page was never asked for. *Stopped on the headers*: the connection was closed before the body was
-  sent. *Stopped on the body*: read (a page that overrules its header, a meta), and dropped before anything was written.
-- ″ means: as in the profile to the left. **kept**: kept by Scrapy although `strict` stops it.
-- `strict` stops {refused} of the {cases} pages; Scrapy keeps {kept} of those.
-
-What a stopped page leaves is its record in `rejected/`: URL, time, stage, reason, detail (the rule with its line, or
-protocol, carrier and raw value), all signals seen, status, hash and time of the robots.txt that was read."""
+- *not requested*: the page was never asked for. *headers*: the connection was closed before the body was sent. *body*:
+  read, because a page may overrule its header, and dropped before anything was written.
+- In brackets: where balanced or minimal end otherwise than `strict`. **kept**: by Scrapy, although `strict` stops it.
+- `strict` stops {refused} of the {cases} pages; Scrapy keeps {kept} of those."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Our rule sets asked as the oracle is asked, for `eval_rules.py`: first reasons in its words, and the values."""
+"""Our rule sets asked as the oracle is asked, for `eval_rules.py`: first reasons in its words."""
 
 from __future__ import annotations
 
@@ -25,35 +25,16 @@ RULES: dict[str, Any] = {
 
 MODES = {"exact": exact, "fast": fast}
 
-_VALUES = {
-    "gopher_short_doc": "gopher_words",
-    "gopher_long_doc": "gopher_words",
-    "gopher_below_avg_threshold": "gopher_mean_word_length",
-    "gopher_above_avg_threshold": "gopher_mean_word_length",
-    "gopher_too_many_hashes": "gopher_hashes",
-    "gopher_too_many_ellipsis": "gopher_ellipses",
-    "gopher_too_many_bullets": "gopher_bullet_lines",
-    "gopher_too_many_end_ellipsis": "gopher_ellipsis_lines",
-    "gopher_below_alpha_threshold": "gopher_alphabetic_tokens",
-    "gopher_enough_stop_words": "gopher_stop_words",
-    "line_punct_ratio": "fineweb_punctuated_lines",
-    "short_line_ratio": "fineweb_short_lines",
-    "char_dup_ratio": "fineweb_duplicate_line_chars",
-    "list_ratio": "fineweb_newlines_a_token",
-    "too_few_sentences": "c4_sentences",
-}
-
 
 @dataclass(frozen=True)
 class Judged:
-    """One document, one rule set: the oracle's first reason, ours in both modes ("" = kept) and the value each saw."""
+    """One document, one rule set: the oracle's first reason, ours in both modes ("" = kept)."""
 
     name: str
     language: str
     rules: str
     oracle: str
     ours: dict[str, str]
-    values: dict[str, float | None]
     exact: bool
     """True where the exact mode has the oracle's tokenizer for the language."""
 
@@ -80,14 +61,6 @@ def in_the_oracles_words(failure: Failure | None) -> str:
     return reason.removeprefix("fineweb_").removeprefix("c4_")
 
 
-def value_of(reason: str, values: dict[str, float]) -> float | None:
-    """The number that the rule behind a reason of the oracle compares with its threshold."""
-    name = _VALUES.get(reason, reason)
-    if name.startswith("duplicated_"):
-        name = f"dup_{name.split('_')[1]}_gram"
-    return values.get(name)
-
-
 def compare(documents: Iterable[dict[str, Any]], answers: dict[str, dict[str, Any]]) -> Iterator[Judged]:
     """Every rule set on every document that the oracle judged."""
     for record in documents:
@@ -102,5 +75,4 @@ def _judge(name: str, language: str, text: str, verdicts: dict[str, str]) -> Ite
     for rules, oracle in verdicts.items():
         found = {mode: RULES[rules].judge(page) for mode, page in pages.items()}
         ours = {mode: in_the_oracles_words(each.failure) for mode, each in found.items()}
-        values = {m: value_of(oracle or ours[m] or ours["fast"], each.values) for m, each in found.items()}
-        yield Judged(name, language, rules, oracle, ours, values, exact)
+        yield Judged(name, language, rules, oracle, ours, exact)

@@ -9,6 +9,8 @@ from bench.quality.rules_compare import MODES, Judged
 
 FEW = 30
 """Languages with fewer documents share a row."""
+RARE = 2
+"""Kinds of deviation with fewer documents are counted together."""
 
 
 def agreement(judged: Iterable[Judged], mode: str) -> float:
@@ -41,27 +43,20 @@ def by_rules(judged: Sequence[Judged]) -> str:
 
 
 def by_language(judged: Sequence[Judged]) -> str:
+    """A row for each language; those that agree on everything share one, and so do those with few documents."""
     documents = {code: len({j.name for j in group}) for code, group in by(judged, lambda j: j.language).items()}
-    few = [code for code, number in documents.items() if number < FEW]
-    groups = by(judged, lambda j: f"{len(few)} others" if j.language in few else j.language)
-    names = list(by(judged, lambda j: j.rules))
+    few = {code for code, number in documents.items() if number < FEW}
+    wrong = {j.language for j in judged if j.ours["fast"] != j.oracle or (j.exact and j.ours["exact"] != j.oracle)}
+    right = set(documents) - few - wrong
+    rest = {f"{len(few)} with few": few, f"{len(right)} that agree": right}
+    names = {code: name for name, codes in rest.items() for code in codes}
+    groups = by(judged, lambda j: names.get(j.language, j.language))
+    sets = list(by(judged, lambda j: j.rules))
     rows = []
-    for code, group in sorted(groups.items(), key=lambda item: (item[0].endswith("others"), item[0])):
-        sets = by(group, lambda j: j.rules)
-        rows.append([code, str(len({j.name for j in group})), *(" / ".join(shares(sets[name])) for name in names)])
-    return table(["language", "documents", *(f"`{name}`" for name in names)], rows)
-
-
-def reasons(judged: Sequence[Judged]) -> str:
-    rows = []
-    for name, group in by(judged, lambda j: j.rules).items():
-        counts = Counter(j.oracle or "kept" for j in group)
-        rows.append([f"`{name}`", ", ".join(f"{reason} {count}" for reason, count in counts.most_common())])
-    return table(["rule set", "the oracle's answers"], rows)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:g}"
+    for code, group in sorted(groups.items(), key=lambda item: (item[0] in rest, item[0])):
+        of = by(group, lambda j: j.rules)
+        rows.append([code, str(len({j.name for j in group})), *(" / ".join(shares(of[name])) for name in sets)])
+    return table(["language", "documents", *(f"`{name}`" for name in sets)], rows)
 
 
 def kinds(judged: Iterable[Judged], mode: str) -> Iterator[list[str]]:
@@ -71,15 +66,15 @@ def kinds(judged: Iterable[Judged], mode: str) -> Iterator[list[str]]:
     for key, group in sorted(groups.items(), key=lambda item: -len(item[1])):
         rules, oracle, ours = key.split("\t")
         languages = Counter(j.language for j in group).most_common()
-        example = min(group, key=lambda j: (j.name.startswith("sentences/"), len(j.name), j.name))
         yield [
             f"`{rules}`", oracle, ours, str(len(group)),
             " ".join(f"{code} {number}" for code, number in languages[:6]) + (" …" if len(languages) > 6 else ""),
-            f"`{example.name}`", _number(example.values["exact"]), _number(example.values["fast"]),
         ]  # fmt: skip
 
 
 def deviations(judged: Sequence[Judged], mode: str) -> str:
-    head = ["rule set", "oracle", "ours", "number", "languages", "for example", "value, exact", "value, fast"]
+    head = ["rule set", "oracle", "ours", "number", "languages"]
     rows = list(kinds(judged, mode))
-    return table(head, rows) if rows else "None."
+    shown = [row for row in rows if int(row[3]) >= RARE]
+    rest = f"\n\n{len(rows) - len(shown)} more kinds have one document each." if shown != rows else ""
+    return table(head, shown) + rest if shown else rest.strip() or "None."

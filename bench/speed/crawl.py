@@ -122,7 +122,7 @@ def report(results: list[Result], web: RealWeb, costs: dict[str, float], pages: 
         "",
         *(line for r in results for line in _parts(r)),
     ]
-    for r in results:
+    for r in results[:1]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in r.verdicts.most_common() if reason != "kept")
         lines += [textwrap.fill(f"Rejected by {r.name}: {reasons or 'nothing'}.", 118, break_on_hyphens=False), ""]
     if costs:

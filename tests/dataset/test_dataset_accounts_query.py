@@ -19,7 +19,7 @@ def test_the_query_of_the_page_gives_the_accounts_by_domain(tmp_path):
     fill(tmp_path / "corpus")
     place = Folder(tmp_path / "corpus").place
     text = (PROJECT / "docs" / "report.md").read_text("utf-8")
-    (sql,) = re.findall(r'scrapy dataset query corpus "(select .*?)"', text, re.DOTALL)
+    (sql,) = re.findall(r'gristmill dataset query corpus "(select .*?)"', text, re.DOTALL)
     with query(place, sql) as (names, rows):
         found = [dict(zip(names, row, strict=True)) for row in rows]
     groups = [account.figures() | {"domain": account.name} for account in accounts.read(place).groups["domain"]]

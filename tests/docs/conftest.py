@@ -26,7 +26,7 @@ from tests.support.ports import free_port
 
 @dataclass
 class Desk:
-    """A working folder with the small web, `scrapy` and `valkey-server` on the PATH."""
+    """A working folder with the small web, `gristmill` and `valkey-server` on the PATH."""
 
     folder: Path
     web: SmallWeb
@@ -73,9 +73,9 @@ class Desk:
 
 def _programs(folder: Path) -> None:
     folder.mkdir()
-    scrapy = folder / "scrapy"
-    scrapy.write_text(f'#!/bin/sh\nexec {sys.executable} -m scrapy "$@"\n')
-    scrapy.chmod(0o755)
+    gristmill = folder / "gristmill"
+    gristmill.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.docs.console "$@"\n')
+    gristmill.chmod(0o755)
     (folder / "valkey-server").symlink_to(find_binary())
 
 

@@ -1,4 +1,4 @@
-"""`docs/how-to.md` as data: recipes with their blocks, and a small web in place of example.org and example.net."""
+"""`docs/how-to.md` and `docs/tutorial.md` as data, and a small web in place of example.org and example.net."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from demo.pages import load_web
 from demo.render import LINK
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "how-to.md"
+PAGE, TUTORIAL = ROOT / "docs" / "how-to.md", ROOT / "docs" / "tutorial.md"
 HOSTS = {"example.org": ("127.0.0.21", "almanac"), "example.net": ("127.0.0.22", "library")}
 """Name in the recipes → loopback address, and the site of the demo web whose texts it shows."""
 SHORT = "/short"
@@ -27,9 +27,9 @@ class Block(NamedTuple):
     text: str
 
 
-def recipes() -> dict[str, list[Block]]:
+def recipes(page: Path = PAGE) -> dict[str, list[Block]]:
     """The blocks below each second-level heading."""
-    sections = re.split(r"^## (.+)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)
+    sections = re.split(r"^## (.+)$", page.read_text("utf-8"), flags=re.MULTILINE)
     return {
         heading: [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
         for heading, text in zip(sections[1::2], sections[2::2], strict=True)

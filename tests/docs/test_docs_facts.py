@@ -19,7 +19,9 @@ NO_SETTINGS = {"REDIS_URL", "REDIS_HOST", "ASYNCIO_EVENT_LOOP"}
 OF_OTHERS = re.compile(r"(?:AWS|FSSPEC|HF|WARC|WARCIO|DATATROVE|CRAWLER_SHARED|STORE)_\w*")
 """Environment variables of other programs."""
 NUMBER = re.compile(r"`([A-Z][A-Z_]{4,})`[ (=]{1,2}(\d[\d,]*(?:\.\d+)?)\b")
-COMMANDS = {path.stem for path in (ROOT / "crawler" / "commands").glob("*.py")} | {"crawl", "settings", "version"}
+COMMANDS = {path.stem for path in (ROOT / "crawler" / "commands").glob("*.py")} | {
+    "crawl", "demo", "replay", "settings", "version",
+}  # fmt: skip
 
 
 def named(page: Path) -> str:
@@ -74,7 +76,9 @@ def test_every_default_in_a_table_of_settings_is_that_of_the_setting(page: Path)
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_command_and_operation_exists(page: Path) -> None:
-    commands = [found for span in spans(page) for found in re.findall(r"\bscrapy ([a-z]+)(?: ([a-z]+))?", span)]
+    commands = [
+        found for span in spans(page) for found in re.findall(r"\b(?:gristmill|scrapy) ([a-z]+)(?: ([a-z]+))?", span)
+    ]
     assert {name for name, _ in commands} <= COMMANDS
     assert {operation for name, operation in commands if name == "dataset" and operation} <= set(Dataset.operations)
 

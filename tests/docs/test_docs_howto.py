@@ -1,4 +1,4 @@
-"""Every recipe of `docs/how-to.md` does what it says."""
+"""Every recipe of `docs/how-to.md` does what it says, and so does the tutorial."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from demo.run import served
 from tests.docs.conftest import Desk
-from tests.docs.recipes import recipes
+from tests.docs.recipes import TUTORIAL, recipes
 
 
 def test_every_recipe_has_a_test() -> None:
@@ -111,6 +112,32 @@ def test_the_output_is_read_by_other_tools(with_corpus: Desk, number: int, packa
     else:
         assert any(url in shown for url in desk.urls("release"))
     assert number != 2 or shown.strip().endswith(str(len(desk.urls("release"))))
+
+
+def test_the_tutorial_ends_in_an_export_and_every_number_that_it_names_is_printed(desk: Desk, tmp_path: Path) -> None:
+    steps = recipes(TUTORIAL)
+    with served(tmp_path) as server:
+        port = str(server.ports[0])
+
+        def shown(heading: str) -> str:
+            """What the commands of a step print."""
+            blocks = [block for block in steps[heading] if block.language == "sh"]
+            assert blocks, heading
+            return "".join(desk.block("sh", block.text.replace("8790", port)) for block in blocks)
+
+        shown("2. Crawl one site")
+        look = shown("3. Look")
+        change = shown("4. Change a threshold")
+        shown("5. Export")
+    said = " ".join(TUTORIAL.read_text("utf-8").split())
+    kept, stricter = set(desk.urls("corpus")), set(desk.urls("stricter"))
+    assert f"{len(kept)} kept" in look and f"{len(kept)} pages are kept" in said
+    assert "41 words, needs 100" in look and "41 words, needs 100" in said
+    (lost,) = kept - stricter
+    assert lost in change and lost.endswith("/quartz") and "1 page fewer is kept: the one about quartz" in said
+    with gzip.open(desk.folder / "release" / "data" / "part-000000.jsonl.gz") as file:
+        assert {json.loads(line)["url"] for line in file} == stricter == kept - {lost}
+    assert (desk.folder / "release" / "README.md").exists()
 
 
 def _archive(desk: Desk, path: Path) -> None:

@@ -53,7 +53,7 @@ def test_its_numbers_are_those_of_the_code(signer):
 def test_its_commands_make_a_key_and_the_files_of_its_table(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
-    commands = [line for line in block("sh").replace("\\\n", "").splitlines() if line.startswith("scrapy ")]
+    commands = [line for line in block("sh").replace("\\\n", "").splitlines() if line.startswith("gristmill ")]
     assert [shlex.split(line)[1:3] for line in commands][:3] == [
         ["botkey", word] for word in ("new", "directory", "check")
     ]

@@ -25,24 +25,24 @@ from tests.support.process import scrapy
 from tests.support.serving import DEADLINE
 
 PAGE = (PROJECT / "docs/operations.md").read_text("utf-8")
-PROGRAMS = ("scrapy", "kubectl", "docker")
+PROGRAMS = ("gristmill", "kubectl", "docker")
 CRAWL = (
-    "scrapy seed -a seeds=seeds.txt",
-    "scrapy work corpus -s FRONTIER_IDLE_SECONDS=0",
-    "scrapy frontier status --top 20",
-    "scrapy frontier pause --domain example.org",
-    "scrapy frontier drain",
-    "scrapy frontier resume",
-    "scrapy seed -a seeds=more.txt",
-    "scrapy dataset verify CORPUS_DIR",
-    "scrapy dataset verify --fix CORPUS_DIR",
-    "scrapy report --by domain CORPUS_DIR",
-    "scrapy quarantine",
-    "scrapy frontier purge --domain example.org --yes",
-    "scrapy dataset exclude --domain example.org --reason trap --yes CORPUS_DIR",
+    "gristmill seed -a seeds=seeds.txt",
+    "gristmill work corpus -s FRONTIER_IDLE_SECONDS=0",
+    "gristmill frontier status --top 20",
+    "gristmill frontier pause --domain example.org",
+    "gristmill frontier drain",
+    "gristmill frontier resume",
+    "gristmill seed -a seeds=more.txt",
+    "gristmill dataset verify CORPUS_DIR",
+    "gristmill dataset verify --fix CORPUS_DIR",
+    "gristmill report --by domain CORPUS_DIR",
+    "gristmill quarantine",
+    "gristmill frontier purge --domain example.org --yes",
+    "gristmill dataset exclude --domain example.org --reason trap --yes CORPUS_DIR",
 )
 """What the crawl below runs."""
-SHORTENED = {"scrapy dataset verify --fix"}
+SHORTENED = {"gristmill dataset verify --fix"}
 KINDS = {"hpa": "HorizontalPodAutoscaler", "scaledobject": "ScaledObject", "statefulset": "StatefulSet",
          "deployment": "Deployment", "pods": "Pod"}  # fmt: skip
 
@@ -77,8 +77,8 @@ def prompted() -> list[str]:
 # --- on one machine ------------------------------------------------------------------------------------------------
 
 
-def test_every_scrapy_command_of_the_page_is_run_below():
-    assert set(of("scrapy")) - SHORTENED == set(CRAWL)
+def test_every_gristmill_command_of_the_page_is_run_below():
+    assert set(of("gristmill")) - SHORTENED == set(CRAWL)
 
 
 @contextmanager
@@ -136,46 +136,46 @@ def test_a_crawl_is_paused_resumed_drained_checked_and_rid_of_a_domain_as_the_pa
     (desk.folder / "more.txt").write_text(f"{min(desk.web.urls('example.net'))}\n")
     with valkey(tmp_path, "--appendonly", "yes", "--maxmemory-policy", "noeviction", "--requirepass", "secret") as port:
         shift = Shift(desk, port)
-        working = shift.starts("scrapy work corpus -s FRONTIER_IDLE_SECONDS=0")
+        working = shift.starts("gristmill work corpus -s FRONTIER_IDLE_SECONDS=0")
         try:
             a_domain_is_left_alone_until_it_is_resumed(shift)
-            shift.types("scrapy frontier drain")
+            shift.types("gristmill frontier drain")
             assert working.wait(DEADLINE) == 0, "workers finish and end"
         finally:
             working.terminate()
             working.wait(60)
-        shift.types("scrapy frontier resume")
+        shift.types("gristmill frontier resume")
         assert set(desk.urls("corpus")) == desk.web.urls("example.org") | desk.web.urls("example.net")
-        shift.types("scrapy dataset verify CORPUS_DIR")
+        shift.types("gristmill dataset verify CORPUS_DIR")
         a_domain_does_harm(shift)
     assert set(desk.urls("corpus")) == desk.web.urls("example.net")
-    shift.types("scrapy dataset verify --fix CORPUS_DIR")
+    shift.types("gristmill dataset verify --fix CORPUS_DIR")
 
 
 def a_domain_is_left_alone_until_it_is_resumed(shift: Shift) -> None:
     everything = shift.desk.web.urls
-    shift.types("scrapy frontier pause --domain example.org")
-    shift.types("scrapy seed -a seeds=seeds.txt")
-    shift.types("scrapy seed -a seeds=more.txt")
+    shift.types("gristmill frontier pause --domain example.org")
+    shift.types("gristmill seed -a seeds=seeds.txt")
+    shift.types("gristmill seed -a seeds=more.txt")
     _until(lambda: shift.pages_of("example.net") == everything("example.net"))
     assert shift.pages_of("example.org") == set()
-    assert "`scrapy frontier pause --domain example.org`, later `resume`" in PAGE
-    shift.desk.block("sh", f"{shift.exports}\nscrapy frontier resume --domain example.org")
+    assert "`gristmill frontier pause --domain example.org`, later `resume`" in PAGE
+    shift.desk.block("sh", f"{shift.exports}\ngristmill frontier resume --domain example.org")
     _until(lambda: shift.pages_of("example.org") == everything("example.org"))
 
 
 def a_domain_does_harm(shift: Shift) -> None:
-    status = shift.types("scrapy frontier status --top 20")
+    status = shift.types("gristmill frontier status --top 20")
     assert all(word in status.split() for word in ("queued", "failed", *shift.desk.web.bases.values()))
-    accounts = shift.types("scrapy report --by domain CORPUS_DIR")
+    accounts = shift.types("gristmill report --by domain CORPUS_DIR")
     assert all(word in accounts.split() for word in ("kept", *shift.desk.web.bases.values()))
-    shift.types("scrapy quarantine")
-    shift.types("scrapy frontier purge --domain example.org --yes")
+    shift.types("gristmill quarantine")
+    shift.types("gristmill frontier purge --domain example.org --yes")
     (shift.desk.folder / "seeds.txt").write_text(shift.desk.here("https://example.org/new\nhttps://example.net/new\n"))
     with pytest.raises(AssertionError, match="1 added, 0 known before, 1 refused"):  # the command fails
-        shift.types("scrapy seed -a seeds=seeds.txt")
+        shift.types("gristmill seed -a seeds=seeds.txt")
     assert "a seeding that still names it seeds the rest and fails" in PAGE
-    shift.types("scrapy dataset exclude --domain example.org --reason trap --yes CORPUS_DIR")
+    shift.types("gristmill dataset exclude --domain example.org --reason trap --yes CORPUS_DIR")
 
 
 # --- containers ----------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_a_frontier_that_was_copied_while_it_was_used_goes_on_from_the_copy(redi
 
 
 def test_a_drained_crawl_hands_out_again_after_resume(frontier_run):
-    assert "`scrapy frontier drain`: workers finish and end; `scrapy frontier resume`" in PAGE
+    assert "`gristmill frontier drain`: workers finish and end; `gristmill frontier resume`" in PAGE
     from crawler.frontier.operate import Order, act
 
     async def scenario(frontier: Frontier) -> None:

@@ -134,7 +134,7 @@ def test_the_shown_output_is_what_the_command_prints(tmp_path):
     with served(tmp_path) as server:
         port = server.ports[0]
         for command, _, expected in shown:
-            arguments = command.removeprefix("$ scrapy optout ").replace("8790", str(port)).split()
+            arguments = command.removeprefix("$ gristmill optout ").replace("8790", str(port)).split()
             options = ["-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", f"NETWORK_PORTS={port}", "-s", "DOWNLOAD_DELAY=0"]
             done = warm.run(
                 [sys.executable, "-m", "scrapy", "optout", *options, *arguments],
