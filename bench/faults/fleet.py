@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from crawler.config.stages import stages
+from crawler.config import from_mapping
+from crawler.stages.chain import modules
 
 Command = Callable[[str], list[str]]
 """The scrapy command line of the worker of this name."""
@@ -73,9 +74,7 @@ class Warm:
 
     def __init__(self, arguments: list[str], output: Path, cwd: Path) -> None:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(
-            [*LIBRARIES, *(module for stage in stages().values() for module in stage.modules)]
-        )
+        context.set_forkserver_preload([*LIBRARIES, *modules(from_mapping())])
         self._process = context.Process(target=_become_scrapy, args=(arguments, str(output), str(cwd)))
         self._process.start()
         self.pid = self._process.pid or 0

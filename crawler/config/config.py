@@ -74,8 +74,8 @@ class Config:
         yield from self.added
 
     def section(self, kind: type[T]) -> T:
-        """The settings that a stage declares for itself. Raises: LookupError where no stage here declares them."""
-        for section in self.added:
+        """The settings of one section. Raises: LookupError where no stage here declares them."""
+        for section in self.all_sections():
             if isinstance(section, kind):
                 return section
         raise LookupError(f"no stage declares the settings {kind.__name__}")

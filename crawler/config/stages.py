@@ -64,16 +64,17 @@ class Column:
 class Stage:
     """One stage of the chain: what it is called, where it stands, and all that others have to know of it.
 
-    name: as records, counters and the entry point have it. build: makes the step, once a process; models load here.
-    after: of another package's stage, the stage that it follows; ours stand in the order of `OURS`. number: among
-    `ITEM_PIPELINES`; None: right behind the stage before it; 0: it has no pipeline, because pages pass it before or
-    after all others. settings: a frozen dataclass of `setting(…)`, found again by `Config.section`. reasons: those of
-    its verdicts. columns: what it adds to the record. modules: what the fork server loads for all processes; models:
+    name: as records, counters and the entry point have it. build: what makes the step, once a process, of the section
+    `settings`, or of the whole configuration where the stage has none: a class or function, or as "module:name" what the
+    stage processes alone have to import. after: of another package's stage, the stage that it follows; ours stand in
+    the order of `OURS`. number: among `ITEM_PIPELINES`; None: right behind the stage before it; 0: it has no pipeline,
+    because pages pass it before or after all others. settings: a frozen dataclass of `setting(…)`. reasons: those of its
+    verdicts. columns: what it adds to the record. modules: what the fork server loads for all processes; models:
     likewise, as the settings ask. problems: sentences that keep the crawl from starting.
     """
 
     name: str
-    build: Callable[[Config], Step]
+    build: str | Callable[[Any], Step]
     after: str = ""
     number: int | None = None
     settings: type[Any] | None = None
@@ -82,6 +83,17 @@ class Stage:
     modules: tuple[str, ...] = ()
     models: Callable[[Config], Iterable[str]] = lambda _: ()
     problems: Callable[[Config], list[str]] = lambda _: []
+
+    def step(self, config: Config) -> Step:
+        """The stage as it runs; models are loaded here."""
+        build = resolve_name(self.build) if isinstance(self.build, str) else self.build
+        made: Step = build(config if self.settings is None else config.section(self.settings))
+        return made
+
+    def preload(self, config: Config) -> list[str]:
+        """The modules that a fork server loads for all its processes."""
+        own = [self.build.partition(":")[0]] if isinstance(self.build, str) else []
+        return [*own, *self.modules, *self.models(config)]
 
 
 def stages() -> dict[str, Stage]:

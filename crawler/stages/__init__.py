@@ -3,7 +3,7 @@
 Declared here are the stages whose own module is too large to be loaded by every command.
 """
 
-from crawler.config import Config
+from crawler.config import Config, DedupConfig
 from crawler.config.stages import Stage, Step
 
 
@@ -19,16 +19,11 @@ def _signal_problems(_config: Config) -> list[str]:
     return problems()
 
 
-def _fingerprint(config: Config) -> Step:
-    from crawler.stages.fingerprint import FingerprintStage
-
-    return FingerprintStage(config.dedup)
-
-
 OPTOUT = Stage("optout", _optout, number=0, modules=("crawler.stages.optout",), problems=_signal_problems)
 FINGERPRINT = Stage(
     "fingerprint",
-    _fingerprint,
+    "crawler.stages.fingerprint:FingerprintStage",
     number=0,
-    modules=("crawler.stages.fingerprint", "scipy.integrate"),  # what costs of datasketch, which brings Redis's client
+    settings=DedupConfig,
+    modules=("scipy.integrate",),  # what costs of datasketch, which brings Redis's client
 )

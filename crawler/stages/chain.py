@@ -35,7 +35,7 @@ class Chain:
         wanted, known = set(names), stages()
         if missing := [name for name in config.stages if name not in known]:
             raise LookupError(f"no package here has the stage {' or '.join(missing)}: install it in every environment")
-        self._stages = [(name, stage.build(config)) for name, stage in known.items() if name in wanted]
+        self._stages = [(name, stage.step(config)) for name, stage in known.items() if name in wanted]
         self._clock = clock
 
     def run(self, doc: Document, names: Iterable[str] = STAGES) -> Document:
@@ -93,8 +93,7 @@ class Chain:
 
 def modules(config: Config) -> list[str]:
     """What a fork server loads once for all its processes: the stages, their libraries, and models known beforehand."""
-    found = stages().values()
-    return [module for stage in found for module in (*stage.modules, *stage.models(config))]
+    return [module for stage in stages().values() for module in stage.preload(config)]
 
 
 def problems(config: Config) -> list[str]:

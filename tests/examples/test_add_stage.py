@@ -39,7 +39,7 @@ class ShoutingStage:
 
 STAGE = Stage(
     "shouting",
-    lambda config: ShoutingStage(config.section(ShoutingConfig)),
+    ShoutingStage,
     settings=ShoutingConfig,
     reasons=(SHOUTING,),
     columns=(Column("capitals", "double", "Share of the letters that are capital."),),

@@ -1,13 +1,7 @@
 """Does a text repeat an evaluation set?"""
 
-from crawler.config import Config, DecontaminationConfig
-from crawler.config.stages import Stage, Step
-
-
-def _build(config: Config) -> Step:
-    from crawler.stages.contamination.stage import ContaminationStage
-
-    return ContaminationStage(config)
+from crawler.config import Config
+from crawler.config.stages import Stage
 
 
 def _problems(config: Config) -> list[str]:
@@ -20,9 +14,7 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "contamination",
-    _build,
+    "crawler.stages.contamination.stage:ContaminationStage",
     number=450,
-    settings=DecontaminationConfig,
-    modules=("crawler.stages.contamination.stage",),
     problems=_problems,
 )

@@ -1,14 +1,7 @@
 """Main text and metadata of a parsed page."""
 
-from crawler.config import Config, ExtractionConfig
-from crawler.config.stages import Stage, Step
-
-
-def _build(config: Config) -> Step:
-    from crawler.stages.extraction.stage import ExtractionStage
-
-    return ExtractionStage(config.extraction)
-
+from crawler.config import ExtractionConfig
+from crawler.config.stages import Stage
 
 def _problems(config: Config) -> list[str]:
     if config.extraction.extractor != "learned":
@@ -20,10 +13,9 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "extraction",
-    _build,
+    "crawler.stages.extraction.stage:ExtractionStage",
     number=100,
     settings=ExtractionConfig,
-    modules=("crawler.stages.extraction.stage",),
     models=lambda c: ("crawler.stages.extraction.preload",) if c.extraction.extractor != "resiliparse" else (),
     problems=_problems,
 )

@@ -1,13 +1,7 @@
 """Which language is a text in?"""
 
 from crawler.config import Config, LanguageConfig
-from crawler.config.stages import Stage, Step
-
-
-def _build(config: Config) -> Step:
-    from crawler.stages.language.stage import LanguageStage
-
-    return LanguageStage(config.language)
+from crawler.config.stages import Stage
 
 
 def _problems(config: Config) -> list[str]:
@@ -20,10 +14,9 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "language",
-    _build,
+    "crawler.stages.language.stage:LanguageStage",
     number=200,
     settings=LanguageConfig,
-    modules=("crawler.stages.language.stage",),
     models=lambda c: ("crawler.stages.language.preload",) if c.language.identifier == "builtin" else (),
     problems=_problems,
 )

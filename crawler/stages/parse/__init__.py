@@ -1,13 +1,6 @@
 """Bytes to one parsed tree: character set, hostile input, links and metas."""
 
-from crawler.config import Config
-from crawler.config.stages import Stage, Step
+from crawler.config import ExtractionConfig
+from crawler.config.stages import Stage
 
-
-def _build(config: Config) -> Step:
-    from crawler.stages.parse.stage import ParseStage
-
-    return ParseStage(config.extraction)
-
-
-STAGE = Stage("parse", _build, number=0, modules=("crawler.stages.parse.stage",))
+STAGE = Stage("parse", "crawler.stages.parse.stage:ParseStage", number=0, settings=ExtractionConfig)

@@ -1,13 +1,7 @@
 """The personal-data stage: personal data in a text becomes placeholders."""
 
 from crawler.config import Config, PiiConfig
-from crawler.config.stages import Stage, Step
-
-
-def _build(config: Config) -> Step:
-    from crawler.stages.pii.stage import PiiStage
-
-    return PiiStage(config.pii)
+from crawler.config.stages import Stage
 
 
 def _models(config: Config) -> list[str]:
@@ -25,10 +19,10 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "pii",
-    _build,
+    "crawler.stages.pii.stage:PiiStage",
     number=400,
     settings=PiiConfig,
-    modules=("crawler.stages.pii.stage", "crawler.stages.pii.recognise"),
+    modules=("crawler.stages.pii.recognise",),
     models=_models,
     problems=_problems,
 )

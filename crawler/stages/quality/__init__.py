@@ -1,13 +1,7 @@
 """Is a text worth keeping? Signals, score, rule sets."""
 
 from crawler.config import Config, QualityConfig
-from crawler.config.stages import Stage, Step
-
-
-def _build(config: Config) -> Step:
-    from crawler.stages.quality.stage import QualityStage
-
-    return QualityStage(config.quality)
+from crawler.config.stages import Stage
 
 
 def _models(config: Config) -> list[str]:
@@ -26,10 +20,9 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "quality",
-    _build,
+    "crawler.stages.quality.stage:QualityStage",
     number=300,
     settings=QualityConfig,
-    modules=("crawler.stages.quality.stage",),
     models=_models,
     problems=_problems,
 )

@@ -39,7 +39,7 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "rivers",
-    lambda config: RiverStage(config.section(RiverConfig)),
+    RiverStage,
     after="quality",
     settings=RiverConfig,
     reasons=(TOO_MANY,),
