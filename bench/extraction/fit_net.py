@@ -36,6 +36,8 @@ AVERAGED_OVER = 50
 """Steps that the average goes back, in about."""
 MOST_BLOCKS = 512
 """Blocks of a page that are seen in one epoch; they stand side by side, from a place drawn by chance."""
+_BITS = 24
+"""Whole numbers up to 2 ** 24 are exact in float32."""
 _SHORTEST = 32
 _BATCH = 4_096
 """Blocks of a batch."""
@@ -111,11 +113,35 @@ def fit_net(lessons: list[Lesson], seed: int, epochs: int = EPOCHS) -> Net:
     return rounded({name: np.asarray(value) for name, value in (mean or parameters).items()}, borders)
 
 
+def is_exact(net: Net) -> bool:
+    """True where no partial sum of any product can leave float32's whole numbers, whatever the page.
+
+    By the Cauchy–Schwarz inequality: a row of H normed values has a root of squares of at most √H, so has the mean
+    of such rows; of rectified values it is at most MOST √H, of the binned features √F.
+    """
+    most = 2.0**_BITS / (STEP * UNIT)
+    features, width = net.first.shape
+    w = net.weights
+    row = np.sqrt(width)
+    bounds: tuple[Any, ...] = (
+        np.sqrt(features) * _norms(w["first"]) + abs(w["first_bias"]),
+        np.sqrt(6) * row * _norms(w["mix"]) + np.sqrt(width + 1) * row * _norms(w["page"]) + abs(w["bias"]),
+        MOST * row * _norms(w["out"]) + LARGEST,
+        row * _norms(w["last"]) + np.sqrt(features) * _norms(w["skip"]) + abs(w["last_bias"]),
+    )
+    return bool(max(bound.max() for bound in bounds) < most)
+
+
+def _norms(weights: Any) -> Any:
+    """The root of the sum of squares of each column."""
+    return np.sqrt(np.square(weights.astype(np.float64)).sum(-2 if weights.ndim > 1 else 0))
+
+
 def rounded(parameters: dict[str, NDArray[Any]], borders: NDArray[np.float32]) -> Net:
     """The net in whole numbers."""
     whole = {name: np.rint(value * UNIT).astype(np.int32) for name, value in parameters.items()}
     net = Net(borders=borders, reach=np.array(REACH, np.int32), **whole)
-    if not net.is_exact():
+    if not is_exact(net):
         raise ValueError("weights are too large for sums without rounding: train with more decay")
     return net
 

@@ -145,7 +145,7 @@ def test_two_trainings_on_the_same_pages_write_the_same_bytes(tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     model = read_model(str(tmp_path / "a.npz"))
     assert model.blocks.net.borders.shape[0] == the_model().blocks.net.borders.shape[0]
-    assert model.blocks.net.is_exact()
+    assert fit_net.is_exact(model.blocks.net)
 
 
 def lesson(many: int, seed: int, weight: float = 1.0) -> fit_net.Lesson:
@@ -200,7 +200,7 @@ def test_weights_that_the_crawl_would_have_to_round_are_refused():
     learned = [part.name for part in fields(Net) if part.name not in {"borders", "reach"}]
     zeros = {name: getattr(the_model().blocks.net, name) * 0.0 for name in learned}
     borders = the_model().blocks.net.borders
-    assert fit_net.rounded(zeros, borders).is_exact()
+    assert fit_net.is_exact(fit_net.rounded(zeros, borders))
     with pytest.raises(ValueError, match="too large"):
         fit_net.rounded({**zeros, "skip": zeros["skip"] + 500.0}, borders)
 

@@ -1,7 +1,8 @@
 """Main text and metadata of a parsed page."""
 
-from crawler.config import ExtractionConfig
+from crawler.config import Config, ExtractionConfig
 from crawler.config.stages import Stage
+
 
 def _problems(config: Config) -> list[str]:
     if config.extraction.extractor != "learned":

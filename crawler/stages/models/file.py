@@ -128,15 +128,15 @@ def write(path: Path, card: Card, parts: Mapping[str, Any], probe: bytes, comput
     parts: a dataclass of arrays each. probe: an input on which all features differ, so that none can stand for another.
     """
     features = compute(probe)
-    arrays = {f"{name}.{one.name}": getattr(part, one.name) for name, part in parts.items() for one in fields(part)}
-    arrays |= {f"features.{one.group}": one.probe for one in features}
     whole = card | {
         "format": FORMAT,
         "parts": {name: type(part).__name__ for name, part in parts.items()},
         "features": described(features),
     }
-    texts = {"card": orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), "probe": probe}
-    arrays |= {name: np.frombuffer(text, np.uint8) for name, text in texts.items()}
+    arrays: dict[str, Any] = {"card": np.frombuffer(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), np.uint8)}
+    arrays |= {"probe": np.frombuffer(probe, np.uint8)}
+    arrays |= {f"{name}.{one.name}": getattr(part, one.name) for name, part in parts.items() for one in fields(part)}
+    arrays |= {f"features.{one.group}": one.probe for one in features}
     np.savez_compressed(path, **arrays)
 
 

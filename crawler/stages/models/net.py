@@ -5,16 +5,15 @@ mix the block itself, those some places before and behind it (a dilated convolut
 built alike (groups), and the mean and largest values of the page.
 
 Every number is a whole multiple of a power of two, and small enough that float32 adds and multiplies them without
-rounding (`is_exact`; sums over blocks are float64): no sum depends on its order, so that every machine and every BLAS
-library gets the same odds. What has to be rounded (a quotient, a root) is rounded as IEEE 754 says, and then to such a
-multiple.
+rounding (training sees to it; sums over blocks are float64): no sum depends on its order, so that every machine and
+every BLAS library gets the same odds. What has to be rounded (a quotient, a root) is rounded as IEEE 754 says, and then
+to such a multiple.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +33,6 @@ MOST = 6.0
 """What a layer adds is cut here (ReLU6)."""
 LARGEST = 64.0
 """Values between layers are cut here."""
-_BITS = 24
-"""Whole numbers up to 2 ** 24 are exact in float32."""
 _EPSILON = 1e-5
 """Added to a variance."""
 _WEIGHT_STEPS = 8
@@ -70,7 +67,7 @@ class Net:
         """
         if not len(rows):
             return np.zeros(0, np.int64)
-        w = self._weights
+        w = self.weights
         means = _Means(groups, block_weights(words))
         x = self._binning(rows)
         h = _rectified(x @ w["first"] + w["first_bias"])
@@ -91,30 +88,13 @@ class Net:
         odds = _normed(h).astype(np.float32) @ w["last"] + x @ w["skip"] + w["last_bias"]
         return np.asarray(np.floor(odds * SCALE), np.int64)
 
-    def is_exact(self) -> bool:
-        """True where no partial sum of any product can leave float32's whole numbers, whatever the page.
-
-        By the Cauchy–Schwarz inequality: a row of H normed values has a root of squares of at most √H, so has the mean
-        of such rows; of rectified values it is at most MOST √H, of the binned features √F.
-        """
-        most = 2.0**_BITS / (STEP * UNIT)
-        features, width = self.first.shape
-        w = self._weights
-        row = np.sqrt(width)
-        bounds: tuple[Any, ...] = (
-            np.sqrt(features) * _norms(w["first"]) + abs(w["first_bias"]),
-            np.sqrt(6) * row * _norms(w["mix"]) + np.sqrt(width + 1) * row * _norms(w["page"]) + abs(w["bias"]),
-            MOST * row * _norms(w["out"]) + LARGEST,
-            row * _norms(w["last"]) + np.sqrt(features) * _norms(w["skip"]) + abs(w["last_bias"]),
-        )
-        return bool(max(bound.max() for bound in bounds) < most)
-
     @cached_property
     def _binning(self) -> Binning:
         return Binning(self.borders)
 
     @cached_property
-    def _weights(self) -> dict[str, Values]:
+    def weights(self) -> dict[str, Values]:
+        """Each array of weights in units of 1."""
         names = ("first", "first_bias", "mix", "page", "bias", "out", "last", "last_bias", "skip")
         return {name: (getattr(self, name) / UNIT).astype(np.float32) for name in names}
 
@@ -204,8 +184,3 @@ def _move(values: Values, by: int, out: Values) -> None:
         out[by:] = values[:-by]
     elif -len(values) < by < 0:
         out[:by] = values[-by:]
-
-
-def _norms(weights: Values) -> Exact:
-    """The root of the sum of squares of each column."""
-    return np.asarray(np.sqrt(np.square(weights.astype(np.float64)).sum(-2 if weights.ndim > 1 else 0)))

@@ -82,7 +82,6 @@ def _sure_of(model, kind):
         _always(7.5),
         type(kinds)(kinds.feature, kinds.border, np.zeros_like(kinds.leaves), bias),
         model.table,
-        model.columns,
         model.said,
     )
 

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from bench.extraction.fit_net import is_exact
 from crawler.stages.extraction.learned.alike import GROUPINGS, groups
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.learned.numbers import features
@@ -58,20 +59,20 @@ def test_the_odds_are_the_same_in_whatever_order_they_are_added_and_in_wider_num
     turned = dataclasses.replace(one, borders=one.borders[order], first=one.first[order], skip=one.skip[order])
     assert (turned(rows[:, order], words, alike) == odds).all()
     wide = net()
-    wide.__dict__["_weights"] = {name: value.astype(np.float64) for name, value in one._weights.items()}
+    wide.__dict__["weights"] = {name: value.astype(np.float64) for name, value in one.weights.items()}
     assert (wide(rows, words, alike) == odds).all()
-    assert one.is_exact() and len(set(odds.tolist())) > min(many, 20) / 2
+    assert is_exact(one) and len(set(odds.tolist())) > min(many, 20) / 2
 
 
 def test_weights_that_float32_would_round_are_told():
     one = net()
-    assert not dataclasses.replace(one, mix=one.mix * 400).is_exact()
-    assert not dataclasses.replace(one, skip=one.skip * 400).is_exact()
+    assert not is_exact(dataclasses.replace(one, mix=one.mix * 400))
+    assert not is_exact(dataclasses.replace(one, skip=one.skip * 400))
 
 
 def test_the_models_own_net_needs_no_rounding_and_fits_its_features():
     model = the_model()
-    assert model.blocks.net.is_exact()
+    assert is_exact(model.blocks.net)
     assert len(model.blocks.net.borders) == len(features(a_page(), model.scores)[0][0]) == len(model.blocks.net.first)
 
 
@@ -174,7 +175,7 @@ def test_the_answer_on_a_page_is_that_of_the_net_in_wider_numbers():
     one = model.blocks.net
     odds = one(rows, numbers.words, groups(page))
     wide = dataclasses.replace(one)
-    wide.__dict__["_weights"] = {name: value.astype(np.float64) for name, value in one._weights.items()}
+    wide.__dict__["weights"] = {name: value.astype(np.float64) for name, value in one.weights.items()}
     assert (wide(rows, numbers.words, groups(page)) == odds).all()
     assert len(set(odds.tolist())) > 100
 

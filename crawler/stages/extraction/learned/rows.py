@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.stages.extraction.learned.grid import around
 from crawler.stages.extraction.learned.walk import Kind, Walked
 
 
@@ -27,12 +28,5 @@ def _rows(page: Walked) -> Iterator[list[int]]:
     rows: dict[int, list[int]] = defaultdict(list)
     for block, kind in enumerate(page.kinds):
         if kind == Kind.CELL:
-            rows[_row_of(page, page.holders[block])].append(block)
+            rows[around(page, page.holders[block], "tr")].append(block)
     return (cells for row, cells in rows.items() if row >= 0 and len(cells) > 1)
-
-
-def _row_of(page: Walked, element: int) -> int:
-    """The row around an element; -1 where there is none."""
-    while element >= 0 and page.tags[element] != "tr":
-        element = page.parents[element]
-    return element
