@@ -1,1 +1,1 @@
-"""Which URL next? Redis keys and scripts, leases, seen-set, politeness."""
+"""Which URL next? One queue on the server for all workers: scripts, leases, politeness, memory of visits."""

@@ -29,7 +29,7 @@ REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed els
 
 @dataclass(slots=True)
 class SeedResult:
-    """What became of the candidates of one plan."""
+    """What became of the links of one plan."""
 
     added: int = 0
     seen: int = 0
@@ -37,7 +37,7 @@ class SeedResult:
     examples: list[str] = field(default_factory=list)  # "URL: reason", at most MAX_PROBLEMS
 
     def refuse(self, url: str, reason: str) -> None:
-        """Count one candidate that the frontier does not take."""
+        """Count one link that the frontier does not take."""
         self.refused[reason] += 1
         if len(self.examples) < MAX_PROBLEMS:
             self.examples.append(f"{url}: {reason}")
@@ -105,18 +105,18 @@ async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
     for batch in plan.batches():
         wanted = []
         for given in batch:
-            candidate, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
+            link, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
             if admission.ok:
-                wanted.append(candidate)
+                wanted.append(link)
             else:
-                result.refuse(candidate.url, admission.reason)
-        for candidate, status in zip(wanted, await frontier.put(wanted), strict=True):
+                result.refuse(link.url, admission.reason)
+        for link, status in zip(wanted, await frontier.put(wanted), strict=True):
             if status is PutStatus.QUEUED:
                 result.added += 1
             elif status is PutStatus.SEEN:
                 result.seen += 1
             else:
-                result.refuse(candidate.url, status)
+                result.refuse(link.url, status)
     return result
 
 

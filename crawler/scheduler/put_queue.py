@@ -38,19 +38,19 @@ class PutQueue:
         """Until the server has everything."""
         await self._puts.drain()
 
-    async def put(self, candidates: list[Link], *, of_page: bool = True) -> list[PutStatus]:
+    async def put(self, links: list[Link], *, of_page: bool = True) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them.
 
         of_page: a page led to them, which is acknowledged after them. Otherwise nobody else knows of them, so they are
         kept here until the server has had the time to write them down.
         """
         epoch = self._frontier.connection.epoch
-        hashes = [url_hash(c.url) for c in candidates]
+        hashes = [url_hash(c.url) for c in links]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
-        fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
+        fresh = [c for c, k in zip(links, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
         if not of_page:  # from now on: the server may have been waited for
-            self._young.append((time.monotonic(), candidates))
+            self._young.append((time.monotonic(), links))
         result = [PutStatus.SEEN if k else next(answers) for k in known]
         if epoch == self._frontier.connection.epoch:
             there = (PutStatus.QUEUED, PutStatus.SEEN)
@@ -61,8 +61,8 @@ class PutQueue:
 
     async def put_again(self) -> None:
         """The server may have forgotten its last second: what nobody else knows of is put again; known is known."""
-        for _, candidates in list(self._young):
-            await self.put(candidates)
+        for _, links in list(self._young):
+            await self.put(links)
 
     def written(self, asked: float) -> None:
         """The server has not been restarted up to `asked` (`time.monotonic()`): what is older than that is on disk."""
@@ -70,7 +70,7 @@ class PutQueue:
             self._young.popleft()
 
     async def _send(self, lists: list[list[Link]]) -> list[list[PutStatus]]:
-        answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
+        answers = iter(await self._frontier.put([link for part in lists for link in part]))
         return [[next(answers) for _ in part] for part in lists]
 
 

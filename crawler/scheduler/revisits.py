@@ -48,11 +48,11 @@ class Revisits:
             await asyncio.sleep(_SWEEP_SECONDS)
             await self.begin()
 
-    async def hasten(self, candidates: Iterable[Link]) -> int:
+    async def hasten(self, links: Iterable[Link]) -> int:
         """Bring back the pages that were changed after their last visit; returns how many."""
         if not self._config.recrawl:
             return 0
-        moved = await self._frontier.visits.hasten((c.url, c.lastmod) for c in candidates if c.lastmod is not None)
+        moved = await self._frontier.visits.hasten((c.url, c.lastmod) for c in links if c.lastmod is not None)
         self._count("due", moved)
         return moved
 

@@ -144,7 +144,7 @@ class Scheduler(BaseScheduler):
         return True
 
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
-    async def put(self, candidates: list[Link], parent: str | None = None) -> list[PutStatus]:
+    async def put(self, links: list[Link], parent: str | None = None) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them.
 
         `parent` is the token of the page they were found on: they are put again where the server was restarted before
@@ -152,8 +152,8 @@ class Scheduler(BaseScheduler):
         """
         flight = self._in_flight.get(parent) if parent else None
         if flight is not None:
-            flight.children += candidates
-        return await self._put_queue.put(candidates, of_page=flight is not None)
+            flight.children += links
+        return await self._put_queue.put(links, of_page=flight is not None)
 
     async def settle(
         self, token: str, doc: Document | None = None, delivery: asyncio.Future[None] | None = None
@@ -180,9 +180,9 @@ class Scheduler(BaseScheduler):
         """The URL was not tried after all; costs no attempt."""
         await self._acknowledgements.put_back(token, not_before)
 
-    async def hasten(self, candidates: list[Link]) -> None:
+    async def hasten(self, links: list[Link]) -> None:
         """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
-        if await self._revisits.hasten(candidates):
+        if await self._revisits.hasten(links):
             self._prefetch.stir()
 
     async def texts_freed(self) -> None:

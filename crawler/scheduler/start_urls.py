@@ -69,13 +69,13 @@ class StartUrls:
             log.warning("%s is no list of seeds (%s): it is left alone", self._key, error)
             self._open = False
             return 0
-        found = [self._candidate(bytes(entry)) for entry in entries]
-        await self._put([candidate for candidate in found if candidate is not None])
+        found = [self._link(bytes(entry)) for entry in entries]
+        await self._put([link for link in found if link is not None])
         for entry in entries:
             await self._connection.patiently(lambda entry=entry: redis.lrem(self._key, 1, entry))  # type: ignore[misc]
         return len(entries)
 
-    def _candidate(self, entry: bytes) -> Link | None:
+    def _link(self, entry: bytes) -> Link | None:
         try:
             url, priority = parse_entry(entry, self._canonical)
         except ValueError as error:

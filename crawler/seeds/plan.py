@@ -1,6 +1,6 @@
-"""Where a crawl begins: the seed arguments become the crawl's `Scope` and its first candidates.
+"""Where a crawl begins: the seed arguments become the crawl's `Scope` and its first links.
 
-`plan_seeds` checks everything, files to their last line, before the first candidate leaves it; a seed file is then read
+`plan_seeds` checks everything, files to their last line, before the first link leaves it; a seed file is then read
 a second time in batches, so that a million seeds need no memory. All problems are reported together.
 """
 
@@ -34,20 +34,20 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SeedPlan:
-    """Checked seed arguments: the rules of the crawl, and the candidates in batches."""
+    """Checked seed arguments: the rules of the crawl, and the links in batches."""
 
     scope: Scope
     few: tuple[Link, ...] = ()  # from arguments and the allowlist
     file: Path | None = None  # one URL a line
-    count: int = 0  # candidates, repetitions included
+    count: int = 0  # links, repetitions included
     warnings: list[str] = field(default_factory=list)
 
     def batches(self, size: int = BATCH) -> Iterator[list[Link]]:
-        """All candidates, `size` at a time. Raises InputError where the file has changed and no longer can be read."""
+        """All links, `size` at a time. Raises: InputError where the file has changed and no longer can be read."""
         lines = seed_lines(self.file) if self.file else iter(())
         from_file = (_page(line.url, line.priority) for line in lines if not line.problem)
-        candidates = chain(self.few, from_file)
-        while batch := list(islice(candidates, size)):
+        links = chain(self.few, from_file)
+        while batch := list(islice(links, size)):
             yield batch
 
 
@@ -84,7 +84,7 @@ def plan_seeds(
     sources = [source] if source else []
     lists += [first for one in sources if (first := one.first_list)]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
-    few += chain.from_iterable(_entry_candidates(entry) for entry in entries if clock() < entry.expires_at)
+    few += chain.from_iterable(_entry_links(entry) for entry in entries if clock() < entry.expires_at)
     hosts = _host_scope(
         file_hosts.union(map(host_of, pages)),
         set(map(host_of, lists)).union(*(one.hosts for one in sources)),
@@ -95,7 +95,7 @@ def plan_seeds(
     return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
 
 
-def sitemap_candidates(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
+def sitemap_links(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
     """What a fetched sitemap adds to the frontier, unchecked: ask `Scope.admits(…, via="sitemap")` about each page.
 
     `nesting` is the depth of the sitemap's own lease; further sitemaps get one more, pages begin at depth 0.
@@ -181,7 +181,7 @@ class _Planner:
             return []
         expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
         for entry in entries:
-            if not any(_entry_candidates(entry)):
+            if not any(_entry_links(entry)):
                 self.problem(
                     f"{argument}:{entry.line}: {entry.domain}: include and exclude leave no folder to start from: "
                     "list a sitemap or include a folder such as /docs/"
@@ -245,7 +245,7 @@ def _host_scope(page_hosts: set[str], list_hosts: set[str], discovery: str | Non
     return Scope(link_hosts=frozenset(page_hosts), listed_hosts=frozenset(list_hosts))
 
 
-def _entry_candidates(entry: AllowlistEntry) -> Iterator[Link]:
+def _entry_links(entry: AllowlistEntry) -> Iterator[Link]:
     """Given sitemaps; else the usual place, whose robots.txt names the others; with links the included folders too."""
     yield from map(_sitemap, entry.sitemaps)
     root = root_url(entry.domain)

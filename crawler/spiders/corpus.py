@@ -32,7 +32,7 @@ from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
 from crawler.seeds.arguments import judged
 from crawler.seeds.feeds import Feeds
-from crawler.seeds.plan import SeedPlan, sitemap_candidates
+from crawler.seeds.plan import SeedPlan, sitemap_links
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of
@@ -219,8 +219,8 @@ class CorpusSpider(Spider):
         sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        listed, own = sitemap_candidates(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
-        found = self._admitted([replace(candidate, source=own) for candidate in listed], "sitemap")
+        listed, own = sitemap_links(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
+        found = self._admitted([replace(link, source=own) for link in listed], "sitemap")
         if sitemap.problems and not (sitemap.entries or sitemap.nested):
             self.unread.unreadable(lease, sitemap.problems[0])
         await self._put(found, lease)
@@ -241,7 +241,7 @@ class CorpusSpider(Spider):
             doc = blank_document(request, lease, self.config, scope, self.now())
         if lease.visit is not None:
             recall(doc, lease.visit)
-        target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
+        target = redirect_of(failure.value, lease, self.config.policy.max_redirects, self.canonical)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
@@ -289,13 +289,13 @@ class CorpusSpider(Spider):
             found = [Link(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put(self._admitted(found, "sitemap"))
 
-    def _admitted(self, candidates: Iterable[Link], via: Via) -> list[Link]:
-        """The candidates that the scope lets in; the others are counted by reason."""
+    def _admitted(self, links: Iterable[Link], via: Via) -> list[Link]:
+        """The links that the scope lets in; the others are counted by reason."""
         admitted, excluded = [], Counter[str]()
-        for given in candidates:
-            candidate, admission = judged(self.scope, given, via)
+        for given in links:
+            link, admission = judged(self.scope, given, via)
             if admission.ok:
-                admitted.append(candidate)
+                admitted.append(link)
             else:
                 excluded[admission.reason] += 1
         for reason, count in excluded.items():
@@ -316,15 +316,15 @@ class CorpusSpider(Spider):
             return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _put(self, candidates: list[Link], parent: Lease | None = None) -> list[PutStatus]:
-        if not candidates:
+    async def _put(self, links: list[Link], parent: Lease | None = None) -> list[PutStatus]:
+        if not links:
             return []
-        answers = await self.frontier.put(candidates, parent.token if parent else None)
+        answers = await self.frontier.put(links, parent.token if parent else None)
         for status, count in Counter(answers).items():
             self._count(f"{PUT}/{status}", count)
-        for candidate, status in zip(candidates, answers, strict=True):
+        for link, status in zip(links, answers, strict=True):
             if status is PutStatus.TRAPPED:
-                self._count(f"{TRAPPED}/{trap_reason(candidate.url)}")
+                self._count(f"{TRAPPED}/{trap_reason(link.url)}")
             elif status is PutStatus.CAPPED:
                 self._count(f"{CAPPED}/pages")
         return answers

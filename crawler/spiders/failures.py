@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import IgnoreRequest
+
 from crawler.document import Drop, DropReason
 from crawler.frontier.model import Fault
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.middlewares.retry import describe
 from crawler.policy.headers import shown_url
 from crawler.scheduler.turned_away import Exhausted
 
@@ -23,13 +26,18 @@ logger = logging.getLogger(__name__)
 
 
 def redirect_of(
-    failure: Failure, lease: Lease, limit: int, canonical: Callable[[str], str | None]
+    error: BaseException | None, lease: Lease, limit: int, canonical: Callable[[str], str | None]
 ) -> str | Drop | None:
     """Where a redirect leads, as `canonical` calls it; a `Drop` where it leads nowhere; None where there is none."""
-    error = failure.value
-    if not isinstance(error, Redirected):
-        return None
-    return next_of(error.target, lease, limit, canonical)
+    return next_of(error.target, lease, limit, canonical) if isinstance(error, Redirected) else None
+
+
+def drop_of(error: Exception) -> Drop:
+    """Why a page that is asked for once, without a frontier, is not there."""
+    if isinstance(error, (Denied, Held, TryLater)):
+        return error.drop
+    cause = describe(error) if isinstance(error, IgnoreRequest) else f"{type(error).__name__}: {error}"
+    return Drop("fetch", DropReason.DOWNLOAD_FAILED, cause)
 
 
 def next_of(named: str, lease: Lease, limit: int, canonical: Callable[[str], str | None]) -> str | Drop:

@@ -16,17 +16,15 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
-from twisted.python.failure import Failure
 
 from crawler.config import Config
-from crawler.document import Drop, DropReason, Signal
+from crawler.document import Drop, Signal
 from crawler.documents.from_response import document_of
 from crawler.frontier.model import Lease
 from crawler.middlewares._meta import evidence_of
 from crawler.middlewares.control_files import ControlFiles, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, TryLater
-from crawler.middlewares.retry import describe
 from crawler.middlewares.robots import control_files_of
 from crawler.policy.decide import decide_files, decide_robots, decide_unread
 from crawler.policy.explain import Explanation, FileRead, answer_of, because, file_read, robots_sentence
@@ -38,7 +36,7 @@ from crawler.policy.survey import Survey, survey
 from crawler.problems import InputError
 from crawler.runtime import config_of
 from crawler.seeds.scope import Scope
-from crawler.spiders.failures import redirect_of
+from crawler.spiders.failures import drop_of, redirect_of
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import canonicalize
 from crawler.urls.link import Link
@@ -147,8 +145,8 @@ class InquirySpider(Spider):
         try:
             response: Response = await engine.download_async(request)
         except IgnoreRequest as error:
-            target = redirect_of(_failure(error), lease, self.config.policy.max_redirects, canonicalize)
-            drop = target if isinstance(target, Drop) else _drop_of(error)
+            target = redirect_of(error, lease, self.config.policy.max_redirects, canonicalize)
+            drop = target if isinstance(target, Drop) else drop_of(error)
             signals = evidence_of(request).signals
             return drop, signals, isinstance(error, (Held, TryLater)), target if isinstance(target, str) else None
         doc = document_of(response, lease, self.config, Scope())
@@ -218,13 +216,3 @@ class InquirySpider(Spider):
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
         return {urljoin(f"{authority}/robots.txt", item.value) for item in named}
-
-
-def _failure(error: Exception) -> Failure:
-    return Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types here
-
-
-def _drop_of(error: IgnoreRequest) -> Drop:
-    if isinstance(error, (Denied, Held, TryLater)):
-        return error.drop
-    return Drop("fetch", DropReason.DOWNLOAD_FAILED, describe(error))

@@ -253,14 +253,14 @@ async def _put_links(
     from crawler.urls.shape import shape_id_of
 
     depth = max(1, config.frontier.depth_limit)
-    candidates: dict[str, Link] = {}
+    wanted: dict[str, Link] = {}
     for page, links in pages:
         if not rules.follows_links(page):
             continue
         for url in filter(None, map(rules.canonical, links)):
             link = Link(url, priority=-depth, depth=depth, mark=0, parent=shape_id_of(page), source=source_id(page))
-            candidate, admission = judged(rules, link, "link")
+            named, admission = judged(rules, link, "link")
             if admission.ok:
-                candidates.setdefault(candidate.url, candidate)
-    answers = await frontier.put(list(candidates.values()))
+                wanted.setdefault(named.url, named)
+    answers = await frontier.put(list(wanted.values()))
     found.links += sum(answer is PutStatus.QUEUED for answer in answers)

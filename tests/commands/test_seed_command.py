@@ -74,7 +74,7 @@ def test_seeds_reach_the_shared_frontier_once(server: str, crawl: str, tmp_path:
     assert (first.returncode, first.stdout, first.stderr) == (0, "3 added, 0 known before, 0 refused\n", "")
     second = seed("-a", "url=https://a.org/1,https://a.org/3", *settings, folder=tmp_path)
     assert (second.returncode, second.stdout, second.stderr) == (0, "1 added, 1 known before, 0 refused\n", "")
-    scope = Scope.from_json(with_frontier(server, crawl, Frontier.scope_get) or "")
+    scope = Scope.from_json(with_frontier(server, crawl, lambda frontier: frontier.shared.scope_get()) or "")
     assert scope == Scope(frozenset({"a.org", "b.org"}), frozenset({"c.org"}))
     assert with_frontier(server, crawl, leased) == [
         ("https://a.org/1", "page", 100),
@@ -158,7 +158,10 @@ def test_workers_that_join_together_lose_no_rule(server: str, crawl: str) -> Non
 
     joined = with_frontier(server, crawl, join_all)
     everything = frozenset(f"h{n}.org" for n in range(20))
-    assert Scope.from_json(with_frontier(server, crawl, Frontier.scope_get) or "").link_hosts == everything
+    assert (
+        Scope.from_json(with_frontier(server, crawl, lambda frontier: frontier.shared.scope_get()) or "").link_hosts
+        == everything
+    )
     assert max(len(scope.link_hosts) for scope in joined) == 20
     assert with_frontier(server, crawl, lambda frontier: join_scope(frontier, Scope())).link_hosts == everything
 

@@ -17,7 +17,7 @@ from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, outcome_en
 from crawler.frontier.overview import overview
 from crawler.frontier.shapes import shapes_of
 from crawler.frontier.status_table import render
-from crawler.seeds.plan import sitemap_candidates
+from crawler.seeds.plan import sitemap_links
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
@@ -242,7 +242,7 @@ def test_of_listed_pages_the_recently_changed_come_first_then_those_of_higher_pr
         changed = {"old": now - 900 * day, "month": now - 20 * day, "today": now - day, "unsaid": None}
         entries = [SitemapEntry(f"{HOST}/{name}/1", at, 0.5) for name, at in changed.items()]
         entries.append(SitemapEntry(f"{HOST}/important/1", None, 1.0))
-        await frontier.put(sitemap_candidates(Sitemap(entries=entries), nesting=0, now=now))
+        await frontier.put(sitemap_links(Sitemap(entries=entries), nesting=0, now=now))
         order = await crawl(frontier, lambda _: (KEPT, 400.0, []))
         names = [url.split("/")[3] for url in order[1:]]
         assert names == ["today", "important", "month", "old", "unsaid"]

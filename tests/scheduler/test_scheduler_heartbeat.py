@@ -98,7 +98,7 @@ def test_a_lease_that_has_expired_is_let_go_and_said(frontier_run, clock, caplog
 
     with caplog.at_level(logging.WARNING):
         frontier_run(scenario, lease_seconds=LEASE_SECONDS)
-    assert "1 lease had expired" in caplog.text
+    assert "1 lease expired: their URLs are back in the queue" in caplog.text
 
 
 def test_a_url_that_had_its_last_try_keeps_its_lease_until_its_verdict(frontier_run):

@@ -10,7 +10,7 @@ from crawler.seeds.plan import (
     MAX_PROBLEMS,
     page_priority,
     plan_seeds,
-    sitemap_candidates,
+    sitemap_links,
 )
 from crawler.seeds.scope import Scope
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
@@ -280,7 +280,7 @@ def test_a_seed_file_that_vanishes_between_the_two_readings_is_an_error(tmp_path
 
 
 def test_a_sitemap_adds_lists_first_and_pages_in_the_order_of_their_worth() -> None:
-    found = sitemap_candidates(
+    found = sitemap_links(
         Sitemap("index", [SitemapEntry("https://a.org/1", NOW - 86_400, 1.0)], ["https://a.org/b.xml"]),
         nesting=1,
         now=NOW,
@@ -314,5 +314,5 @@ def test_priority_follows_the_site_and_the_date(days: float | None, priority: fl
 def test_a_date_in_the_future_makes_no_page_due_at_each_look_at_the_sitemap() -> None:
     """A page is due at once where its date is after the last visit (`Frontier.hasten`); this one would always be."""
     entries = [SitemapEntry(f"https://a.org/{days}", NOW + days * 86_400) for days in (0, 0.5, 30, 30_000)]
-    found = sitemap_candidates(Sitemap("urlset", entries), nesting=0, now=NOW)
+    found = sitemap_links(Sitemap("urlset", entries), nesting=0, now=NOW)
     assert [candidate.lastmod for candidate in found] == [NOW, NOW + 43_200, None, None]

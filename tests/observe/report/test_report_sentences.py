@@ -79,7 +79,7 @@ def verdicts(t):
     for reason, count in t.reasons().items():
         if reason != "unchanged":
             yield t.terminal, f"{reason} {count} "
-            yield t.page, f"{reason} {meaning(reason)} {count} "
+            yield t.page, " ".join([reason, *meaning(reason).split(), f"{count} "])  # no sentence: of another version
 
 
 def names(t):
