@@ -1,7 +1,7 @@
-"""`scrapy dataset index` loads the texts of a corpus that the user already has into the duplicate index.
+"""Texts that are there already go into the duplicate index: those of other files, and those of a resumed replay.
 
-New pages are then compared with them. Reading and asking happen here, fingerprints in worker processes. Loading the
-same files again changes nothing, so an interrupted load is simply repeated.
+With `scrapy dataset index` new pages are compared with a corpus that the user has. Reading and asking happen here,
+fingerprints in worker processes. Loading the same files again changes nothing, so an interrupted load is repeated.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import islice
 from typing import IO, Any
 
 import fsspec
@@ -25,9 +26,10 @@ from crawler.dedup.index import DedupError, DedupIndex
 from crawler.document import Document
 from crawler.pool.forkserver import QuietContext
 from crawler.stages.fingerprint import FingerprintStage
+from crawler.storage.corpus.bookmarks import kept_texts
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import suffixes
-from crawler.storage.files.place import MANIFEST, SHARDS
+from crawler.storage.files.place import MANIFEST, SHARDS, Place
 from crawler.storage.files.shards import read_lines
 
 BATCH = 200
@@ -104,6 +106,24 @@ async def _claim(index: DedupIndex, prints: list[Fingerprint], loaded: Loaded) -
         loaded.claimed += match is None
         loaded.exact += match is not None and match.exact
         loaded.near += match is not None and not match.exact
+
+
+# --- kept texts ------------------------------------------------------------------------------------------------------
+async def remember(index: DedupIndex, config: Config, place: Place) -> int:
+    """`claim_kept`, for an index that forgets: a resumed replay fills it again; 0 for one on a server."""
+    from crawler.dedup.memory_index import MemoryIndex  # late: it brings NumPy, and Scrapy loads every spider
+
+    return await claim_kept(index, config, place) if isinstance(index, MemoryIndex) else 0
+
+
+async def claim_kept(index: DedupIndex, config: Config, place: Place) -> int:
+    """Claim every kept text of this crawl for its page. Returns how many there are; harmless when repeated."""
+    count, texts = 0, kept_texts(place, config.crawl.crawl_id)
+    while batch := await asyncio.to_thread(list, islice(texts, BATCH)):
+        for doc_id, signature, shingles, owner in await asyncio.to_thread(fingerprints, config.dedup, batch):
+            await index.check(doc_id, signature, shingles, owner)
+        count += len(batch)
+    return count
 
 
 # --- fingerprints ----------------------------------------------------------------------------------------------------

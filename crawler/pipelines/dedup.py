@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
-from crawler.dedup.ending import IndexWatch, watch_of
 from crawler.dedup.index import DedupError, DedupIndex
-from crawler.dedup.of_crawler import index_of
+from crawler.dedup.of_crawler import IndexWatch, index_of, release, watch_of
 from crawler.dedup.verdict import confirm, judge
 from crawler.document import Document
 from crawler.pipelines.base import drop, refuse_to_start
@@ -42,8 +41,6 @@ class ExactDedupPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask the index of this crawl's configuration."""
-        from crawler.dedup.release import release
-
         return cls(index_of(crawler), partial(refuse_to_start, crawler), partial(release, crawler), watch_of(crawler))
 
     async def open_spider(self) -> None:

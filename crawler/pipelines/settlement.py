@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawler.dedup.release import release
+from crawler.dedup.of_crawler import release
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of

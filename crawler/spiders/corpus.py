@@ -16,7 +16,7 @@ from scrapy import Spider
 from crawler.browser.memory import DomainMemory
 from crawler.browser.tiers import Tiers
 from crawler.config import Config
-from crawler.dedup.release import release
+from crawler.dedup.of_crawler import release
 from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_response import blank_document, document_of
 from crawler.frontier.model import Lease, PutStatus

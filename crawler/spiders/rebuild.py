@@ -167,8 +167,8 @@ def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
 # --- what was kept ---------------------------------------------------------------------------------------------------
 async def _claim(config: Config, place: Place, server: str, found: Rebuilt) -> None:
     from crawler.dedup.index import DedupError
+    from crawler.dedup.loading import claim_kept
     from crawler.dedup.make import make_index
-    from crawler.dedup.resume import claim_kept
 
     index: DedupIndex = make_index(config, server)
     try:

@@ -20,9 +20,8 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
-from crawler.dedup.of_crawler import index_of
-from crawler.dedup.release import release
-from crawler.dedup.resume import remember
+from crawler.dedup.loading import remember
+from crawler.dedup.of_crawler import index_of, release
 from crawler.document import Document, DropReason
 from crawler.documents.from_archive import (
     UNKNOWN,

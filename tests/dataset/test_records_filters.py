@@ -10,7 +10,7 @@ import pytest
 from crawler.dataset.records.database import connect, quoted
 from crawler.dataset.records.fields import FIELDS, OF_RECORD, stored
 from crawler.dataset.records.filters import MAX_DEPTH, OPERATORS, Comparison, FilterError, Joined, read
-from crawler.dataset.records.view import Beside, open_view
+from crawler.dataset.records.view import KeyedTable, open_view
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.record_index import index_file
 
@@ -198,7 +198,7 @@ def test_a_table_beside_the_records_is_a_struct_of_each_and_a_field_of_a_filter(
     table = tmp_path / "topic's.parquet"
     rows = ", ".join(f"('{url}', {n})" for n, url in enumerate(urls[:5]))
     duckdb.sql(f"COPY (SELECT * FROM (VALUES {rows}) v(canonical_url, score)) TO {quoted(table)}")
-    beside = Beside("topic", (table,), ("canonical_url",))
+    beside = KeyedTable("topic", (table,), ("canonical_url",))
     listed = corpus.manifest()["files"]
     with open_view(listed, corpus.path / "index", tmp_path / "spill", [beside]) as connection:
         counts = "SELECT count(*), count(topic.score) FROM"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -426,3 +427,32 @@ def test_a_part_of_a_nested_field_is_a_filter(stated: Catalogue, where: str, pag
 def test_a_part_that_there_is_not_is_told(where: str) -> None:
     with pytest.raises(FilterError, match="where="):
         condition_of(where)
+
+
+def test_a_value_of_the_form_is_taken_as_it_is_and_a_condition_of_the_address_may_have_several(varied: Desk) -> None:
+    given = [("field", "title"), ("operator", "~"), ("value", "ants and language=de")]
+    shown = varied.page("/0/documents", *given)
+    assert "0 documents" in shown
+    (written,) = filter_of([("where", 'title~"ants and language=de"')]).conditions
+    assert f'value="{html.escape(str(written), quote=True)}"' in shown.replace("&#34;", "&quot;")
+    several = "(language=de or language=fr) and not state=hold"
+    rows = walk(varied, filter_of([("where", several)]))
+    assert {(row["language"], row["state"]) for row in rows} == {
+        ("de", "kept"), ("fr", "kept"), ("de", "rejected"),
+    }  # fmt: skip
+    assert "not (state=hold)" in varied.page("/0/documents", ("where", several))
+    assert "expected one of" in varied.ask("/0/documents?field=title&operator=or&value=x").body
+
+
+def test_of_a_list_each_item_has_a_bar_that_leads_to_its_documents(
+    folder: Folder, kept, serve: Callable[..., Desk]
+) -> None:
+    corpus = folder.opened()
+    for n, names in enumerate((["sql", "python"], ["sql", "sql"], [], ["c"])):
+        corpus.keep(kept(n, code_languages=names))
+    corpus.close()
+    catalogue = serve(folder.path).catalogues[0]
+    found = figure(catalogue, Filter(), "code_languages")
+    assert {bar.label: bar.count for bar in found.bars} == {"sql": 2, "c": 1, "python": 1}
+    assert found.empty is not None and found.empty.count == 1
+    assert [listing(catalogue, bar.link).total for bar in (*found.bars, found.empty)] == [2, 1, 1, 1]

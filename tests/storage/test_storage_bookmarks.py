@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dedup.loading import remember
 from crawler.dedup.make import make_index
-from crawler.dedup.resume import remember
 from crawler.document import Drop, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, kept_texts, spots_behind

@@ -20,7 +20,7 @@ T = TypeVar("T")
 MEMORY = "1GB"
 """What DuckDB may hold; what a question needs beyond it goes to a temporary folder."""
 ROWS = 10_000
-"""Rows that go into a table, or come out of one, at a time."""
+"""Rows that go into a table at a time."""
 MISSING = "this needs duckdb and pyarrow, which are not installed: pip install 'gristmill[parquet]'"
 
 
@@ -79,7 +79,7 @@ def fill(
 
 def rows_of(answer: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     """The rows of an answer, some at a time in memory."""
-    while rows := answer.fetchmany(ROWS):
+    while rows := answer.fetchmany(1_000):
         yield from rows
 
 

@@ -1,8 +1,8 @@
 """The records of a corpus as tables of DuckDB, under the same names wherever they are asked.
 
 `documents` and `rejected` have the columns of the index files, `files` what the manifest lists, and `records` has both
-kinds of records: every column, and beside it `id`, `file` (its number among the files), `line` (from 0), `state`,
-`profile`, and each number of `quality_signals` as `signal_NAME`. Tables of others (`Beside`) are joined to all three.
+kinds of records: every column, and `id`, `file` (its number among the files), `line` (from 0), `state`,
+`profile`, and each number of `quality_signals` as `signal_NAME`. A `KeyedTable` is joined to each of the three.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STRUCTS = {"signal": STATEMENT, "span": SPAN}
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class KeyedTable:
     """A table that lies beside the records: one row for each value of its keys, which are columns of the records.
 
     It is a view of its name, and a struct of that name in every record: `SELECT topic.score FROM documents`.
@@ -63,7 +63,7 @@ def open_view(
     entries: Sequence[Entry],
     folder: Path,
     spill: Path,
-    beside: Sequence[Beside] = (),
+    tables: Sequence[KeyedTable] = (),
     *,
     memory: str = MEMORY,
     threads: int | None = None,
@@ -76,18 +76,18 @@ def open_view(
     folder = folder.resolve()
     read = [entry for entry in entries if entry["kind"] in TABLES]
     files = [index_file(folder, entry["path"]) for entry in read]
-    readable = [*files, *(path for table in beside for path in table.files)]
+    readable = [*files, *(path for table in tables for path in table.files)]
     connection = connect(None, spill, readable, memory=memory, threads=threads, ordered=ordered)
     try:
         _check_counts(connection, {str(path): entry["documents"] for path, entry in zip(files, read, strict=True)})
-        for table in beside:
+        for table in tables:
             connection.execute(f"CREATE VIEW {_name(table.name)} AS SELECT * FROM {_parquet(table.files)}")  # noqa: S608
         for kind, name in TABLES.items():
             of_kind = [path for path, entry in zip(files, read, strict=True) if entry["kind"] == kind]
             source = f"SELECT * FROM {_parquet(of_kind)}" if of_kind else _nothing(kind)  # noqa: S608
-            connection.execute(f"CREATE VIEW {name} AS {_joined(source, beside)}")
+            connection.execute(f"CREATE VIEW {name} AS {_joined(source, tables)}")
         _make_files(connection, entries)
-        _make_records(connection, files, keys_of([entry["path"] for entry in read]), beside)
+        _make_records(connection, files, keys_of([entry["path"] for entry in read]), tables)
     except BaseException:
         connection.close()
         raise
@@ -121,7 +121,7 @@ def _make_files(connection: duckdb.DuckDBPyConnection, entries: Sequence[Entry])
 
 
 def _make_records(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], keys: Sequence[int], beside: Sequence[Beside]
+    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], keys: Sequence[int], tables: Sequence[KeyedTable]
 ) -> None:
     rows = [[str(path), number, key << LINE_BITS] for number, (path, key) in enumerate(zip(files, keys, strict=True))]
     columns = {"filename": "VARCHAR", "number": "INTEGER", "first": "BIGINT"}
@@ -131,7 +131,7 @@ def _make_records(
         source = "(SELECT NULL::VARCHAR AS filename, NULL::BIGINT AS file_row_number WHERE false)"
     there = {str(column[0]) for column in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
     chosen = _columns(f"{source} JOIN index_files USING (filename)", there)
-    connection.execute(f"CREATE VIEW records AS {_joined(chosen, beside)}")
+    connection.execute(f"CREATE VIEW records AS {_joined(chosen, tables)}")
 
 
 def _columns(source: str, there: set[str]) -> str:
@@ -158,9 +158,9 @@ def _columns(source: str, there: set[str]) -> str:
     return f"SELECT {row} FROM {source}"  # noqa: S608  # our own names
 
 
-def _joined(source: str, beside: Sequence[Beside]) -> str:
+def _joined(source: str, tables: Sequence[KeyedTable]) -> str:
     """A SELECT with one more column, a struct, for each table that lies beside."""
-    for table in beside:
+    for table in tables:
         name = _name(table.name)
         same = " AND ".join(f"r.{_name(key)} = {name}.{_name(key)}" for key in table.keys)
         source = f"SELECT r.*, {name} AS {name} FROM ({source}) AS r LEFT JOIN {name} ON {same}"  # noqa: S608
