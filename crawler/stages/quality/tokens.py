@@ -114,41 +114,7 @@ def _remember(chunk: str) -> tuple[str, ...]:
     return parts
 
 
-_LETTERS_OR_DIGITS = r"(?:[a-zA-Z]++[0-9]*+|[0-9]++)"
-_JOINED = r"[.(\[]?_++|\.(?=[a-z0-9])|[(\[#@]|(?<=[a-zA-Z])-(?=[0-9])"
-_PERHAPS_PARTED = r"[-,:<>=/]|\.(?=[A-Z])"
-_ORDINARY = re.compile(
-    r"""([(\[{<"“„«‘'`*_#&$%=]*+)"""
-    rf"((?![wW]{{3}}\.)(?:-{{1,3}}|[./@])?+{_LETTERS_OR_DIGITS}"
-    rf"(?:(?:{_JOINED}|({_PERHAPS_PARTED})){_LETTERS_OR_DIGITS})*+)"
-    r"""((?:[,:;!?()\[\]{}<>_*#&"'`”’»…]|(?:(?<=[0-9a-z"'`”’»)\]])|(?<=[A-Z][A-Z]))\.(?!\.))*+)"""
-)
-"""Marks; a word, a name in code or a number, in ASCII; marks: most chunks. No address, no quantity with its unit.
-
-Where nothing of `_PERHAPS_PARTED` stands between its letters and digits, what is between the marks is one token.
-"""
-
-
 def _split(chunk: str) -> list[str]:
-    """One chunk between white space: an ordinary one in a single step."""
-    found = _ORDINARY.fullmatch(chunk)
-    if found is None:
-        return _split_by_marks(chunk)
-    before, word, parted, after = found.groups()
-    if (after[:1] == "." and f"{word}.".lower() in _WHOLE) or (
-        before[-1:] == "'" and chunk[len(before) - 1 :].lower() in _WHOLE
-    ):
-        return _split_by_marks(chunk)
-    if parted:
-        return [*before, *_parted(word), *after]
-    return [
-        *before,
-        *(_inside(word) if word[-1] in _MAY_CONTRACT and word.isalpha() else (word,)),
-        *after,
-    ]
-
-
-def _split_by_marks(chunk: str) -> list[str]:
     """Marks off both ends, then the inside."""
     if _is_word_and_mark(chunk):
         return [*_inside(chunk[:-1]), chunk[-1]]

@@ -1,4 +1,4 @@
-"""An ordinary chunk is split in one step as it is split mark by mark."""
+"""Chunks between white space are split mark by mark, at spaCy's infixes, and by rules of their own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ _INFIX_PLAINLY = re.compile(
     r"|(?<=[^\W\d_]),(?=[^\W\d_])|(?<=[^\W_])(?:---?|-|–|—|~)(?=[^\W\d_])|(?<=[^\W_])[:<>=/](?=[^\W\d_])"
 )
 """spaCy's infixes as they are written there, one after the other."""
-
-
-@settings(max_examples=3_000, deadline=None, derandomize=True)
-@given(CHUNKS)
-def test_an_ordinary_chunk_has_the_tokens_that_it_has_mark_by_mark(chunk):
-    assert tokens._split(chunk) == tokens._split_by_marks(chunk)
 
 
 @settings(max_examples=3_000, deadline=None, derandomize=True)
@@ -64,8 +58,7 @@ def test_a_mark_that_is_one_character_is_found_like_any_other(chunk):
         ("__init__", ["_", "_", "init", "_", "_"]),
     ],
 )
-def test_what_stands_in_documentation_is_ordinary(chunk, parts):
-    assert tokens._ORDINARY.fullmatch(chunk)
+def test_names_and_numbers_of_documentation_stay_whole_between_their_marks(chunk, parts):
     assert tokens._split(chunk) == parts
 
 
@@ -84,5 +77,5 @@ def test_what_stands_in_documentation_is_ordinary(chunk, parts):
         ("USE_T.", ["USE_T."]),
     ],
 )
-def test_what_only_looks_ordinary_is_split_as_it_has_to_be(chunk, parts):
+def test_a_chunk_with_a_rule_of_its_own_is_split_by_it(chunk, parts):
     assert tokens._split(chunk) == parts

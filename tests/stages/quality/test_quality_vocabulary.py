@@ -4,11 +4,10 @@ import re
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.stages.quality import tokens, vocabulary
+from crawler.stages.quality import vocabulary
 from crawler.stages.quality.characters import Characters
 from crawler.stages.quality.code_lines import is_code
 from crawler.stages.quality.ngrams import WINDOW, Runs, most_frequent
@@ -159,31 +158,3 @@ def test_citations_in_ten_digits_are_counted_like_those_in_any(text):
 @given(st.lists(st.sampled_from(["http", "HTTPS", "://", "www", "WwW", ".", "a", " "])).map("".join))
 def test_a_text_without_the_parts_of_a_url_has_none(text):
     assert any(part in text for part in _URL_PARTS) or not _URL.findall(text)
-
-
-MARKED = [
-    *"()[]{<“„«‘*_#&\"'”’»,:;!?….-",
-    "no",
-    "mr",
-    "Word",
-    "don",
-    "t",
-    "nt",
-    "cannot",
-    "gonna",
-    "s",
-    "etc",
-    "É",
-    "1",
-]
-
-
-@settings(EXAMPLES, max_examples=2000)
-@given(st.lists(st.sampled_from(MARKED), min_size=1, max_size=7).map("".join))
-def test_an_ordinary_chunk_is_split_as_mark_by_mark(chunk):
-    assert tokens._split(chunk) == tokens._split_by_marks(chunk)
-
-
-@pytest.mark.parametrize("chunk", ["(well-known),", "“word.”", "no.)", "dont,", "Cannot.", "e.g.", "gonna", "x-y-z…"])
-def test_an_ordinary_chunk_with_a_rule_of_its_own_is_split_by_it(chunk):
-    assert tokens._split(chunk) == tokens._split_by_marks(chunk)
