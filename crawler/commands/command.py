@@ -90,8 +90,7 @@ class ProjectCommand(Base):
         parser.prog = f"{program()} {self.name}"
         parser.epilog = f"Example: {program()} {self.example}"
         self.declare(parser)
-        if self.offers:
-            options.declare(parser, self.offers)
+        options.declare(parser, self.offers)
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command."""

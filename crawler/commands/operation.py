@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand, unknown_options
 from crawler.loading import program
 
@@ -74,6 +75,7 @@ class OperationsCommand(ProjectCommand):
         """What stands behind the operation adds to what stands before it, and nothing is a default twice."""
         before = len(parser._actions)
         super(ProjectCommand, self).add_options(parser)
+        options.declare(parser, self.offers)
         for action in parser._actions[before:]:
             action.help = action.default = argparse.SUPPRESS
             if action.dest == "set":

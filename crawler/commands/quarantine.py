@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
@@ -27,6 +28,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where the list was read, or the domain was released."""
 
     example = "quarantine -s CORPUS_DIR=corpus"
+    offers = options.PLACE
 
     def syntax(self) -> str:
         """What follows the command's name."""
