@@ -109,8 +109,7 @@ class ProjectCommand(Base):
 
         parser.error = error  # type: ignore[method-assign]  # Scrapy makes the parser
         self.declare(parser)
-        if self.offers:
-            options.declare(parser, self.offers)
+        options.declare(parser, self.offers)
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command."""

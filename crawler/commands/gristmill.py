@@ -41,7 +41,7 @@ def main(words: list[str] | None = None) -> NoReturn:
         near = difflib.get_close_matches(words[0], LINES, n=1)
         hint = f"did you mean {near[0]}?" if near else "gristmill --help lists them"
         _fail(f"there is no command {words[0]!r}; {hint}", exitcode=2)
-    sys.exit(_run(words[0], words[1:]))
+    _run(words[0], words[1:])
 
 
 def overview() -> str:
@@ -53,7 +53,7 @@ def overview() -> str:
     return "\n".join([*lines, "", _ENDING])
 
 
-def _run(name: str, words: list[str]) -> int:
+def _run(name: str, words: list[str]) -> NoReturn:
     from scrapy.exceptions import UsageError
 
     command: ScrapyCommand = import_module(f"crawler.commands.{name}").Command()
@@ -75,7 +75,7 @@ def _run(name: str, words: list[str]) -> int:
         command.run(args, opts)
     except UsageError as error:
         parser.error(str(error) or "wrong arguments")
-    return command.exitcode
+    sys.exit(command.exitcode)  # from here, as Scrapy does: what the command holds lives until the process ends
 
 
 def _settings(words: list[str]) -> tuple[Settings, list[str]]:

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand, add_json, unknown_options
 from crawler.loading import program
 from crawler.operations.answer import Answer, Schema, refuse_in_json
@@ -68,6 +69,7 @@ class OperationsCommand(ProjectCommand):
         """What stands behind the operation adds to what stands before it, and nothing is a default twice."""
         before = len(parser._actions)
         super(ProjectCommand, self).add_options(parser)
+        options.declare(parser, self.offers)
         for action in parser._actions[before:]:
             action.help = action.default = argparse.SUPPRESS
             if action.dest == "set":

@@ -35,7 +35,9 @@ ASKING = ("CRAWLER_CONTACT", "OPTOUT_PROFILE")
 
 
 def declare(parser: argparse.ArgumentParser, names: tuple[str, ...]) -> None:
-    """Add the options of these settings, each with the sentence of its declaration."""
+    """Add the options of these settings, each with the sentence of its declaration; no name, no heading."""
+    if not names:
+        return
     group = parser.add_argument_group("Settings that matter")
     for name in names:
         field = declared()[name]

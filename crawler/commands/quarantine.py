@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
@@ -34,6 +35,7 @@ class Command(ProjectCommand, ScrapyCommand):
             "domain, usual share of text in its bytes, and recent when it fell",
         ),
     }
+    offers = options.PLACE
 
     def syntax(self) -> str:
         """What follows the command's name."""

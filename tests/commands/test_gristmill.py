@@ -215,8 +215,18 @@ def test_the_settings_of_a_scrapy_project_around_the_folder_count(tmp_path) -> N
     assert (done.code, done.out) == (0, "8.0\n"), done.err
 
 
-def test_an_option_is_the_setting_that_it_names(gristmill) -> None:
-    assert gristmill("seed", "https://example.org/", "--redis-url", "nonsense").err.startswith("error: REDIS_URL=")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["seed", "https://example.org/", "--redis-url", "nonsense"],
+        ["frontier", "--redis-url", "nonsense", "status"],
+        ["frontier", "status", "--redis-url", "nonsense"],
+        ["quarantine", "--redis-url", "nonsense"],
+    ],
+)
+def test_an_option_is_the_setting_that_it_names(gristmill, words) -> None:
+    done = gristmill(*words)
+    assert (done.code, done.err.partition("nonsense")[0]) == (1, "error: REDIS_URL='")
 
 
 # --- where a crawl begins ---------------------------------------------------------------------------------------------
