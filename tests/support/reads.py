@@ -51,9 +51,13 @@ def settings_read(sections: Mapping[str, type], source: ast.Module) -> set[tuple
     return {(section, node.attr) for node in reads if (section := section_of(node.value))}
 
 
+def _of_commands() -> list[Path]:
+    return [path for room in ("commands", "operations") for path in (CRAWLER / room).rglob("*.py")]
+
+
 def options_declared() -> Iterator[Option]:
     """Every argument of every command and of the Spark job."""
-    for path in [*(CRAWLER / "commands").rglob("*.py"), CRAWLER / "spark" / "job.py"]:
+    for path in [*_of_commands(), CRAWLER / "spark" / "job.py"]:
         for call in ast.walk(tree_of(path)):
             if (
                 isinstance(call, ast.Call)
@@ -114,7 +118,7 @@ def _options_read(path: Path) -> frozenset[str]:
 
 def _related(path: Path) -> list[Path]:
     """Modules of the commands that the module imports, and those that import it."""
-    others = [other for other in (CRAWLER / "commands").rglob("*.py") if other != path]
+    others = [other for other in _of_commands() if other != path]
     return [other for other in others if _imports(path, other) or _imports(other, path)]
 
 
