@@ -18,7 +18,6 @@ from playwright.async_api import TimeoutError as BrowserTimeoutError
 from scrapy import Request, signals
 from scrapy_playwright.page import PageMethod
 
-from crawler import __version__
 from crawler.browser import driver
 from crawler.browser.fetch import PageFetcher, download_of
 from crawler.browser.find import HOW_TO
@@ -31,6 +30,7 @@ from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
 from crawler.statkeys import BROWSER_MS
+from crawler.version import __version__
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

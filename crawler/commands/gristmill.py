@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from crawler import __version__
 from crawler.commands.table import LINES, TASKS
+from crawler.version import __version__
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand

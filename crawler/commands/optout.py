@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler import __version__
 from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
@@ -21,6 +20,7 @@ from crawler.policy.facts import user_agent
 from crawler.problems import InputError
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
 from crawler.urls.canonicalize import host_of
+from crawler.version import __version__
 
 if TYPE_CHECKING:
     from crawler.config import Config

@@ -86,8 +86,9 @@ class Command(ProjectCommand, ScrapyCommand):
     def _summary(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         from itertools import chain
 
+        from crawler.observe import write as report
         from crawler.observe.console import answers_on
-        from crawler.observe.report import balance, duplicates, report, requests, terminal
+        from crawler.observe.report import balance, duplicates, requests, terminal
 
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
         found = report.read(corpus_dir, samples=samples, bands=self._bands(), config=self.load().report)

@@ -25,13 +25,13 @@ from urllib.request import Request, urlopen
 import fsspec
 import orjson
 
-from crawler import __version__
 from crawler.dataset.exclude import covers
 from crawler.decompress import End, unpack
 from crawler.policy.headers import retry_after_seconds
 from crawler.storage.archive.records import gzip_member, warcinfo_record
 from crawler.storage.files.errors import StorageError
 from crawler.times import rfc3339
+from crawler.version import __version__
 
 MAX_RECORD = 64 * 2**20
 """Bytes of one packed record; a longer range is refused."""

@@ -17,11 +17,11 @@ from typing import Any
 
 import orjson
 
-from crawler.dataset.exclude import covers, log_lines
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
+from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -201,28 +201,6 @@ class _Job(Filling):
                 self.withdrawn += 1
             else:
                 yield record
-
-
-def withdrawn(place: Place) -> Callable[[Record], bool]:
-    """Tells the records that `withdrawals.jsonl` names: their page was withdrawn after they were fetched, or their
-    domain is refused. Needs about 0.2 kB of memory a withdrawn page. Raises: StorageError.
-    """
-    times: dict[int, str] = {}
-    pages: dict[str, str] = {}
-    refused: set[str] = set()
-    for line in log_lines(place):
-        if line["kind"] == "withdrawal":
-            times[line["number"]] = line["time"]
-            refused |= set(line["refused"])
-        else:
-            pages[line["url"]] = max(pages.get(line["url"], ""), times.get(line["number"], ""))
-    domains = frozenset(refused)
-
-    def is_withdrawn(record: Record) -> bool:
-        was_withdrawn = (record.get("crawled_at") or "") <= pages.get(record["url"], "")
-        return (record["url"] in pages and was_withdrawn) or (bool(domains) and covers(domains, record["url"]))
-
-    return is_withdrawn
 
 
 def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from itertools import chain
 from pathlib import Path
 
 from crawler.dataset.exclude import covers
-from crawler.dataset.export import withdrawn
 from crawler.dataset.outside import check_apart
 from crawler.dataset.records.fields import OF_RECORD
 from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import identity, read_all_versions, read_latest
+from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register

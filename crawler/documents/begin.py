@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crawler import __version__
 from crawler.config import Config
 from crawler.document import Document
 from crawler.urls.canonicalize import registrable_domain
+from crawler.version import __version__
 
 
 def begin(url: str, canonical_url: str | None, config: Config) -> Document:

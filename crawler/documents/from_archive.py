@@ -5,7 +5,6 @@ No Scrapy, no Redis, no Spark here: archives give the same documents whoever rea
 
 from __future__ import annotations
 
-from crawler import __version__
 from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, charset_of, first_value
@@ -19,6 +18,7 @@ from crawler.times import rfc3339
 from crawler.urls.canonicalize import canonicalize, printable, registrable_domain
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
+from crawler.version import __version__
 
 UNKNOWN = "unknown"
 """`robots_status` of a page whose archive does not say what robots.txt and the opt-out files said."""

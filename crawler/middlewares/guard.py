@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler import __version__
 from crawler.document import Drop, DropReason
 from crawler.downloader.handler import ForbiddenAddressError
 from crawler.downloader.resolver import refusals
@@ -23,6 +22,7 @@ from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
+from crawler.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.number import size, written
-from crawler.observe.report.reasons import meaning
+from crawler.observe.reasons import meaning
 
 if TYPE_CHECKING:
     from jinja2 import BaseLoader, Environment

@@ -120,8 +120,8 @@ def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # s
 
 
 def _identity(config: Config) -> str:
-    from crawler import __version__
     from crawler.policy.facts import user_agent
+    from crawler.version import __version__
 
     return user_agent(config.crawl.product_token, __version__, config.crawl.contact)
 

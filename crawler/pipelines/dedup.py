@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
 from crawler.dedup.index import DedupError, DedupIndex
-from crawler.dedup.of_crawler import IndexWatch, index_of, release, watch_of
 from crawler.dedup.verdict import confirm, judge
 from crawler.document import Document
 from crawler.pipelines.base import drop, refuse_to_start
+from crawler.pipelines.duplicate_index import IndexWatch, index_of, release, watch_of
 from crawler.recrawl.visit import text_digest
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawler.dedup.of_crawler import release
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
 from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of

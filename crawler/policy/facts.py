@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, cast, get_type_hints
 
-from crawler import __version__
 from crawler.config import Config
 from crawler.policy.signals.base import INDEX_DIRECTIVES
 from crawler.policy.signals.registry import detectors, files_of, versions
+from crawler.version import __version__
 
 _JUDGING = ("optout_profile", "detectors", "obeyed", "pii_person")
 

@@ -16,13 +16,13 @@ from scrapy import Spider
 from crawler.browser.memory import DomainMemory
 from crawler.browser.tiers import Tiers
 from crawler.config import Config
-from crawler.dedup.of_crawler import release
 from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_response import blank_document, document_of
 from crawler.frontier.model import Lease, PutStatus
 from crawler.frontier.seeding import SharedScope, join_scope
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.scrapy_signals import robots_sitemaps
+from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.segments import first_segment
 from crawler.policy.decide import decide_unread
 from crawler.pool.pool import StagePool, pool_of

@@ -21,7 +21,6 @@ from scrapy.exceptions import CloseSpider
 
 from crawler.config import Config
 from crawler.dedup.loading import remember
-from crawler.dedup.of_crawler import index_of, release
 from crawler.document import Document, DropReason
 from crawler.documents.from_archive import (
     UNKNOWN,
@@ -30,6 +29,7 @@ from crawler.documents.from_archive import (
     document_of_problem,
     recorded_url,
 )
+from crawler.pipelines.duplicate_index import index_of, release
 from crawler.pipelines.segments import first_segment
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.pool.pool import StagePool, pool_of

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.dedup import of_crawler
-from crawler.dedup.of_crawler import IndexWatch
+from crawler.pipelines.duplicate_index import IndexWatch
 from crawler.scheduler.ending import PATIENCE_SECONDS
 from crawler.scheduler.engine_view import EngineView
 from crawler.statkeys import FATAL

@@ -13,7 +13,7 @@ import pytest
 from crawler import document
 from crawler.dataset.verify import is_final
 from crawler.document import RECORD_FIELDS, Columns, Document, Drop, DropReason, Reason, register
-from crawler.observe.report.reasons import markdown, meaning
+from crawler.observe.reasons import markdown, meaning
 from crawler.pipelines.settlement import hold_reason
 from crawler.policy.explain import because
 from crawler.storage.files.records import record_of

@@ -8,10 +8,10 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
+from crawler.observe import write as report
 from crawler.observe.diagnose import webpage
 from crawler.observe.diagnose.diagnosis import diagnose
 from crawler.observe.html import TEMPLATES
-from crawler.observe.report import report
 from crawler.observe.report.duplicates import Bands
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place

@@ -14,10 +14,10 @@ from typing import Any
 import orjson
 
 from crawler.dataset.diff import Side, side_of
-from crawler.dataset.export import withdrawn
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
+from crawler.dataset.withdrawals import withdrawn
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row

@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 
 from crawler.dataset.exclude import covers
-from crawler.dataset.export import withdrawn
 from crawler.dataset.export_formats import read_mds
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
+from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import FOLDERS, REPLACED, SHARDS, Place

@@ -18,7 +18,7 @@ from crawler.document import Reason as Verdict
 from crawler.number import written
 from crawler.observe.diagnose.moving import lets_pass, passing, tighter
 from crawler.observe.diagnose.thresholds import Miss, Threshold, Thresholds
-from crawler.observe.report.reasons import meaning, order
+from crawler.observe.reasons import meaning, order
 from crawler.observe.report.samples import Sample, rank, sample_of
 from crawler.storage.files.tally import HISTOGRAMS, SCORE_BINS, bin_of
 

@@ -53,7 +53,7 @@ class ReportExtension:
 
 def write_report(config: Config) -> list[str]:
     """Write both files, each atomically; returns where they are. Raises: StorageError."""
-    from crawler.observe.report import report  # at the end of a crawl, and not before its first request
+    from crawler.observe import write as report  # at the end of a crawl, and not before its first request
     from crawler.observe.report.duplicates import Bands
 
     dedup = config.dedup

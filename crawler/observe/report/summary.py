@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from crawler.document import DropReason, Reason
+from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.holds import current
 from crawler.observe.report.quarantine import quarantined_of
-from crawler.observe.report.reasons import order
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART

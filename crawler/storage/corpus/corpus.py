@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from crawler import __version__
 from crawler.config import Config
 from crawler.document import Exchange
 from crawler.policy.facts import Pace, PolicyFacts, Signed, facts_of, judging_facts_of
@@ -32,6 +31,7 @@ from crawler.storage.files.shards import ShardWriter
 from crawler.storage.files.throughput import Throughput
 from crawler.storage.types import Origin, RunKind, Sealed
 from crawler.times import rfc3339
+from crawler.version import __version__
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import re
 from importlib import metadata, resources
 from pathlib import Path
 
-from crawler import __version__
+from crawler.version import __version__
 
 DECIDING = (
     "Scrapy",

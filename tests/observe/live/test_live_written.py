@@ -6,8 +6,9 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
+from crawler.observe import write as report
 from crawler.observe.live import written
-from crawler.observe.report import report, samples
+from crawler.observe.report import samples
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.crawl import Crawl

@@ -22,7 +22,7 @@ from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
 from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import gather
-from crawler.observe.report.report import write_provenance
+from crawler.observe.write import write_provenance
 from crawler.policy.facts import Signed, checked_facts
 from crawler.policy.signals.registry import refusals, versions
 from crawler.storage.corpus.corpus import Corpus

@@ -11,7 +11,8 @@ import orjson
 import pytest
 
 from crawler.config import ConfigError, from_mapping
-from crawler.observe.report import accounts, figures, report
+from crawler.observe import write as report
+from crawler.observe.report import accounts, figures
 from crawler.observe.report.accounts import BY
 from crawler.observe.report.costs import Prices
 from crawler.storage.files import accounts as counting

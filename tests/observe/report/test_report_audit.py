@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from crawler.config import from_mapping
-from crawler.observe.report import audit, report
+from crawler.observe import write as report
+from crawler.observe.report import audit
 from crawler.storage.files.place import Place
 
 

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from crawler.observe.report import charts, report
+from crawler.observe import write as report
+from crawler.observe.report import charts
 from crawler.storage.files import accounts as counting
 
 

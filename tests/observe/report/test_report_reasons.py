@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.document import Reason
-from crawler.observe.report.reasons import markdown, meaning
+from crawler.observe.reasons import markdown, meaning
 from tests.support.places import PROJECT
 
 DOCS = PROJECT / "docs"

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe.report import report, requests, terminal
+from crawler.observe import write as report
+from crawler.observe.report import requests, terminal
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import record_of, rejection_of

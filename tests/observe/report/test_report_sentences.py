@@ -12,8 +12,9 @@ import pytest
 from rich.console import Console
 
 from crawler.config import from_mapping
-from crawler.observe.report import balance, duplicates, report, requests, terminal
-from crawler.observe.report.reasons import meaning
+from crawler.observe import write as report
+from crawler.observe.reasons import meaning
+from crawler.observe.report import balance, duplicates, requests, terminal
 from tests.observe.report.conftest import COUNTERS
 from tests.support.places import PROJECT
 

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.observe.report import report, terminal
+from crawler.observe import write as report
+from crawler.observe.report import terminal
 from crawler.observe.report.summary import _seconds, summarise
 from crawler.observe.report.webpage import page
 from crawler.statkeys import LEFT_ON_HOLD
