@@ -18,7 +18,7 @@ ORDER = ["Scrapy", "Twisted", "Redis", "Spark"]
 class Row(NamedTuple):
     """One row of the table of rooms."""
 
-    layer: int
+    group: str
     room: str
     question: str
     frameworks: list[str]
@@ -27,8 +27,8 @@ class Row(NamedTuple):
 @cache
 def table() -> list[Row]:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    found = re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)` \| (.+?) \| ([^|]+?) \|$", page, flags=re.MULTILINE)
-    return [Row(int(n), room, q, [] if libs == "–" else libs.split(", ")) for n, room, q, libs in found]
+    found = re.findall(r"^\| (\w+) \| `(\w+)(?:/|\.py)` \| (.+?) \| ([^|]+?) \|$", page, flags=re.MULTILINE)
+    return [Row(group, room, q, [] if libs == "–" else libs.split(", ")) for group, room, q, libs in found]
 
 
 @cache
@@ -45,10 +45,11 @@ def room_of(module: str) -> str:
     return module.split(".")[1]
 
 
-def layers() -> dict[str, int]:
+def groups() -> list[set[str]]:
+    """The rooms of each group of the contract, from top to bottom."""
     (contract,) = [c for c in contracts() if c["type"] == "layers"]
     names: list[str] = contract["layers"]  # type: ignore[assignment]
-    return {room.strip(): number for number, line in enumerate(names, 1) for room in re.split(r"[|:]", line)}
+    return [{room.strip() for room in line.split(":")} for line in names]
 
 
 def test_every_folder_and_module_of_the_product_stands_in_the_table_once() -> None:
@@ -62,21 +63,21 @@ def test_a_room_is_written_as_the_folder_or_module_that_it_is() -> None:
     assert wrong == []
 
 
-def test_the_layers_of_the_table_are_those_of_the_contract_from_top_to_bottom() -> None:
-    assert {row.room: row.layer for row in table()} == layers()
-    numbers = [row.layer for row in table()]
-    assert numbers == sorted(numbers)
+def test_the_groups_of_the_table_are_those_of_the_contract_from_top_to_bottom() -> None:
+    order = list(dict.fromkeys(row.group for row in table()))
+    assert [{row.room for row in table() if row.group == group} for group in order] == groups()
+    assert [row.group for row in table()] == sorted((row.group for row in table()), key=order.index)
 
 
-def test_every_import_between_rooms_points_down_the_table() -> None:
-    layer = {row.room: row.layer for row in table()}
+def test_every_import_between_groups_points_down_the_table() -> None:
+    order = list(dict.fromkeys(row.group for row in table()))
+    place = {row.room: order.index(row.group) for row in table()}
     upward = [
         f"{importer} imports {imported}"
         for importer in graph().modules
         if importer.startswith("crawler.")
         for imported in graph().find_modules_directly_imported_by(importer)
-        if imported.startswith("crawler.") and room_of(importer) != room_of(imported)
-        if layer[room_of(importer)] >= layer[room_of(imported)]
+        if imported.startswith("crawler.") and place[room_of(importer)] > place[room_of(imported)]
     ]
     assert upward == []
 
