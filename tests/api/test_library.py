@@ -1,0 +1,88 @@
+"""What `from crawler import …` promises: every name is there, typed, and shown by an example that runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crawler
+from bench.web.prose import prose
+from tests.support.places import PROJECT
+
+PAGE = PROJECT / "docs" / "library.md"
+HTML = "<html lang=en><body><main>{}</main></body></html>".format(
+    "".join(f"<p>{paragraph} They had pears.</p>" for paragraph in prose("library", 300))
+)
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
+
+
+def test_every_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis_url: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"HTML": HTML, "REDIS_URL": redis_url}
+    for block in blocks():
+        exec(compile(block, str(PAGE), "exec"), names)
+
+
+def test_every_public_name_is_on_the_page_and_can_be_imported() -> None:
+    text = PAGE.read_text("utf-8")
+    missing = [name for name in crawler.__all__ if name != "__version__" and not re.search(rf"\b{name}\b", text)]
+    assert missing == []
+    assert [name for name in crawler.__all__ if not hasattr(crawler, name)] == []
+    with pytest.raises(AttributeError, match="module 'crawler' has no attribute 'nothing'"):
+        _ = crawler.nothing
+
+
+def test_the_package_alone_loads_nothing_and_the_names_load_no_scrapy() -> None:
+    code = "import sys, crawler; assert 'crawler.api' not in sys.modules; crawler.judge; print('scrapy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_types_reach_whoever_imports_the_package(tmp_path: Path) -> None:
+    assert (PROJECT / "crawler" / "py.typed").exists()
+    (tmp_path / "user.py").write_text(
+        "from crawler import Document, Verdict, decide, judge, page\n"
+        "doc: Document = judge(page('https://a.example/', b''))\n"
+        "said: Verdict = decide('https://a.example/')\n"
+        "reveal_type(doc.text)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(tmp_path / "user.py")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert 'Revealed type is "str"' in done.stdout and "error" not in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "ok", "says"),
+    [
+        ({}, False, "robots.txt is out of reach"),
+        ({"robots": (503, b"")}, False, "robots.txt answered 503"),
+        ({"robots": (404, b"")}, True, ""),
+        ({"robots": (200, b"User-agent: *\nDisallow: /private")}, False, "Disallow: /private"),
+        ({"robots": (200, b"User-agent: *\nDisallow: /other")}, True, ""),
+        ({"robots": (404, b""), "headers": {"x-robots-tag": "noai"}}, False, "x-robots-tag in header"),
+        ({"robots": (404, b""), "headers": {"TDM-Reservation": "1"}}, False, "tdmrep in header"),
+        ({"robots": (404, b""), "html": "<meta name=robots content=noai>"}, False, "meta-robots in meta"),
+        ({"robots": (404, b""), "html": b"<p>hello"}, True, ""),
+    ],
+)
+def test_the_decision_is_the_crawls_and_doubt_means_no(given: dict[str, object], ok: bool, says: str) -> None:
+    found = crawler.decide("https://a.example/private?x=1", **given)  # type: ignore[arg-type]
+    assert found.ok is ok
+    assert says in (found.drop.detail if found.drop else "")
+
+
+def test_a_writer_that_fails_leaves_a_corpus_that_can_be_read(tmp_path: Path) -> None:
+    doc = crawler.judge(crawler.page("https://a.example/", HTML))
+    with pytest.raises(RuntimeError), crawler.corpus_writer(str(tmp_path / "c")) as corpus:
+        corpus.add(doc)
+        raise RuntimeError
+    assert [record["url"] for record in crawler.read_corpus(str(tmp_path / "c"))] == ["https://a.example/"]
+    with pytest.raises(crawler.StorageError):
+        list(crawler.read_corpus(str(tmp_path / "nothing")))
