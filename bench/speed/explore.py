@@ -24,10 +24,10 @@ import psutil
 from bench.machine import commit, machine
 from bench.places import PROJECT
 from bench.web.prose import prose
-from crawler.storage.files.record_index import refresh
 from crawler.document import Document, Drop, DropReason
 from crawler.storage.corpus.manifest import Ledger, merge
 from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place
+from crawler.storage.files.record_index import refresh
 from crawler.storage.files.records import encode, record_of, rejection_of
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.types import Sealed
