@@ -20,11 +20,11 @@ from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import identity, standing
 from crawler.dataset.verify import page_key
 from crawler.dataset.versions import Cause
-from crawler.document import RECORD_FIELDS, Document, DropReason
+from crawler.document import Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record, is_duplicate
+from crawler.storage.files.records import TEXT_FIELDS, Record, is_duplicate, record_fields
 
 BY = "dataset best"
 """The operation's name in the lineage."""
@@ -199,7 +199,7 @@ def _owner(record: Record) -> str:
 
 def _as_kept(copy: Record) -> Record:
     own = {"dup_of": None, "dup_similarity": None, "pii_spans": copy.get("pii_spans") or []}
-    return {name: copy.get(name) for name in RECORD_FIELDS} | own
+    return {name: copy.get(name) for name in record_fields()} | own
 
 
 def _as_rejected(each: Exchange) -> Record:
