@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from justext.core import revise_paragraph_classification as THEIRS  # noqa: N812  # what is replaced
+from justext import core
+
+THEIRS = core.revise_paragraph_classification
+"""What is replaced."""
 
 _DECIDED = frozenset({"good", "bad"})
 _TOLD = frozenset({"good", "bad", "neargood"})
