@@ -43,11 +43,6 @@ class DropReason(StrEnum):
     # --- frontier: which URL next? -----------------------------------------------------------------------------------
     OFF_SCOPE = "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
     REDIRECTED = "redirected", "The URL only points to another URL, which has its own entry."
-    SAME_PAGE = (
-        "same_page",
-        "Of the URL only a query parameter differs that changes no page of its domain (FRONTIER_LEARN_PARAMS). It was "
-        "queued before that was known; the page has its own entry under the name in the detail.",
-    )
     TOO_MANY_REDIRECTS = (
         "too_many_redirects",
         "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
@@ -419,7 +414,7 @@ class Columns:
     etag: str | None = None
     last_modified: str | None = None
     redirects: list[str] = field(default_factory=list)
-    learned_params: list[str] = field(default_factory=list)  # taken off its link: they change no page of the domain
+    learned_params: list[str] = field(default_factory=list)  # always empty: the column stands for older records
     robots_status: str = ""  # "allowed", "no_rules", …: how robots.txt was read
     robots_sha256: str | None = None
     robots_fetched_at: str | None = None

@@ -27,7 +27,7 @@ def run_together(fleet: Fleet, workers: int, url: str, seconds: float) -> None:
 async def _set_mode(url: str, mode: Mode) -> None:
     frontier = Frontier(url, "crawl")
     await frontier.open()
-    await frontier.set_mode(mode)
+    await frontier.control.set_mode(mode)
     await frontier.close()
 
 

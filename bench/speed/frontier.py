@@ -33,7 +33,7 @@ from crawler.frontier.model import Lease, Limits, PutStatus, Wire
 from crawler.frontier.outcome import KEPT, SHORT, packed_outcome
 from crawler.server.embedded import EmbeddedServer
 from crawler.settings import ASYNCIO_EVENT_LOOP
-from crawler.urls.candidate import Candidate, source_id
+from crawler.urls.link import Link, source_id
 from crawler.urls.shape import shape_id_of
 
 LINKS, OWN = 160, 120  # links of a page; those that stay on its host
@@ -93,13 +93,13 @@ class Web:
         words = "-".join(self._random.choices(WORDS, k=self._random.choice((1, 2, 2, 3, 3, 4, 6))))
         return f"https://{host}/{self._random.choice(WORDS)}/{words}-{self._serial}.html"
 
-    def page(self, depth: int) -> list[Candidate]:
+    def page(self, depth: int) -> list[Link]:
         """The links of one page."""
         (own,) = self.hosts(1)
         hosts, page = [own] * OWN + self.hosts(LINKS - OWN), self.url(own)
         parent, source = shape_id_of(page), source_id(page)
         return [
-            Candidate(self.url(host), priority=-depth, depth=depth, mark=n % 5, parent=parent, source=source)
+            Link(self.url(host), priority=-depth, depth=depth, mark=n % 5, parent=parent, source=source)
             for n, host in enumerate(hosts)
         ]
 
@@ -133,7 +133,7 @@ async def put_pages(frontier: Frontier, web: Web, urls: int, meter: Meter) -> in
     """Page by page, each waiting for its answer; a few pages at a time, as a worker has them."""
     done = 0
 
-    async def work(pages: Iterator[list[Candidate]]) -> None:
+    async def work(pages: Iterator[list[Link]]) -> None:
         for page in pages:
             await frontier.put(page)
 
@@ -213,7 +213,7 @@ def percentile(values: list[float], share: float) -> float:
 
 async def page_cost(frontier: Frontier, web: Web, links: int = 200, pages: int = 60) -> tuple[float, float]:
     """Median seconds of a put with all links new, and of the same put again."""
-    lists = [[Candidate(web.url(host), depth=2) for host in web.hosts(links)] for _ in range(pages)]
+    lists = [[Link(web.url(host), depth=2) for host in web.hosts(links)] for _ in range(pages)]
     fresh = [await _timed(lambda page=page: frontier.put(page)) for page in lists]
     known = [await _timed(lambda page=page: frontier.put(page)) for page in lists]
     return percentile(fresh, 0.5), percentile(known, 0.5)
@@ -256,7 +256,7 @@ async def measure(url: str, server: redis.Redis, urls: int, hosts: int, shards: 
         now=clock,
     )
     await frontier.open()
-    await frontier.order_by_value()
+    await frontier.control.order_by_value()
     try:
         figures, total = [], 0
         for name, put, share in (("PUT, page by page", put_pages, 0.7), ("PUT, big batches", put_batches, 0.3)):

@@ -29,7 +29,7 @@ from crawler.recrawl.decay import Past
 from crawler.recrawl.visit import Intervals, Visit
 from crawler.server.embedded import EmbeddedServer
 from crawler.storage.files.shards import read_lines
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 BATCH = 32  # leases a call, as a busy worker asks for them
 HOSTS = 2_000
@@ -98,13 +98,13 @@ async def measure_visits(url: str, count: int, remembered: bool, listpack: int) 
     found = urls(count)
     for start in range(0, count, 5_000):
         await frontier.put(
-            [Candidate(u, depth=1, mark=0, parent="abc", source="aB3_") for u in found[start : start + 5_000]]
+            [Link(u, depth=1, mark=0, parent="abc", source="aB3_") for u in found[start : start + 5_000]]
         )
     print(f"  lease and ack {await timed(frontier, finish_all(frontier, remembered))}")
     keys = [frontier.prefix(0) + "due"] + [k async for k in redis.scan_iter(f"{frontier.prefix(0)}v:*", count=1000)]
     used = sum([await redis.memory_usage(key, samples=0) or 0 for key in keys]) / count
     if remembered:
-        print(f"  sweep {await timed(frontier, frontier.sweep(Intervals(0, 0, 0)))}")
+        print(f"  sweep {await timed(frontier, frontier.visits.sweep(Intervals(0, 0, 0)))}")
     await frontier.close()
     return used
 

@@ -22,7 +22,7 @@ from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.observe.metrics.export import FRESH_SECONDS, MOST_SHARE
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 BATCH = 5_000
 COMMAND_MS = 20.0
@@ -36,7 +36,7 @@ async def measure(url: str, server: redis.Redis, domains: int, looks: int) -> li
     try:
         names = [f"https://host-{n}.example/{page}" for n in range(domains) for page in "ab"]
         for start in range(0, len(names), BATCH):
-            await frontier.put([Candidate(name, depth=1) for name in names[start : start + BATCH]])
+            await frontier.put([Link(name, depth=1) for name in names[start : start + BATCH]])
         meter = Meter(server)
         server.config_set("slowlog-log-slower-than", 0)
         server.config_set("slowlog-max-len", 100_000)

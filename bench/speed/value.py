@@ -35,8 +35,8 @@ from crawler.frontier.model import Limits, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, OTHER, SHORT, packed_outcome
 from crawler.server.embedded import EmbeddedServer
 from crawler.stages.parse.stage import ParseStage
-from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
 from crawler.urls.traps import trap_reason
 
@@ -169,13 +169,15 @@ async def learning(web: Web, server: str) -> Crawl:
     frontier = Frontier(server, web.site.name, limits)
     await frontier.open()
     try:
-        await frontier.order_by_value()
-        await frontier.put([Candidate(f"{web.origin}/", 100)])
+        await frontier.control.order_by_value()
+        await frontier.put([Link(f"{web.origin}/", priority=100)])
         while leases := (await frontier.lease(1)).leases:
             (lease,) = leases
             kind, tokens = crawl.take(lease.url, web.truth(lease.url))
-            parent, depth, run = shape_id_of(lease.url), lease.depth + 1, lease.run + 1
-            links = [Candidate(u, -depth, depth, mark=m, parent=parent, run=run) for u, m in web.links(lease.url)]
+            parent, depth, run = shape_id_of(lease.url), lease.link.depth + 1, lease.link.run + 1
+            links = [
+                Link(u, priority=-depth, depth=depth, mark=m, parent=parent, run=run) for u, m in web.links(lease.url)
+            ]
             await frontier.put(links)
             brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])

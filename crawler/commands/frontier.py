@@ -17,4 +17,4 @@ class Command(OperationsCommand, ScrapyCommand):
 
     def short_desc(self) -> str:
         """One line for `scrapy -h`."""
-        return "Look after a running crawl: status, params, export, pause, resume, drain, requeue, purge"
+        return "Look after a running crawl: status, export, pause, resume, drain, requeue, purge"

@@ -79,9 +79,6 @@ class FrontierConfig:
     quality_weight: float = setting("FRONTIER_QUALITY_WEIGHT", 0.5, "how much a kept token counts by the quality_score of "
                                     "its page: 0 = all alike, 1 = in proportion", minimum=0.0, maximum=1.0,
                                     digest=False)  # fmt: skip
-    learn_params: bool = setting("FRONTIER_LEARN_PARAMS", False, "take the query parameters off links that have turned out "
-                                 "to change no page of their domain (`scrapy frontier params` shows them)",
-                                 digest=False)  # fmt: skip
     recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
     recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "
                                               "to the second; 0 = everything is due at once", minimum=0.0,

@@ -29,9 +29,9 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.crawled_at = rfc3339(fetched)
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
-    doc.depth, doc.profile = lease.depth, grant.profile
+    doc.depth, doc.profile = lease.link.depth, grant.profile
     doc.fields = scope.fields_of(url)
-    doc.lease_token, doc.redirects, doc.learned_params = lease.token, list(lease.redirects), list(lease.learned)
+    doc.lease_token, doc.redirects = lease.token, list(lease.link.redirects)
     evidence = request.meta.get("evidence")
     if evidence is not None:
         doc.robots_status = evidence.robots_status
@@ -89,9 +89,9 @@ def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: floa
     """
     shift = clock() - time.monotonic()
     sent, answered = (request.meta.get(name) for name in (SENT_AT, ANSWERED_AT))
-    facts: dict[str, Any] = {"lease": lease.token, "attempt": lease.attempt, "worker": worker_id, "depth": lease.depth}
-    facts |= _found(lease)
-    facts |= {"via": lease.redirects[-1]} if lease.redirects else {}
+    facts: dict[str, Any] = {"lease": lease.token, "attempt": lease.attempt, "worker": worker_id}
+    facts |= {"depth": lease.link.depth} | _found(lease)
+    facts |= {"via": lease.link.redirects[-1]} if lease.link.redirects else {}
     facts |= {"leased_at": rfc3339(lease.granted_at)} if lease.granted_at else {}
     facts |= {"sent_at": rfc3339(sent + shift)} if sent is not None else {}
     facts["first_byte_at"] = rfc3339(first_byte)
@@ -102,8 +102,8 @@ def fetch_facts(request: Request, lease: Lease, worker_id: str, first_byte: floa
 
 
 def _found(lease: Lease) -> dict[str, Any]:
-    if not lease.source:
+    if not lease.link.source:
         return {}
-    if lease.mark is None:
-        return {"found_by": "list", "found_on": {"id": lease.source}}
-    return {"found_by": "link", "found_on": {"id": lease.source, "shape": lease.parent}}
+    if lease.link.mark is None:
+        return {"found_by": "list", "found_on": {"id": lease.link.source}}
+    return {"found_by": "link", "found_on": {"id": lease.link.source, "shape": lease.link.parent}}

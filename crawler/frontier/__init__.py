@@ -1,1 +1,1 @@
-"""Which URL next? Redis keys and scripts, leases, seen-set, politeness, canonical URLs, seeds."""
+"""Which URL next? One queue on the server for all workers: scripts, leases, politeness, memory of visits."""

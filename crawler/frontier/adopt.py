@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.model import PutStatus
-from crawler.frontier.packing import pack, shard_of
-from crawler.frontier.script_call import ScriptCalls
-from crawler.urls.candidate import Candidate
+from crawler.frontier.member import pack
+from crawler.urls.link import Link
+
+if TYPE_CHECKING:
+    from crawler.frontier.client import Frontier
 
 EXPRESS = 1000
 """A priority with which a URL finds a place in its queue, however full that is (`put.lua`)."""
 
 
-class Adopt(ScriptCalls):
-    """What `Frontier` can do for a crawl whose records are there and whose frontier is not."""
+async def adopt(frontier: Frontier, finished: Iterable[tuple[str, bytes]]) -> int:
+    """These canonical URLs are done: seen, and in no queue. Returns how many were new here.
 
-    put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]]
-    scope_of: Callable[[str], str]
-
-    async def adopt(self, finished: Iterable[tuple[str, bytes]]) -> int:
-        """These canonical URLs are done: seen, and in no queue. With each what `visit_entry` made of its last visit, or
-        b"". Returns how many were new here. Harmless when repeated; for a frontier that nobody leases from meanwhile.
-        """
-        known = dict(finished)
-        await self.put([Candidate(url, EXPRESS) for url in known])
-        by_shard: dict[int, list[Any]] = defaultdict(list)
-        for url, visit in known.items():
-            scope = self.scope_of(url)
-            by_shard[shard_of(scope, self.limits.shards)] += [scope, pack(url, scope, kind="page", depth=0), visit]
-        return sum([int(await self._run("adopt", shard, args)) for shard, args in by_shard.items()])
+    With each what `visit_entry` made of its last visit, or b"". Harmless when repeated; for a frontier that nobody
+    leases from meanwhile.
+    """
+    known = {Link(url, priority=EXPRESS): visit for url, visit in finished}
+    await frontier.put(list(known))
+    by_shard: dict[int, list[Any]] = defaultdict(list)
+    for link, visit in known.items():
+        scope = frontier.scope_of(link.url)
+        by_shard[frontier.shard_of_scope(scope)] += [scope, pack(link, scope), visit]
+    return sum([int(await frontier.run("adopt", shard, args)) for shard, args in by_shard.items()])

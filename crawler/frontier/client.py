@@ -2,8 +2,7 @@
 
 All state lives in the server, in shards of keys that share one hash tag (`docs/frontier.md` has the table); every
 operation is one Lua script, so that a crash at any moment leaves a state in which nothing is lost. The clock is
-injected and passed to the scripts. The parts: `put`, `settle` (settle, nack, hold, …), `politeness` (scopes,
-delays, blocks), `unfinished` (what a run leaves undone), `shared` (small values).
+injected and passed to the scripts.
 """
 
 from __future__ import annotations
@@ -12,34 +11,42 @@ import asyncio
 import logging
 import random
 import secrets
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from crawler.frontier.adopt import Adopt
-from crawler.frontier.model import Batch, Counts, Limits, Mode
-from crawler.frontier.operations import Operations
-from crawler.frontier.packing import lease_of
-from crawler.frontier.parameters import Known
+from crawler.frontier.control import Control
+from crawler.frontier.member import lease_of
+from crawler.frontier.model import Batch, Counts, Fault, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.politeness import Politeness
 from crawler.frontier.put import Put
-from crawler.frontier.script_call import ms
-from crawler.frontier.settle import Settle
-from crawler.frontier.unfinished import Unfinished
+from crawler.frontier.shards import Shards, by_shard, clean, ms, shard_of_token, wire_args
+from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
 from crawler.server.client import Revive
 from crawler.server.connection import Connection
 from crawler.times import Clock
+from crawler.urls.link import Link
 from crawler.urls.traps import trap_reason
 
 logger = logging.getLogger(__name__)
 
+_FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
-class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
+_TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
+Result = tuple[str, Wire | None] | tuple[str, Wire | None, bytes] | tuple[str, Wire | None, bytes, bytes]
+"""Token, what the request cost, what to remember of the visit, what it brought."""
+
+
+class Frontier(Shards):
     """One crawl's frontier. Any number of workers open the same `crawl` on the same server.
+
+    The way of a URL is here: put, leased, and out of a worker's hands again. Its parts: `politeness` (delays, blocks
+    and turns of scopes), `visits` (what is remembered of finished URLs), `control` (what people ask of it), `shared`
+    (small values and locks of the crawl).
 
     Times are epoch seconds, durations seconds. `trap` names what is wrong with an endless URL, or answers None; seeds
     (depth 0) are not asked about. `jitter` answers numbers from 0 to 1. Every method waits while the server is away;
-    only `open` gives up.
+    only `open` gives up. A lease that has expired is nobody's any more: its late outcome does nothing.
     """
 
     def __init__(
@@ -53,16 +60,15 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
         trap: Callable[[str], str | None] = trap_reason,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._trap = trap
+        super().__init__(Connection(url, now=now, revive=revive), crawl, limits or Limits())
+        self.politeness = Politeness(self)
+        self.visits = Visits(self)
+        self.control = Control(self)
+        self.shared = SharedValues(self)
+        self._put = Put(self, trap)
         self._jitter = jitter
-        self.limits = limits or Limits()
-        self.crawl = crawl
-        self.connection = Connection(url, now=now, revive=revive)
-        self.now = self.connection.now
-        self.known = Known()
         self._born: dict[int, bytes] = {}
         self._turn = 0
-        self.origin_of = lru_cache(65_536)(self._origin_of)
 
     async def open(self) -> None:
         """Connect and check the server. Raises: FrontierUnavailable, FrontierMisconfigured."""
@@ -76,7 +82,10 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
         """Measure the server's clock again: all workers of a long crawl go by it, whatever their own does."""
         await self.connection.patiently(self.connection.synchronize)
 
-    # --- out ---------------------------------------------------------------------------------------------------------
+    async def put(self, links: list[Link]) -> list[PutStatus]:
+        """Add canonical URLs; what is known stays as it is. Answers in the order of `links`."""
+        return await self._put.put(links)
+
     async def lease(self, n: int) -> Batch:
         """Up to `n` URLs whose turn has come, of different scopes first. Expired leases of others come back here.
 
@@ -104,8 +113,7 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
     async def _lease(self, shard: int, n: int, now: float) -> Batch:
         limits, nonce = self.limits, secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
-        flat, reasons, next_ready, totals, version, born = await self._run("lease", shard, args, now=now)
-        self.known.hear(shard, version)
+        flat, reasons, next_ready, totals, born = await self.run("lease", shard, args, now=now)
         self._hear_birth(shard, born)
         why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
         end, tries = now + limits.lease_seconds, limits.tries
@@ -113,45 +121,93 @@ class Frontier(Put, Settle, Visits, Unfinished, Operations, Adopt):
             lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, tries=tries)
             for k, (token, payload) in enumerate(zip(flat[::2], flat[1::2], strict=True))
         )
-        leases = await self.leases_named(leases)
         return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
 
     def _hear_birth(self, shard: int, born: bytes) -> None:
         """A shard that was born anew was emptied under this worker; who noticed first may have filled it since."""
         if self._born.setdefault(shard, born) != born:
             self._born[shard] = born
-            logger.warning("the frontier has forgotten what it knew: what is in hand is told to it again")
+            logger.warning("the frontier's data were lost: the URLs in progress are put into it again")
             self.connection.mistrust()
 
-    # --- looking after it --------------------------------------------------------------------------------------------
+    async def settle(self, results: Iterable[Result]) -> list[bool]:
+        """These URLs are finished; everything they produced is durable.
+
+        Each comes with what its request cost (None where none was sent: its politeness slot goes to the next URL at
+        once), what to remember of the visit (`visit_entry`), and what it brought (`outcome_entry`). False in the
+        answer: the lease had expired, nothing happened.
+        """
+        rows = [(token, *wire_args(wire), *(*more, b"", b"")[:2]) for token, wire, *more in results]
+        return [bool(n) for n in await self.run_on_tokens("ack", rows)]
+
+    async def finish(self, results: Iterable[tuple[str, Wire | None]]) -> None:
+        """These requests are over while their pages are still worked on: their scopes may be asked again."""
+        await self.run_on_tokens("finish", [(token, *wire_args(wire)) for token, wire in results])
+
+    async def nack(
+        self,
+        token: str,
+        not_before: float | None,
+        reason: str,
+        *,
+        counted: bool = True,
+        wire: Wire | None = None,
+        fault: Fault = Fault.URL,
+    ) -> Nack:
+        """This try failed; the URL comes back at `not_before` (None: at once).
+
+        `counted=False` gives the URL back as if it had never been handed out. `fault` says whose failure it was; while
+        the breaker of its scope is open a failure of the host costs the URL nothing. `Nack.EXHAUSTED`: no try is left;
+        the lease lasts on so that the caller records the loss and acknowledges it, which moves it to the dead letters.
+        """
+        row = (token, ms(not_before or 0), clean(reason), int(counted), wire_args(wire)[0], int(fault))
+        (answer,) = await self.run("nack", shard_of_token(token), [*self._nack_head(), *row])
+        return Nack(answer)
+
+    async def release(self, tokens: Iterable[str]) -> None:
+        """Give leases back that were never begun; costs no attempt and keeps their place."""
+        rows = [(token, 0, "", 0, "", 0) for token in tokens]
+        await self.run_on_tokens("nack", rows, *self._nack_head())
+
+    def _nack_head(self) -> tuple[int | float, ...]:
+        limits = self.limits
+        pauses = ms(limits.breaker_pause), ms(limits.breaker_longest)
+        return (limits.tries, limits.breaker_failures, *pauses, self._jitter(), ms(limits.slowdown))
+
+    async def hold(self, token: str, until: float, reason: str, *, wire: Wire | None = None) -> float:
+        """The URL cannot be judged before `until`: it waits aside, longer at every repetition, without costing a try.
+
+        Returns the time at which it is due again (0.0 for a stale lease). It comes back only while the crawl has other
+        work or no end (`scheduler/held.py`), or at the start of a later run.
+        """
+        args = [token, ms(until), clean(reason), ms(_FIRST_HOLD), ms(_LONGEST_HOLD), wire_args(wire)[0]]
+        return float(await self.run("hold", shard_of_token(token), args)) / 1000
+
+    async def extend(self, tokens: Iterable[str]) -> list[str]:
+        """This worker is alive: its leases last another term. Returns those that are lost already."""
+        lost: list[str] = []
+        for shard, rows in by_shard([(token,) for token in tokens]).items():
+            args = [ms(self.limits.lease_seconds), *(row[0] for row in rows)]
+            lost += [token.decode() for token in await self.run("extend", shard, args)]
+        return lost
+
     async def counts(self) -> Counts:
         """How full the frontier is."""
         args = [ms(self.limits.patience)]
-        answers = await asyncio.gather(*(self._run("status", shard, args) for shard in range(self.limits.shards)))
+        answers = await asyncio.gather(*(self.run("status", shard, args) for shard in range(self.limits.shards)))
         return _sum([_counts(answer) for answer in answers])
 
 
 def _counts(row: list[Any]) -> Counts:
     *numbers, next_ready, mode, barren = row
     numbers.append(barren)
-    names = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
-    tallies: dict[str, Any] = dict(zip(names, numbers, strict=True))
+    tallies: dict[str, Any] = dict(zip(_TALLIES, numbers, strict=True))
     return Counts(**tallies, next_ready_at=next_ready / 1000 if next_ready else None, mode=Mode(mode.decode()))
 
 
 def _sum(parts: list[Counts]) -> Counts:
     times = [p.next_ready_at for p in parts if p.next_ready_at is not None]
     modes = {p.mode for p in parts}
-    return Counts(
-        queued=sum(p.queued for p in parts),
-        leased=sum(p.leased for p in parts),
-        held=sum(p.held for p in parts),
-        done=sum(p.done for p in parts),
-        dead=sum(p.dead for p in parts),
-        seen=sum(p.seen for p in parts),
-        purged=sum(p.purged for p in parts),
-        barren=sum(p.barren for p in parts),
-        waiting=sum(p.waiting for p in parts),
-        next_ready_at=min(times, default=None),
-        mode=next((m for m in (Mode.DRAIN, Mode.PAUSE) if m in modes), Mode.RUN),
-    )
+    tallies: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in _TALLIES}
+    mode = next((m for m in (Mode.DRAIN, Mode.PAUSE) if m in modes), Mode.RUN)
+    return Counts(**tallies, next_ready_at=min(times, default=None), mode=mode)

@@ -33,5 +33,4 @@ def limits_of(config: Config) -> Limits:
         barren=f.barren_pages,
         explore=f.explore,
         quality_weight=f.quality_weight,
-        learn_params=int(f.learn_params),
     )

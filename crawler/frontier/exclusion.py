@@ -77,14 +77,14 @@ def block(config: Config, crawls: Iterable[str], domains: frozenset[str], entrie
 
 
 async def _block(frontier: Frontier, domains: frozenset[str], entries: list[AllowlistEntry] | None) -> int:
-    stored = await frontier.scope_get()
+    stored = await frontier.shared.scope_get()
     if stored is not None:
-        await frontier.scope_set(without(Scope.from_json(stored), domains, entries).to_json())
+        await frontier.shared.scope_set(without(Scope.from_json(stored), domains, entries).to_json())
     gone = 0
     for domain in sorted(domains):
         scope = frontier.scope_of(root_url(domain) + "/")
         if scope == domain:  # a subdomain shares its queue with others: its URLs are refused when they are leased
-            gone += await frontier.purge(scope)
+            gone += await frontier.control.purge(scope)
     return gone
 
 

@@ -1,17 +1,19 @@
-"""The frontier's vocabulary: what goes in (`Candidate`), what comes out (`Lease`), and how full it is (`Counts`)."""
+"""The frontier's vocabulary: what goes in (`Link`), what comes out (`Lease`), and how full it is (`Counts`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from crawler.recrawl.visit import Visit
 
 
 class PutStatus(StrEnum):
-    """What became of a candidate."""
+    """What became of a link that was put."""
 
     QUEUED = "queued"
     SEEN = "seen"  # known before: queued, leased, held, done or dead
@@ -44,39 +46,38 @@ class Fault(IntEnum):
     LOAD = 2  # 429 or 503 without a time to come back: the host's, and all workers slow down
 
 
-class Lease(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
     """The right, until `expires_at`, to fetch one URL. Whoever holds it settles, retries, holds or releases it.
 
-    `attempt` is 1 at the first try and also counts leases that expired. `exhausted` says that no try was left when it
-    was handed out (workers died on it): it must be recorded and settled, not fetched. `slot` is the politeness slot
-    that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
-    `visit` is what is remembered of the URL's last fetch, None at its first. `shape` (of its URL), `parent`,
-    `mark`, `learned`, `run` and `source` are a link's (`Candidate`). `same_as`: it waited while its parameters were
-    learned to name no page; this is what its page is called, and it need not be asked.
+    `link` is what was known of the URL when it was put. `attempt` is 1 at the first try and also counts leases that
+    expired. `exhausted` says that no try was left when it was handed out (workers died on it): it must be recorded and
+    settled, not fetched. `slot` is the politeness slot that came with it: milliseconds since the epoch at which the
+    scope may be asked again; `granted_at` its beginning. `visit` is what is remembered of the URL's last fetch, None at
+    its first.
     """
 
-    token: str
-    url: str
-    scope: str
-    kind: str
-    depth: int
-    attempt: int
-    priority: int
-    redirects: tuple[str, ...]
-    expires_at: float
+    link: Link
+    token: str = ""
+    scope: str = ""
+    attempt: int = 1
+    expires_at: float = float("inf")
     granted_at: float = 0.0
     slot: int = 0
     holds: int = 0
     exhausted: bool = False
     reasons: tuple[str, ...] = ()
     visit: Visit | None = None
-    shape: str = ""
-    parent: str = ""
-    mark: int | None = None
-    learned: tuple[str, ...] = ()
-    same_as: str = ""
-    run: int = 0
-    source: str = ""
+
+    @property
+    def url(self) -> str:
+        """The canonical URL to fetch."""
+        return self.link.url
+
+    @property
+    def kind(self) -> str:
+        """What is expected there: a "page" or a "sitemap"."""
+        return self.link.kind
 
     def __repr__(self) -> str:
         return f"<Lease {self.token} {self.url[:200]!r} attempt={self.attempt}>"
@@ -136,7 +137,6 @@ class Limits:
     about, 0 = none. `barren`: requests in a row that bring nothing new until the links of a shape are parked, twice as
     many for those of a scope; 0 = never. `explore`: share of requests that go to the shape asked least.
     `quality_weight`: from 0 = a token is a token to 1 = a token counts as much as the quality score of its text.
-    `learn_params`: 1 = links lose the parameters that have turned out to name no page.
     """
 
     delay: float = 1.0
@@ -158,7 +158,6 @@ class Limits:
     barren: int = 0
     explore: float = 0.0
     quality_weight: float = 0.0
-    learn_params: int = 0
 
 
 FOREVER = 7_258_118_400.0

@@ -13,7 +13,6 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import REOPENED, REOPENED_SECONDS, Mode
 from crawler.frontier.overview import Overview, overview
-from crawler.frontier.parameter_view import ParameterView, as_text, learned_parameters, parameters_of
 from crawler.frontier.rules import adopt_rules
 from crawler.frontier.status_table import ROWS, render
 from crawler.number import number_of
@@ -65,34 +64,20 @@ def status(config: Config, domain: str, top: int | None, *, as_json: bool) -> st
     return json.dumps(view.as_json()) if as_json else render(view, one=bool(domain))
 
 
-def parameters(config: Config, domain: str, *, as_json: bool) -> str:
-    """What `scrapy frontier params` prints; with `domain` all that is known there.
-
-    Raises: ActionError, FrontierError.
-    """
-
-    async def look(frontier: Frontier) -> tuple[list[ParameterView], bool]:
-        found = parameters_of(frontier, scope_named(frontier, domain)) if domain else learned_parameters(frontier)
-        return await found, bool(frontier.limits.learn_params)
-
-    views, applied = with_frontier(config, look)
-    return json.dumps([view.as_json() for view in views]) if as_json else as_text(views, domain, applied=applied)
-
-
 async def act(frontier: Frontier, order: Order) -> str:
     """Do everything but `status`; returns the sentence that says what was done. Raises: ActionError, KeyError."""
     scope = scope_named(frontier, order.domain) if order.domain else ""
     if order.action == "requeue":
-        moved = await frontier.requeue(order.what, scope=scope, reason=order.reason)
+        moved = await frontier.control.requeue(order.what, scope=scope, reason=order.reason)
         if moved and order.what == "dead":
-            await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
+            await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
         return f"{number_of(moved, 'URL')} went back into {'its queue' if moved == 1 else 'their queues'}"
     if order.action == "purge":
         return await _purge(frontier, scope, order.yes)
     if scope:
         return await _pause_or_resume(frontier, scope, order.action)
     mode = _MODES[order.action]
-    await frontier.set_mode(mode)
+    await frontier.control.set_mode(mode)
     return _SAID[mode]
 
 
@@ -120,16 +105,16 @@ async def _purge(frontier: Frontier, scope: str, yes: bool) -> str:
             f"purge forgets {number_of(view.queued + view.held, 'URL')} of {scope} for good and takes nothing new of "
             "it: add --yes"
         )
-    gone = await frontier.purge(scope)
+    gone = await frontier.control.purge(scope)
     return f"{number_of(gone, 'URL')} of {scope} {'is' if gone == 1 else 'are'} gone; new ones are refused"
 
 
 async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
     if action == "pause":
         unknown = "" if await _is_known(frontier, scope) else "; the crawl knows no URL of it so far"
-        done = "" if await frontier.pause(scope) else " already"
+        done = "" if await frontier.control.pause(scope) else " already"
         return f"{scope} is paused{done}: nothing is sent to it until it is resumed{unknown}"
-    if not await frontier.resume(scope):
+    if not await frontier.control.resume(scope):
         raise ActionError(f"{scope} is not paused")
     return f"{scope} goes on"
 

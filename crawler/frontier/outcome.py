@@ -1,9 +1,8 @@
 """What came of a request, in the words of the frontier's table: the shape it counts for, and what it brought.
 
 The table is bounded: 64 shapes a politeness scope and one row for all others, of 50 bytes and an example of at most 80;
-with the row of the scope itself under 11 KiB. What is known of its query parameters (`parameters.lua`) adds at most
-16 rows of 25 bytes, a name and an example, and 5 KiB for the latest pages. All of it is written by the script that
-acknowledges the lease (`outcomes.lua`).
+with the row of the scope itself under 11 KiB. All of it is written by the script that acknowledges the lease
+(`outcomes.lua`).
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.document import DropReason
-from crawler.frontier.packing import NO_PARENT
-from crawler.urls.parameters import evidence, page_identity
+from crawler.frontier.member import NO_SHAPE
 from crawler.urls.shape import shape_id_of
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ OTHER_SHAPES, WHOLE_SCOPE = "*", "."
 KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
 _SHORT = frozenset({DropReason.NO_TEXT, DropReason.TOO_SHORT, DropReason.GOPHER_SHORT_DOC, DropReason.PLACEHOLDER})
 _DUPLICATE = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
-_NO_PAGE = _SHORT | {DropReason.HTTP_ERROR, DropReason.GONE}
-NO_EVIDENCE = "-"
 _NEUTRAL = frozenset({DropReason.REDIRECTED, DropReason.NETWORK_FORBIDDEN, DropReason.LICENCE_EXPIRED})
 
 
@@ -39,24 +35,15 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
     if kind == KEPT:
         quality = 1.0 if doc.quality_score is None else doc.quality_score
         tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * quality))
-    return packed_outcome(lease, kind, tokens, _evidence(lease, doc, kind))
+    return packed_outcome(lease, kind, tokens)
 
 
-def packed_outcome(lease: Lease, kind: str, tokens: float, said: str = NO_EVIDENCE) -> bytes:
-    """An outcome as `outcomes.lua` reads it. `said`: `evidence` of `crawler.urls.parameters`."""
-    shape, parent, example = lease.shape or shape_id_of(lease.url), lease.parent or NO_PARENT, lease.url[:MAX_EXAMPLE]
-    mark = "-" if lease.mark is None else lease.mark
-    return f"{shape}{parent}{kind}{min(lease.depth, 9)}{mark} {tokens:.0f} {said} {example}".encode()
-
-
-def _evidence(lease: Lease, doc: Document, kind: str) -> str:
-    """What the page says about its parameters: its text and links, that it has none, or nothing at all."""
-    if kind in (KEPT, DUPLICATE) and doc.doc_id:
-        page = page_identity(doc.doc_id, doc.links, doc.link_marks)
-        return evidence(lease.url, page, leads_on=any("?" in link for link in doc.links))
-    if kind in (SHORT, OTHER) and doc.verdict is not None and doc.verdict.reason in _NO_PAGE:
-        return evidence(lease.url, 0)
-    return NO_EVIDENCE
+def packed_outcome(lease: Lease, kind: str, tokens: float) -> bytes:
+    """An outcome as `outcomes.lua` reads it."""
+    link = lease.link
+    mark = "-" if link.mark is None else link.mark
+    place = f"{shape_id_of(link.url)}{link.parent or NO_SHAPE}{kind}{min(link.depth, 9)}{mark}"
+    return f"{place} {tokens:.0f} {link.url[:MAX_EXAMPLE]}".encode()
 
 
 def kind_of(doc: Document) -> str:

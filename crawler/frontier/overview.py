@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 
 from crawler.frontier.client import Frontier
+from crawler.frontier.member import leased
 from crawler.frontier.model import Counts, Mode
-from crawler.frontier.packing import LEASE_FRONT, shard_of
+from crawler.frontier.packing import shard_of
 from crawler.frontier.shapes import ShapeView, parked_scopes, shapes_of
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
@@ -92,7 +93,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     if domain and not any(_is_known(view) for view in views):
         raise LookupError(f"{domain}: nothing known of it in the crawl {frontier.crawl}")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
-    parked, soonest = await frontier.next_visits()
+    parked, soonest = await frontier.visits.next_visits()
     counts = await frontier.counts()
     age = frontier.now() - min(ready) if ready else -1.0
     return Overview(
@@ -120,16 +121,15 @@ class _Shelf:
         self._shard = shard
 
     async def views(self, domain: str) -> list[ScopeView]:
-        leases = [payload[LEASE_FRONT:] async for _, payload in self._hscan("lease")]
-        leased = Counter(lease.partition(b"\t")[0].decode() for lease in leases)
+        handed_out = Counter([leased(payload)[0] async for _, payload in self._hscan("lease")])
         held, waiting = await self._parked("held"), await self._parked("later")
         barren = [scope.decode() async for scope, _ in self._hscan("barren")]
-        names = iter([domain] if domain else sorted({*leased, *held, *barren, *waiting, *(await self._names())}))
+        names = iter([domain] if domain else sorted({*handed_out, *held, *barren, *waiting, *(await self._names())}))
         found: list[ScopeView] = []
         while part := list(islice(names, _PAGE)):
-            rows = await self._frontier.run_script("overview", self._shard, part)
+            rows = await self._frontier.run("overview", self._shard, list(part))
             found += [
-                self._view(name, row, leased[name], held[name], waiting[name])
+                self._view(name, row, handed_out[name], held[name], waiting[name])
                 for name, row in zip(part, rows, strict=True)
             ]
         return found

@@ -53,9 +53,8 @@ ORDER: Mapping[str, str] = {
     "FRONTIER_BARREN_PAGES": "barren",
     "FRONTIER_EXPLORE": "explore",
     "FRONTIER_QUALITY_WEIGHT": "quality_weight",
-    "FRONTIER_LEARN_PARAMS": "learn_params",
 }
-"""By what the frontier orders and names its links: the field of `Limits`."""
+"""By what the frontier orders its links: the field of `Limits`."""
 FILES: Mapping[str, Callable[[Config], Any]] = {
     "ARCHIVE": lambda config: config.storage.archive,
     "ARCHIVE_COMPRESSION": lambda config: config.storage.archive_compression,

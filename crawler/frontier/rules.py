@@ -14,6 +14,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.member import FORMAT
 from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.seeds.scope import Scope
 from crawler.server.errors import FrontierError
@@ -31,11 +32,6 @@ FOLLOW_SECONDS = 5.0
 """How long a worker that runs may go by a delay that a later worker has made longer."""
 
 
-FORMAT = 4
-"""Of the queues and tables that these rules stand for. A worker of a version before it finds rules that it cannot read,
-and ends: it could not read the queues either. 2: links say their shape; 3: and the page they were found on;
-4: rows of shapes say how long their dry stretches were."""
-_SHAPES = 2
 _MERGED = {**STRICTEST, **LATEST}
 _FIELDS = {name: field for name, (field, _) in _MERGED.items()} | dict(LAYOUT) | dict(CAPS) | dict(ORDER)
 
@@ -51,24 +47,18 @@ async def join_rules(frontier: Frontier, config: Config) -> None:
     """
     mine = rules_of(frontier.limits, config)
     while True:
-        async with frontier.single_flight("rules") as first:
+        async with frontier.shared.single_flight("rules") as first:
             if not first:
                 continue
-            stored, format_ = await _found(frontier)
-            if format_ < _SHAPES:
-                log.warning(
-                    "crawl %r was begun by an older version: its frontier is taken over. Links that it queued are "
-                    "asked by their depth and never parked, and workers of that version can no longer join",
-                    frontier.crawl,
-                )
+            stored = await _stored(frontier)
             if stored is None:
                 agreed = mine
             elif config.frontier.crawl_rules == "replace":
                 agreed = _replaced(stored, mine, frontier.crawl)
             else:
                 agreed = _agreed(stored, mine, frontier.crawl)
-            if format_ < FORMAT or agreed != stored:
-                await frontier.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
+            if agreed != stored:
+                await frontier.shared.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
             frontier.limits = _limits(frontier.limits, agreed)
             return
 
@@ -163,37 +153,40 @@ def _limits(limits: Limits, rules: Values, *, layout: bool = True) -> Limits:
 
 
 async def _stored(frontier: Frontier) -> Values | None:
-    return (await _found(frontier))[0]
+    """The rules of the crawl; None in a new one.
 
-
-async def _found(frontier: Frontier) -> tuple[Values | None, int]:
-    """The stored rules and their format: 1 where they had no number, or where the frontier is older than any rules.
-
-    Raises: FrontierError where a newer version did, or where something else stands there: whoever reaches the server
-    could have written it.
+    Raises: FrontierError where another version wrote them or began the crawl, because its queues cannot be read, or
+    where something else stands there: whoever reaches the server could have written it.
     """
-    text = await frontier.rules_get()
+    text = await frontier.shared.rules_get()
     if text is None:
-        scope = await frontier.scope_get()  # rules are younger than it
-        return None, 1 if scope is not None and Scope.is_older(scope) else FORMAT
+        scope = await frontier.shared.scope_get()
+        if scope is not None and Scope.is_older(scope):  # of a version that had no rules
+            raise _of_another_version(frontier.crawl, 1)
+        return None
     try:
         found = json.loads(text)
     except ValueError:
         found = None
-    format_ = 1
+    format_ = 1 if isinstance(found, dict) else None
     if isinstance(found, list) and len(found) == 2 and type(found[0]) is int:
-        format_ = found[0]
-        if format_ > FORMAT:
-            raise FrontierError(
-                f"crawl {frontier.crawl!r} was begun by a newer version (its frontier has format {format_}, this "
-                f"version knows {FORMAT}): use that version, or start another crawl (another CRAWL_ID)"
-            )
-        found = found[1]
+        format_, found = found
+    if format_ not in (None, FORMAT):
+        raise _of_another_version(frontier.crawl, format_)
     if not isinstance(found, dict) or not all(_is_usable(name, found[name]) for name in _FIELDS.keys() & found.keys()):
         raise FrontierError(
             f"the rules of crawl {frontier.crawl!r} on the server cannot be read: start another CRAWL_ID"
         )
-    return found, format_
+    return found
+
+
+def _of_another_version(crawl: str, format_: int | None) -> FrontierError:
+    age = "a newer" if (format_ or 0) > FORMAT else "an older"
+    return FrontierError(
+        f"crawl {crawl!r} was begun by {age} version (its frontier has format {format_}, this version knows {FORMAT}): "
+        "finish it with that version, or start another crawl (another CRAWL_ID). Or remove its frontier, and the next "
+        "start rebuilds it from CORPUS_DIR"
+    )
 
 
 def _is_usable(name: str, value: Any) -> bool:

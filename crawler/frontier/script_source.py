@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from crawler.frontier.member import lua_front, lua_members
 from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -26,18 +27,19 @@ def script_source(name: str) -> Script:
     shared += ["value"] if name in _WITH_VALUE else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
-        parts = ["tally", *shapes, _as_function([*shared, "parameters"]), "lazy", "requests", "outcomes", name]
+        parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
     elif name in _BUSIEST:
         own = ["requests", name] if name != "lease" else [name]
         parts = ["tally", _as_function([*shapes, *shared]), "lazy", *own]
     else:
         parts = ["tally", *shapes, *shared, name]
     text = "".join(part if "\n" in part else _lua(part) for part in parts)
-    return Script.of(_lua("head") + _INNER.format(text))
+    return Script.of(lua_front() + _lua("head") + _INNER.format(text))
 
 
 def _lua(part: str) -> str:
-    return (SCRIPTS / f"{part}.lua").read_text()
+    text = (SCRIPTS / f"{part}.lua").read_text()
+    return lua_members() + text if part == "common" else text
 
 
 def _as_function(parts: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed els
 
 @dataclass(slots=True)
 class SeedResult:
-    """What became of the candidates of one plan."""
+    """What became of the links of one plan."""
 
     added: int = 0
     seen: int = 0
@@ -37,7 +37,7 @@ class SeedResult:
     examples: list[str] = field(default_factory=list)  # "URL: reason", at most MAX_PROBLEMS
 
     def refuse(self, url: str, reason: str) -> None:
-        """Count one candidate that the frontier does not take."""
+        """Count one link that the frontier does not take."""
         self.refused[reason] += 1
         if len(self.examples) < MAX_PROBLEMS:
             self.examples.append(f"{url}: {reason}")
@@ -69,7 +69,7 @@ class SharedScope:
 
     async def _read(self) -> None:
         self._read_at = self._monotonic()
-        stored = await self._frontier.scope_get()
+        stored = await self._frontier.shared.scope_get()
         if stored is not None and stored != self._text:
             self.scope = Scope.from_json(stored, clock=self.scope.clock, policy=self.scope.policy)
             self._text = stored
@@ -83,18 +83,18 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
     """
     added = replace(added, clock=frontier.now)
     while True:
-        async with frontier.single_flight("scope") as first:
+        async with frontier.shared.single_flight("scope") as first:
             if not first:
                 continue
-            stored = await frontier.scope_get()
+            stored = await frontier.shared.scope_get()
             known = Scope.from_json(stored, clock=added.clock, policy=added.policy) if stored else None
             scope = known.merge(added) if known else added
             if scope.to_json() != stored:
-                await frontier.scope_set(scope.to_json())
+                await frontier.shared.scope_set(scope.to_json())
             for name, seconds in _changed(frontier, known, scope, lambda entry: entry.delay).items():
-                await frontier.set_delay(name, seconds, ALLOWLIST)
+                await frontier.politeness.set_delay(name, seconds, ALLOWLIST)
             for name, priority in _changed(frontier, known, scope, lambda entry: entry.priority or None).items():
-                await frontier.set_priority(name, int(priority))
+                await frontier.politeness.set_priority(name, int(priority))
             return scope
 
 
@@ -105,18 +105,18 @@ async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
     for batch in plan.batches():
         wanted = []
         for given in batch:
-            candidate, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
+            link, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
             if admission.ok:
-                wanted.append(candidate)
+                wanted.append(link)
             else:
-                result.refuse(candidate.url, admission.reason)
-        for candidate, status in zip(wanted, await frontier.put(wanted), strict=True):
+                result.refuse(link.url, admission.reason)
+        for link, status in zip(wanted, await frontier.put(wanted), strict=True):
             if status is PutStatus.QUEUED:
                 result.added += 1
             elif status is PutStatus.SEEN:
                 result.seen += 1
             else:
-                result.refuse(candidate.url, status)
+                result.refuse(link.url, status)
     return result
 
 

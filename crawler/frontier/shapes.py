@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from crawler.frontier.member import unpack
 from crawler.frontier.outcome import OTHER_SHAPES, WHOLE_SCOPE
-from crawler.frontier.packing import unpack
 from crawler.urls.shape import shape_id_of, shape_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ async def _examples(frontier: Frontier, scope: str, known: set[str]) -> dict[str
     for start in range(0, _READ, _PAGE):
         members = await frontier.connection.redis.lrange(key, start, start + _PAGE - 1)
         for member in members:
-            url = unpack(member.decode(), scope).url
+            url = unpack(member.decode(), scope).link.url
             name = shape_id_of(url)
             found.setdefault(name if name in known else OTHER_SHAPES, url)
         if len(members) < _PAGE or len(found) >= len(known):

@@ -7,9 +7,8 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from crawler.frontier.model import Limits
 from crawler.frontier.packing import shard_of
-from crawler.server.connection import Connection
+from crawler.frontier.shards import Shards
 
 _POLL = 0.05  # seconds
 _UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
@@ -19,27 +18,23 @@ _RENEW = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPI
 class SharedValues:
     """Small values by name, with a life time, and single flight for whoever fetches them."""
 
-    connection: Connection
-    limits: Limits
-    crawl: str
-
-    def prefix(self, shard: int) -> str:
-        """What all keys of a shard begin with; its braces are the hash tag that keeps them in one cluster slot."""
-        return f"{{{self.crawl}.{shard}}}:"
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._connection = shards.connection
 
     def _key(self, kind: str, name: str) -> str:
-        return f"{self.prefix(shard_of(name, 256))}{kind}:{name}"
+        return f"{self._shards.prefix(shard_of(name, 256))}{kind}:{name}"
 
     async def get_blob(self, name: str) -> bytes | None:
         """The stored bytes, or None where they are absent or too old."""
-        redis = self.connection.redis
-        found = await self.connection.patiently(lambda: redis.get(self._key("b", name)))
+        redis = self._connection.redis
+        found = await self._connection.patiently(lambda: redis.get(self._key("b", name)))
         return None if found is None else bytes(found)
 
     async def put_blob(self, name: str, value: bytes, ttl: float) -> None:
         """Store bytes for `ttl` seconds."""
-        redis = self.connection.redis
-        await self.connection.patiently(lambda: redis.set(self._key("b", name), value, px=max(1, round(ttl * 1000))))
+        redis = self._connection.redis
+        await self._connection.patiently(lambda: redis.set(self._key("b", name), value, px=max(1, round(ttl * 1000))))
 
     @asynccontextmanager
     async def single_flight(self, name: str, ttl: float = 60.0) -> AsyncIterator[bool]:
@@ -51,10 +46,10 @@ class SharedValues:
         `ttl` seconds.
         """
         key, mine = self._key("l", name), secrets.token_hex(8)
-        redis, life = self.connection.redis, min(ttl, self.limits.lease_seconds)
-        first = await self.connection.patiently(lambda: redis.set(key, mine, nx=True, px=round(life * 1000)))
-        if not first and await self.connection.patiently(lambda: redis.get(key)) != mine.encode():
-            while await self.connection.patiently(lambda: redis.exists(key)):  # noqa: ASYNC110  # another machine's event
+        redis, life = self._connection.redis, min(ttl, self._shards.limits.lease_seconds)
+        first = await self._connection.patiently(lambda: redis.set(key, mine, nx=True, px=round(life * 1000)))
+        if not first and await self._connection.patiently(lambda: redis.get(key)) != mine.encode():
+            while await self._connection.patiently(lambda: redis.exists(key)):  # noqa: ASYNC110  # another machine's event
                 await asyncio.sleep(_POLL)
             yield False
             return
@@ -63,14 +58,14 @@ class SharedValues:
             yield True
         finally:
             sign_of_life.cancel()
-            await self.connection.patiently(lambda: redis.eval(_UNLOCK, 1, key, mine))
+            await self._connection.patiently(lambda: redis.eval(_UNLOCK, 1, key, mine))
 
     async def _renew(self, key: str, mine: str, life: float, ttl: float) -> None:
         """Keep a lock three times in its life, for `ttl` seconds in all."""
-        redis = self.connection.redis
+        redis = self._connection.redis
         for _ in range(int(3 * ttl / life)):
             await asyncio.sleep(life / 3)
-            await self.connection.patiently(lambda: redis.eval(_RENEW, 1, key, mine, round(life * 1000)))
+            await self._connection.patiently(lambda: redis.eval(_RENEW, 1, key, mine, round(life * 1000)))
 
     async def scope_set(self, scope: str) -> None:
         """Store the crawl's Scope (JSON) for all workers."""
@@ -89,10 +84,10 @@ class SharedValues:
         return await self._stored("rules")
 
     async def _store(self, name: str, text: str) -> None:
-        redis = self.connection.redis
-        await self.connection.patiently(lambda: redis.set(self.prefix(0) + name, text))
+        redis = self._connection.redis
+        await self._connection.patiently(lambda: redis.set(self._shards.prefix(0) + name, text))
 
     async def _stored(self, name: str) -> str | None:
-        redis = self.connection.redis
-        found = await self.connection.patiently(lambda: redis.get(self.prefix(0) + name))
+        redis = self._connection.redis
+        found = await self._connection.patiently(lambda: redis.get(self._shards.prefix(0) + name))
         return None if found is None else bytes(found).decode()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from crawler.frontier.model import Batch
-from crawler.frontier.packing import shard_of, url_hash
-from crawler.frontier.script_call import ScriptCalls
+from crawler.frontier.packing import url_hash
+from crawler.frontier.shards import Shards
 from crawler.recrawl.visit import Intervals, Visit
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
@@ -22,13 +22,15 @@ def visit_entry(url: str, visit: Visit) -> bytes:
     return b"%d\t%s" % (url_hash(url), visit.pack())
 
 
-class Visits(ScriptCalls):
-    """What `Frontier` can do about URLs that were fetched before. Times are epoch seconds."""
+class Visits:
+    """URLs that were fetched before. Times are epoch seconds."""
 
-    scope_of: Callable[[str], str]
     freed_at: float = 0.0
     """When a text of several pages last lost its owner (epoch seconds): older duplicates are judged again."""
-    _recrawled: bool | None = None
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._recrawled: bool | None = None
 
     async def recall(self, batch: Batch) -> Batch:
         """The same leases, each with the last visit of its URL.
@@ -39,12 +41,12 @@ class Visits(ScriptCalls):
             return batch
         by_shard: dict[int, list[int]] = defaultdict(list)
         for index, lease in enumerate(batch.leases):
-            by_shard[shard_of(lease.scope, self.limits.shards)].append(index)
+            by_shard[self._shards.shard_of_scope(lease.scope)].append(index)
         leases = list(batch.leases)
         for shard, indexes in by_shard.items():
-            found = await self._run("recall", shard, [url_hash(leases[i].url) for i in indexes])
+            found = await self._shards.run("recall", shard, [url_hash(leases[i].url) for i in indexes])
             for i, packed in zip(indexes, found, strict=True):
-                leases[i] = leases[i]._replace(visit=self._unpacked(bytes(packed)), same_as="") if packed else leases[i]
+                leases[i] = replace(leases[i], visit=self._unpacked(bytes(packed))) if packed else leases[i]
         return replace(batch, leases=tuple(leases))
 
     def _unpacked(self, packed: bytes) -> Visit:
@@ -54,8 +56,8 @@ class Visits(ScriptCalls):
     async def has_been_swept(self) -> bool:
         """True where a second run has begun: its URLs were done before and are not now."""
         if self._recrawled is None:  # asked once: RECRAWL is the same for all workers of a crawl
-            redis, key = self.connection.redis, self.prefix(0) + "st"  # every sweep begins with shard 0
-            self._recrawled = bool(await self.connection.patiently(lambda: redis.hexists(key, "recrawl")))
+            connection, key = self._shards.connection, self._shards.prefix(0) + "st"  # every sweep begins with shard 0
+            self._recrawled = bool(await connection.patiently(lambda: connection.redis.hexists(key, "recrawl")))
         return self._recrawled
 
     async def sweep(self, intervals: Intervals) -> int:
@@ -63,11 +65,11 @@ class Visits(ScriptCalls):
 
         The intervals hold for the whole crawl from then on, also for URLs whose last visit knew others.
         """
-        cutoff, moved = int(self.now() * 1000), 0
-        for shard in range(self.limits.shards):
+        cutoff, moved = int(self._shards.now() * 1000), 0
+        for shard in range(self._shards.limits.shards):
             more = 1
             while more:
-                part, more = await self._run("sweep", shard, [cutoff, _SWEEP_BATCH, intervals.plan()])
+                part, more = await self._shards.run("sweep", shard, [cutoff, _SWEEP_BATCH, intervals.plan()])
                 moved += part
         self._recrawled = True
         return moved
@@ -79,20 +81,20 @@ class Visits(ScriptCalls):
         """
         by_shard: dict[int, list[Any]] = defaultdict(list)
         for url, at in changed:
-            by_shard[shard_of(self.scope_of(url), self.limits.shards)] += [url_hash(url), f"{at:.0f}"]
+            by_shard[self._shards.shard_of_scope(self._shards.scope_of(url))] += [url_hash(url), f"{at:.0f}"]
         moved = 0
         for shard, args in by_shard.items():
             for start in range(0, len(args), 2 * _HASTEN_BATCH):
-                moved += await self._run("hasten", shard, args[start : start + 2 * _HASTEN_BATCH])
+                moved += await self._shards.run("hasten", shard, args[start : start + 2 * _HASTEN_BATCH])
         return moved
 
     async def next_visits(self) -> tuple[int, float | None]:
         """How many URLs wait for their next visit, and a time before which none of them is due."""
         waiting, times = 0, list[float]()
-        redis = self.connection.redis
-        for shard in range(self.limits.shards):
-            st, due = self.prefix(shard) + "st", self.prefix(shard) + "due"
-            waiting += int(await self.connection.patiently(partial(redis.hget, st, "parked")) or 0)
-            first = await self.connection.patiently(partial(redis.zrange, due, 0, 0, withscores=True))
+        connection = self._shards.connection
+        for shard in range(self._shards.limits.shards):
+            st, due = self._shards.prefix(shard) + "st", self._shards.prefix(shard) + "due"
+            waiting += int(await connection.patiently(partial(connection.redis.hget, st, "parked")) or 0)
+            first = await connection.patiently(partial(connection.redis.zrange, due, 0, 0, withscores=True))
             times += [at / 1000 for _, at in first]
         return waiting, min(times, default=None)

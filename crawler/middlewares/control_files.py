@@ -57,7 +57,7 @@ class Gate(Protocol):
     """What the scheduler offers: the host's turn, and the store."""
 
     @property
-    def frontier(self) -> SharedStore:
+    def shared(self) -> SharedStore:
         """The shared store."""
 
     async def wait_turn(self, url: str) -> None:
@@ -116,7 +116,7 @@ class ControlFiles(Generic[T]):
     async def _find(self, url: str) -> tuple[RobotsRecord, T | None]:
         record = await self._shared(url)
         while record is None or record.expires_at <= self._clock():
-            async with self._gate().frontier.single_flight(self._key(url), self._flight_seconds()) as first:
+            async with self._gate().shared.single_flight(self._key(url), self._flight_seconds()) as first:
                 previous = await self._shared(url)
                 if previous is not None and previous.expires_at > self._clock():
                     record = previous
@@ -142,7 +142,7 @@ class ControlFiles(Generic[T]):
         return (self._timeout + 60.0) * (MAX_HOPS + 1)
 
     async def _shared(self, url: str) -> RobotsRecord | None:
-        blob = await self._gate().frontier.get_blob(self._key(url))
+        blob = await self._gate().shared.get_blob(self._key(url))
         return None if blob is None else robots_fetch.load(blob)
 
     async def _parse(self, record: RobotsRecord) -> T:
@@ -156,7 +156,7 @@ class ControlFiles(Generic[T]):
             answer = await self._ask(url)
         now = self._clock()
         record = robots_fetch.judge(answer, now, self._ages, previous, self._kind.read)
-        await self._gate().frontier.put_blob(self._key(url), record.dump(), record.keep_until() - now)
+        await self._gate().shared.put_blob(self._key(url), record.dump(), record.keep_until() - now)
         return record
 
     async def _ask(self, url: str) -> Answer:

@@ -154,9 +154,9 @@ class RobotsMiddleware:
         delay = min(parsed.crawl_delay(self._token) or 0.0, self._longest_delay)
         frontier = scheduler.frontier
         scope = frontier.scope_of(url)
-        await frontier.set_delay(scope, delay, f"robots:{authority}")
+        await frontier.politeness.set_delay(scope, delay, f"robots:{authority}")
         if delay > self._usual_delay:
-            await frontier.rest(scope, self._clock() + delay)  # robots.txt was the request before
+            await frontier.politeness.rest(scope, self._clock() + delay)  # robots.txt was the request before
         if urls := _absolute(authority, parsed.sitemaps):
             await self._announce(authority, urls)
 

@@ -32,7 +32,7 @@ async def take_out_replaced(
     parts: processes that replay into this corpus together.
     Raises: StorageError where it was not done, and nobody else is at work who does it at the end.
     """
-    reopened = frontier is not None and await frontier.get_blob(REOPENED) is not None
+    reopened = frontier is not None and await frontier.shared.get_blob(REOPENED) is not None
     operation: Callable[..., object]
     if reopened or (again and is_pending(place.manifest())):
         operation = supersede
@@ -52,7 +52,7 @@ async def take_out_replaced(
         now = time.time() if frontier is None else frontier.now()
         done = await asyncio.to_thread(_make_version, place, operation, now)
     if done and ended and reopened and frontier is not None:
-        await frontier.put_blob(REOPENED, b"", 0.001)
+        await frontier.shared.put_blob(REOPENED, b"", 0.001)
 
 
 def _make_version(place: Place, operation: Callable[..., object], now: float) -> bool:

@@ -16,8 +16,8 @@ from scrapy import signals
 from crawler.dedup.release import release
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import FOREVER
-from crawler.frontier.parameter_view import learned_parameters
 from crawler.frontier.shapes import parked_scopes, shapes_of
+from crawler.frontier.unfinished import held
 from crawler.pipelines.base import StageDrop, refuse_to_start
 from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of
@@ -30,8 +30,6 @@ from crawler.statkeys import (
     FATAL,
     KEPT,
     LEFT_ON_HOLD,
-    PARAMETER,
-    PARAMETERS,
     RECRAWL_NEXT_AT,
     RECRAWL_WAITING,
     REJECTED,
@@ -70,8 +68,6 @@ _NOTHING_TO_JUDGE = frozenset(
 )
 """The host gave nothing to judge. A first run in which every URL ends so has failed."""
 MAX_EXAMPLES = 5
-MAX_PARAMETERS = 100
-"""Query parameters that a run names for the report."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -204,12 +200,12 @@ class Settlement:
         frontier = self._frontier
         if frontier is None or not await frontier.has_ended():
             return
-        async with frontier.frontier.single_flight("held-report"):
-            reported = await frontier.frontier.get_blob("held-report")
+        async with frontier.frontier.shared.single_flight("held-report"):
+            reported = await frontier.frontier.shared.get_blob("held-report")
             if reported is not None:
                 return  # another worker that ended just now has said it
             told = 0
-            async for url, why, until in frontier.frontier.held():
+            async for url, why, until in held(frontier.frontier):
                 doc = self._blank(url)
                 reason, cause = hold_reason(why)
                 when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
@@ -218,8 +214,7 @@ class Settlement:
             assert self._crawler.stats is not None
             self._crawler.stats.set_value(LEFT_ON_HOLD, told)
             await self._report_parked(frontier.frontier)
-            await self._report_parameters(frontier.frontier)
-            await frontier.frontier.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+            await frontier.frontier.shared.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
     async def _report_waiting(self) -> None:
         """For the summary of a run that was stopped or drained: how much is left to do."""
@@ -235,15 +230,6 @@ class Settlement:
                 if view.parked:
                     detail = f"{view.parked:,} links like this one are parked: {view.reason}"
                     await self._reject(self._blank(view.example), Drop("frontier", DropReason.HOLD_BARREN, detail))
-
-    async def _report_parameters(self, frontier: Frontier) -> None:
-        """For the report: which query parameters change no page, and in how many pairs."""
-        found = [view for view in await learned_parameters(frontier) if view.learned][:MAX_PARAMETERS]
-        stats = self._crawler.stats
-        assert stats is not None
-        stats.set_value(PARAMETERS, len(found))
-        for view in found:
-            stats.set_value(f"{PARAMETER}/{view.scope}/{view.name}", view.same)
 
     async def _report_next_visits(self) -> None:
         """For the summary: how many pages a later run of this crawl will fetch again, and from when on."""

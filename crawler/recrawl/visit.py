@@ -180,27 +180,42 @@ def visit_after(previous: Visit | None, doc: Document, intervals: Intervals, now
     reason = doc.verdict.reason if doc.verdict else None
     if previous is not None and reason in _FAILED:
         return replace(previous, fetched_at=fetched)
-    same = reason is DropReason.UNCHANGED and previous is not None
-    reusable = same or (bool(doc.content_hash) and reason not in _JUDGE_AGAIN and not _has_last_day(doc))
-    changed = previous is not None and is_changed(previous, doc)
-    step = 0 if previous is None else intervals.step(previous.step, changed=changed and reason is not DropReason.GONE)
-    etag, date = _validators(doc, previous if same else None) if reusable else (None, None)
-    return Visit(
+    confirmed = previous if reason is DropReason.UNCHANGED else None
+    is_known = bool(doc.content_hash) and reason not in _JUDGE_AGAIN and not _has_last_day(doc)
+    reusable = is_known or confirmed is not None
+    etag, date = _validators(doc, confirmed) if reusable else (None, None)
+    visit = Visit(
         fetched_at=fetched,
-        first_seen=previous.first_seen if previous else fetched,
-        last_changed=previous.last_changed if previous and not changed else fetched,
-        digest=previous.digest if same and previous else _found(doc),
-        changes=(previous.changes if previous else 0) + changed,
-        step=step,
-        status=previous.status if same and previous else doc.http_status,
-        size=previous.size if same and previous else doc.body_bytes,
-        kept=previous.kept if same and previous else reason is None,
+        first_seen=fetched,
+        last_changed=fetched,
+        digest=_found(doc),
+        changes=0,
+        step=0,
+        status=doc.http_status,
+        size=doc.body_bytes,
+        kept=reason is None,
         reusable=reusable,
         etag=etag,
         last_modified=date,
         text=_text_after(previous, doc),
         past=_past_after(previous, doc),
-        duplicate_at=previous.duplicate_at if same and previous else fetched * (reason in _DUPLICATES),
+        duplicate_at=fetched * (reason in _DUPLICATES),
+    )
+    return visit if previous is None else _after(previous, visit, doc, intervals)
+
+
+def _after(previous: Visit, visit: Visit, doc: Document, intervals: Intervals) -> Visit:
+    """A visit in the history of its URL. A page that was not sent again, or not read, is what it was."""
+    reason = doc.verdict.reason if doc.verdict else None
+    changed = is_changed(previous, doc)
+    same = ("digest", "status", "size", "kept", "duplicate_at") if reason is DropReason.UNCHANGED else ()
+    return replace(
+        visit,
+        first_seen=previous.first_seen,
+        last_changed=visit.fetched_at if changed else previous.last_changed,
+        changes=previous.changes + changed,
+        step=intervals.step(previous.step, changed=changed and reason is not DropReason.GONE),
+        **{name: getattr(previous, name) for name in same},
     )
 
 

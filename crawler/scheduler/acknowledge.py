@@ -18,7 +18,6 @@ from crawler.server.batching import Batcher
 from crawler.server.connection import ServerRestarted
 from crawler.statkeys import PUT_AGAIN, STALE
 from crawler.storage.files.errors import StorageError
-from crawler.urls.candidate import Candidate
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -142,7 +141,7 @@ class Acknowledgements:
     async def _give_up(self, flight: Flight, *, is_stale: bool) -> None:
         """A URL without an outcome leaves this worker. A server that does not know its lease may have lost both."""
         if is_stale:
-            await self._frontier.put([candidate_of(flight.lease)])
+            await self._frontier.put([flight.lease.link])
         self._let_go(flight)
 
     def answered(self, request: Request) -> None:
@@ -198,12 +197,6 @@ class Acknowledgements:
         await self._frontier.finish(items)
         self._stir()
         return [None] * len(items)
-
-
-def candidate_of(lease: Lease) -> Candidate:
-    """The URL of a lease as it was put."""
-    place = lease.priority, lease.depth, lease.kind, lease.redirects
-    return Candidate(lease.url, *place, mark=lease.mark, parent=lease.parent, run=lease.run, source=lease.source)
 
 
 def backoff(base: float, attempt: int, draw: Callable[[float, float], float] = random.uniform) -> float:

@@ -19,7 +19,7 @@ class GivesTurns(Protocol):
     """A scheduler that knows whose turn it is at a host."""
 
     async def turn(self, request: Request) -> None:
-        """Wait until this very request may be sent. Raises: PutBack, Exhausted, SamePage."""
+        """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
 
 
 class PolitenessGate:
@@ -34,7 +34,7 @@ class PolitenessGate:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Wait for the request's turn. Raises: PutBack, Exhausted, SamePage."""
+        """Wait for the request's turn. Raises: PutBack, Exhausted."""
         engine = self._crawler.engine
         assert engine is not None
         await cast("GivesTurns", engine.scheduler).turn(request)

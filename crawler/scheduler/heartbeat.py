@@ -57,7 +57,7 @@ class Heartbeat:
             self._in_flight.drop(token)
         if lost:
             self._stats.inc_value(LOST, len(lost))
-            log.warning("%s had expired: the frontier hands out anew what had one", number_of(len(lost), "lease"))
+            log.warning("%s expired: their URLs are back in the queue", number_of(len(lost), "lease"))
 
     async def inspect(self) -> None:
         """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending.

@@ -19,4 +19,4 @@ async def bring_back_held(frontier: Frontier, idle_seconds: float, every: float 
     """
     while idle_seconds == 0:
         await asyncio.sleep(every)
-        await frontier.requeue("due")
+        await frontier.control.requeue("due")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease, Wire
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -34,7 +34,7 @@ class Flight:
     ending: bool = False  # the server is told that the lease is over, and has perhaps heard it
     delivered: bool = False  # finished; its outcome is on its way into the store
     missed: int = 0  # inspections in a row that found nobody working on it
-    children: list[Candidate] = field(default_factory=list)  # what was put because of it
+    children: list[Link] = field(default_factory=list)  # what was put because of it
 
     def wire(self, now: float) -> Wire | None:
         """What the request cost its host; None where none was sent."""

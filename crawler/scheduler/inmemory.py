@@ -29,6 +29,7 @@ class InMemoryFrontier:
 
     def __init__(self, delay: float, scope_by: str) -> None:
         self.blobs: dict[str, bytes] = {}
+        self.politeness = self  # all parts of a frontier in one
         self._delay = delay
         self._scope_by = scope_by
         self._delays: defaultdict[str, dict[str, float]] = defaultdict(dict)  # scope → seconds by source
@@ -79,7 +80,7 @@ class InMemoryScheduler(BaseScheduler):
     epoch = 0  # nothing is told to a server
 
     def __init__(self, frontier: InMemoryFrontier) -> None:
-        self.frontier = frontier
+        self.frontier = self.shared = frontier
         self._tickets: set[str] = set()
 
     @classmethod

@@ -99,7 +99,7 @@ class Prefetch:
             if self._start_urls is not None:
                 await self._start_urls.take()
             epoch, asked = self._frontier.connection.epoch, time.monotonic()
-            batch = await self._frontier.recall(await self._frontier.lease(room))
+            batch = await self._frontier.visits.recall(await self._frontier.lease(room))
             await self._remind(asked)
             self._accept(batch, epoch)
             await self._rest(self._pause_after(batch, room))

@@ -11,13 +11,11 @@ from crawler.frontier.model import PutStatus
 from crawler.frontier.packing import url_hash
 from crawler.scheduler.acknowledge import SYNCED_SECONDS
 from crawler.server.batching import Batcher
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
 
-Epoch = tuple[int, int]
-"""Which server process answered, and which query parameters were known to name no page: both decide what is new."""
 _LISTS = 64  # pages whose links share a call
 
 
@@ -28,8 +26,8 @@ class PutQueue:
         self._frontier = frontier
         self._refill = refill
         self._recent = recent or RecentUrls()
-        self._young: deque[tuple[float, list[Candidate]]] = deque()  # of no page; the server could still lose them
-        self._puts: Batcher[list[Candidate], list[PutStatus]] = Batcher(self._send, most=_LISTS)
+        self._young: deque[tuple[float, list[Link]]] = deque()  # of no page; the server could still lose them
+        self._puts: Batcher[list[Link], list[PutStatus]] = Batcher(self._send, most=_LISTS)
 
     @property
     def busy(self) -> bool:
@@ -40,21 +38,21 @@ class PutQueue:
         """Until the server has everything."""
         await self._puts.drain()
 
-    async def put(self, candidates: list[Candidate], *, of_page: bool = True) -> list[PutStatus]:
+    async def put(self, links: list[Link], *, of_page: bool = True) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them.
 
         of_page: a page led to them, which is acknowledged after them. Otherwise nobody else knows of them, so they are
         kept here until the server has had the time to write them down.
         """
-        epoch = self._epoch()
-        hashes = [url_hash(c.url) for c in candidates]
+        epoch = self._frontier.connection.epoch
+        hashes = [url_hash(c.url) for c in links]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
-        fresh = [c for c, k in zip(candidates, known, strict=True) if not k]
+        fresh = [c for c, k in zip(links, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())
         if not of_page:  # from now on: the server may have been waited for
-            self._young.append((time.monotonic(), candidates))
+            self._young.append((time.monotonic(), links))
         result = [PutStatus.SEEN if k else next(answers) for k in known]
-        if epoch == self._epoch():
+        if epoch == self._frontier.connection.epoch:
             there = (PutStatus.QUEUED, PutStatus.SEEN)
             self._recent.add((h for h, s in zip(hashes, result, strict=True) if s in there), epoch)
         if PutStatus.QUEUED in result:
@@ -63,19 +61,16 @@ class PutQueue:
 
     async def put_again(self) -> None:
         """The server may have forgotten its last second: what nobody else knows of is put again; known is known."""
-        for _, candidates in list(self._young):
-            await self.put(candidates)
+        for _, links in list(self._young):
+            await self.put(links)
 
     def written(self, asked: float) -> None:
         """The server has not been restarted up to `asked` (`time.monotonic()`): what is older than that is on disk."""
         while self._young and self._young[0][0] < asked - SYNCED_SECONDS:
             self._young.popleft()
 
-    def _epoch(self) -> Epoch:
-        return self._frontier.connection.epoch, self._frontier.names_version
-
-    async def _send(self, lists: list[list[Candidate]]) -> list[list[PutStatus]]:
-        answers = iter(await self._frontier.put([candidate for part in lists for candidate in part]))
+    async def _send(self, lists: list[list[Link]]) -> list[list[PutStatus]]:
+        answers = iter(await self._frontier.put([link for part in lists for link in part]))
         return [[next(answers) for _ in part] for part in lists]
 
 
@@ -85,23 +80,22 @@ _MOST = 100_000
 class RecentUrls:
     """The latest hashes, as far as the server that answered them still vouches for them.
 
-    After a restart the server may have forgotten what it answered last; and where a parameter was learned to name no
-    page, or to name one after all, links have other names.
+    After a restart the server may have forgotten what it answered last.
     """
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._hashes: OrderedDict[int, None] = OrderedDict()
-        self._epoch: Epoch = (0, 0)
+        self._epoch = 0
 
-    def among(self, hashes: list[int], epoch: Epoch) -> list[bool]:
+    def among(self, hashes: list[int], epoch: int) -> list[bool]:
         """Which of these are known in this epoch."""
         if epoch != self._epoch:
             self._hashes.clear()
             self._epoch = epoch
         return [h in self._hashes for h in hashes]
 
-    def add(self, hashes: Iterable[int], epoch: Epoch) -> None:
+    def add(self, hashes: Iterable[int], epoch: int) -> None:
         """Remember what the server answered in this epoch."""
         if epoch != self._epoch:
             return

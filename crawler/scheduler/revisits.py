@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.config import FrontierConfig
     from crawler.frontier.client import Frontier
     from crawler.frontier.model import Lease
-    from crawler.urls.candidate import Candidate
+    from crawler.urls.link import Link
 
 TEXTS_FREED = "texts-freed"
 """Blob: the latest time (epoch seconds, as text) at which a page released a text that others have, too."""
@@ -39,9 +39,9 @@ class Revisits:
     async def begin(self) -> None:
         """Bring back what is due now: this is the work of a crawl that ends."""
         if self._config.recrawl:
-            freed = await self._frontier.get_blob(TEXTS_FREED)
-            self._frontier.freed_at = max(self._frontier.freed_at, float(freed or 0.0))
-            self._count("due", await self._frontier.sweep(self._intervals))
+            visits = self._frontier.visits
+            visits.freed_at = max(visits.freed_at, float(await self._frontier.shared.get_blob(TEXTS_FREED) or 0.0))
+            self._count("due", await visits.sweep(self._intervals))
 
     async def run(self) -> None:
         """Bring back what becomes due, in a crawl that does not end by itself."""
@@ -49,18 +49,20 @@ class Revisits:
             await asyncio.sleep(_SWEEP_SECONDS)
             await self.begin()
 
-    async def hasten(self, candidates: Iterable[Candidate]) -> int:
+    async def hasten(self, links: Iterable[Link]) -> int:
         """Bring back the pages that were changed after their last visit; returns how many."""
         if not self._config.recrawl:
             return 0
-        moved = await self._frontier.hasten((c.url, c.lastmod) for c in candidates if c.lastmod is not None)
+        moved = await self._frontier.visits.hasten((c.url, c.lastmod) for c in links if c.lastmod is not None)
         self._count("due", moved)
         return moved
 
     async def freed(self, at: float) -> None:
         """A text that several pages have is nobody's any more: the others are to be judged again, by every worker."""
-        self._frontier.freed_at = max(self._frontier.freed_at, at)
-        await self._frontier.put_blob(TEXTS_FREED, f"{self._frontier.freed_at:.3f}".encode(), FOREVER_SECONDS)
+        self._frontier.visits.freed_at = max(self._frontier.visits.freed_at, at)
+        await self._frontier.shared.put_blob(
+            TEXTS_FREED, f"{self._frontier.visits.freed_at:.3f}".encode(), FOREVER_SECONDS
+        )
 
     def entry(self, lease: Lease, doc: Document | None) -> bytes:
         """What the frontier is to remember of this visit; empty for nothing."""

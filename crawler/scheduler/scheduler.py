@@ -25,9 +25,10 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
+from crawler.frontier.shared import SharedValues
 from crawler.policy.facts import Pace
 from crawler.runtime import config_of
-from crawler.scheduler.acknowledge import Acknowledgements, candidate_of
+from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.ending import Ending
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
@@ -45,8 +46,8 @@ from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
 from crawler.times import Clock
-from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 from crawler.urls.traps import trap_reason
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Scheduler(BaseScheduler):
         return True
 
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
-    async def put(self, candidates: list[Candidate], parent: str | None = None) -> list[PutStatus]:
+    async def put(self, links: list[Link], parent: str | None = None) -> list[PutStatus]:
         """Add canonical URLs to the frontier; returns once the server has them.
 
         `parent` is the token of the page they were found on: they are put again where the server was restarted before
@@ -151,8 +152,8 @@ class Scheduler(BaseScheduler):
         """
         flight = self._in_flight.get(parent) if parent else None
         if flight is not None:
-            flight.children += candidates
-        return await self._put_queue.put(candidates, of_page=flight is not None)
+            flight.children += links
+        return await self._put_queue.put(links, of_page=flight is not None)
 
     async def settle(
         self, token: str, doc: Document | None = None, delivery: asyncio.Future[None] | None = None
@@ -179,9 +180,9 @@ class Scheduler(BaseScheduler):
         """The URL was not tried after all; costs no attempt."""
         await self._acknowledgements.put_back(token, not_before)
 
-    async def hasten(self, candidates: list[Candidate]) -> None:
+    async def hasten(self, links: list[Link]) -> None:
         """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
-        if await self._revisits.hasten(candidates):
+        if await self._revisits.hasten(links):
             self._prefetch.stir()
 
     async def texts_freed(self) -> None:
@@ -190,7 +191,7 @@ class Scheduler(BaseScheduler):
 
     async def next_visits(self) -> tuple[int, float | None] | None:
         """How many URLs wait for their next visit and when the first is due; None where RECRAWL is off."""
-        return await self.frontier.next_visits() if self._config.frontier.recrawl else None
+        return await self.frontier.visits.next_visits() if self._config.frontier.recrawl else None
 
     async def unfinished(self) -> int:
         """How many URLs wait or are under way, for all workers; 0 where the server is away or answers with errors."""
@@ -210,20 +211,25 @@ class Scheduler(BaseScheduler):
 
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""
-        await self.frontier.block(self.frontier.scope_of(url), until, reason)
+        await self.frontier.politeness.block(self.frontier.scope_of(url), until, reason)
 
     async def wait_turn(self, url: str) -> None:
         """Wait until one extra request may go to the URL's host; it has to follow at once. Raises: PutBack."""
         await self._turns.wait(url)
 
     async def turn(self, request: Request) -> None:
-        """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted, SamePage."""
+        """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
         await self._turns.turn(request)
 
     @property
     def _stats(self) -> StatsCollector:
         assert self._crawler.stats is not None
         return self._crawler.stats
+
+    @property
+    def shared(self) -> SharedValues:
+        """What the workers of the crawl tell each other."""
+        return self.frontier.shared
 
     @property
     def epoch(self) -> int:
@@ -251,14 +257,14 @@ class Scheduler(BaseScheduler):
         try:
             await self.frontier.open()
             await join_rules(self.frontier, self._config)
-            if await self.frontier.order_by_value():
-                await self.frontier.requeue("parked")
+            if await self.frontier.control.order_by_value():
+                await self.frontier.control.requeue("parked")
         except BaseException:
             await self._leave()
             raise
         if await self._location.was_empty():
-            await self.frontier.requeue("leased")
-        await self.frontier.requeue("due")
+            await self.frontier.control.requeue("leased")
+        await self.frontier.control.requeue("due")
         self._revisits = Revisits(self._stats, self._config.frontier, self.frontier)
         await self._revisits.begin()
         self._begin()
@@ -343,13 +349,12 @@ class Scheduler(BaseScheduler):
     async def _take(self, request: Request, url: str) -> None:
         lease = request.meta.get("lease")
         if not isinstance(lease, Lease) or self._in_flight.get(lease.token) is None:
-            await self.put([Candidate(url, request.priority, int(request.meta.get("depth", 0)))])
+            await self.put([Link(url, priority=request.priority, depth=int(request.meta.get("depth", 0)))])
         elif url == lease.url:
             if not await self.retry(lease.token, None, "asked again"):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
-            link = replace(candidate_of(lease), url=url, redirects=(*lease.redirects, lease.url))
-            await self.put([link], lease.token)
+            await self.put([lease.link.redirected(url)], lease.token)
             await self.settle(lease.token)
 
     async def _recover(self, flight: Flight) -> None:
@@ -360,7 +365,7 @@ class Scheduler(BaseScheduler):
             self._hand_out_as_exhausted(lease, "orphaned")
 
     def _hand_out_as_exhausted(self, lease: Lease, reason: str) -> None:
-        lost = lease._replace(exhausted=True, reasons=(*lease.reasons, reason))
+        lost = replace(lease, exhausted=True, reasons=(*lease.reasons, reason))
         self._in_flight.add(lost, self.frontier.connection.epoch)
         self._engine.wake()
 

@@ -22,8 +22,8 @@ from crawler.config import CrawlConfig
 from crawler.frontier.model import PutStatus
 from crawler.scheduler.spider import AdmitsSeeds
 from crawler.seeds.seed_file import behind_url
-from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -46,7 +46,7 @@ class StartUrls:
         connection: Connection,
         key: str,
         admits: Callable[[str], bool],
-        put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
+        put: Callable[[list[Link]], Awaitable[list[PutStatus]]],
         canonical: Callable[[str], str | None] = canonicalize,
     ) -> None:
         self._canonical = canonical
@@ -69,13 +69,13 @@ class StartUrls:
             log.warning("%s is no list of seeds (%s): it is left alone", self._key, error)
             self._open = False
             return 0
-        found = [self._candidate(bytes(entry)) for entry in entries]
-        await self._put([candidate for candidate in found if candidate is not None])
+        found = [self._link(bytes(entry)) for entry in entries]
+        await self._put([link for link in found if link is not None])
         for entry in entries:
             await self._connection.patiently(lambda entry=entry: redis.lrem(self._key, 1, entry))  # type: ignore[misc]
         return len(entries)
 
-    def _candidate(self, entry: bytes) -> Candidate | None:
+    def _link(self, entry: bytes) -> Link | None:
         try:
             url, priority = parse_entry(entry, self._canonical)
         except ValueError as error:
@@ -84,13 +84,13 @@ class StartUrls:
         if not self._admits(url):
             log.warning("refused an entry of %s: %s is outside the crawl's scope", self._key, url[:200])
             return None
-        return Candidate(url, priority)
+        return Link(url, priority=priority)
 
 
 def start_urls_of(
     crawler: Crawler,
     frontier: Frontier,
-    put: Callable[[list[Candidate]], Awaitable[list[PutStatus]]],
+    put: Callable[[list[Link]], Awaitable[list[PutStatus]]],
     canonical: Callable[[str], str | None],
 ) -> StartUrls | None:
     """The list of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
 from crawler.scheduler.in_flight import SENT_AT
-from crawler.scheduler.turned_away import Exhausted, PutBack, SamePage
+from crawler.scheduler.turned_away import Exhausted, PutBack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class Turns:
         self._tickets[scope] = time.monotonic()
 
     async def turn(self, request: Request) -> None:
-        """Wait until this very request may be sent. Raises: PutBack, Exhausted, SamePage."""
+        """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
         lease = request.meta.get("lease")
         flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None:
@@ -60,8 +60,6 @@ class Turns:
             return
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
-        if flight.lease.same_as:
-            raise SamePage(flight.lease)
         if not self._owns_fresh_slot(flight):
             flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
         if flight.epoch != self._frontier.connection.epoch:
@@ -101,7 +99,7 @@ class Turns:
     async def _await_slot(self, scope: str, own: int) -> int:
         """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
         patience = self._frontier.limits.patience
-        at, slot = await self._frontier.claim(scope, own, patience)
+        at, slot = await self._frontier.politeness.claim(scope, own, patience)
         delay = slot / 1000 - at
         await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
         return slot

@@ -1,4 +1,4 @@
-"""The seed arguments `-a NAME=VALUE`: read into a plan, and each candidate judged by the scope."""
+"""The seed arguments `-a NAME=VALUE`: read into a plan, and each link judged by the scope."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from crawler.seeds.plan import SeedPlan, plan_seeds
 from crawler.seeds.scope import Admission, Scope, Via
 from crawler.seeds.seed_file import SeedError
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
@@ -27,19 +27,19 @@ def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) 
     return plan_seeds(**known, policy=policy)
 
 
-def judged(scope: Scope, candidate: Candidate, via: Via) -> tuple[Candidate, Admission]:
-    """The scope's answer about a candidate, and the candidate as the frontier takes it.
+def judged(scope: Scope, link: Link, via: Via) -> tuple[Link, Admission]:
+    """The scope's answer about a link, and the link as the frontier takes it.
 
     That is under its name in this crawl and, where its allowlist entry has one, with a page cap.
     """
-    if candidate.kind == "sitemap":  # a list is no page: it counts for no cap, and its name is the site's own
-        return candidate, scope.admits_sitemap(candidate.url)
-    url = scope.name_of(candidate.url)
+    if link.kind == "sitemap":  # a list is no page: it counts for no cap, and its name is the site's own
+        return link, scope.admits_sitemap(link.url)
+    url = scope.name_of(link.url)
     admission = scope.admits(url, via=via)
     cap = (admission.entry.max_pages or 0) if admission.entry else 0
-    if url != candidate.url or cap != candidate.cap:
-        candidate = replace(candidate, url=url, cap=cap)
-    return candidate, admission
+    if url != link.url or cap != link.cap:
+        link = replace(link, url=url, cap=cap)
+    return link, admission
 
 
 def _hint(name: str) -> str:

@@ -1,6 +1,6 @@
-"""Where a crawl begins: the seed arguments become the crawl's `Scope` and its first candidates.
+"""Where a crawl begins: the seed arguments become the crawl's `Scope` and its first links.
 
-`plan_seeds` checks everything, files to their last line, before the first candidate leaves it; a seed file is then read
+`plan_seeds` checks everything, files to their last line, before the first link leaves it; a seed file is then read
 a second time in batches, so that a million seeds need no memory. All problems are reported together.
 """
 
@@ -20,8 +20,8 @@ from crawler.seeds.api_file import ApiError, read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
 from crawler.seeds.seed_file import SeedError, behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
-from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
 from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
+from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 MAX_PROBLEMS = 20
@@ -33,20 +33,20 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SeedPlan:
-    """Checked seed arguments: the rules of the crawl, and the candidates in batches."""
+    """Checked seed arguments: the rules of the crawl, and the links in batches."""
 
     scope: Scope
-    few: tuple[Candidate, ...] = ()  # from arguments and the allowlist
+    few: tuple[Link, ...] = ()  # from arguments and the allowlist
     file: Path | None = None  # one URL a line
-    count: int = 0  # candidates, repetitions included
+    count: int = 0  # links, repetitions included
     warnings: list[str] = field(default_factory=list)
 
-    def batches(self, size: int = BATCH) -> Iterator[list[Candidate]]:
-        """All candidates, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
+    def batches(self, size: int = BATCH) -> Iterator[list[Link]]:
+        """All links, `size` at a time. Raises SeedError where the file has changed and no longer can be read."""
         lines = seed_lines(self.file) if self.file else iter(())
         from_file = (_page(line.url, line.priority) for line in lines if not line.problem)
-        candidates = chain(self.few, from_file)
-        while batch := list(islice(candidates, size)):
+        links = chain(self.few, from_file)
+        while batch := list(islice(links, size)):
             yield batch
 
 
@@ -56,10 +56,10 @@ def read_seed_arguments(
     seeds: str | None = None,
     allowlist: str | None = None,
     discovery: str | None = None,
-) -> tuple[Scope, list[Candidate]]:
-    """`plan_seeds` with all candidates in one list: for seeds that fit into memory."""
+) -> tuple[Scope, list[Link]]:
+    """`plan_seeds` with all links in one list: for seeds that fit into memory."""
     plan = plan_seeds(url=url, sitemap=sitemap, seeds=seeds, allowlist=allowlist, discovery=discovery)
-    return plan.scope, [candidate for batch in plan.batches() for candidate in batch]
+    return plan.scope, [link for batch in plan.batches() for link in batch]
 
 
 def plan_seeds(
@@ -95,7 +95,7 @@ def plan_seeds(
     sources = [source] if source else []
     lists += [first for one in sources if (first := one.first_list)]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
-    few += chain.from_iterable(_entry_candidates(entry) for entry in entries if clock() < entry.expires_at)
+    few += chain.from_iterable(_entry_links(entry) for entry in entries if clock() < entry.expires_at)
     hosts = _host_scope(
         file_hosts.union(map(host_of, pages)),
         set(map(host_of, lists)).union(*(one.hosts for one in sources)),
@@ -106,14 +106,14 @@ def plan_seeds(
     return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
 
 
-def sitemap_candidates(sitemap: Sitemap, *, nesting: int, now: float) -> list[Candidate]:
+def sitemap_links(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
     """What a fetched sitemap adds to the frontier, unchecked: ask `Scope.admits(…, via="sitemap")` about each page.
 
     `nesting` is the depth of the sitemap's own lease; further sitemaps get one more, pages begin at depth 0.
     """
     lists = [_sitemap(url, depth=nesting + 1) for url in sitemap.nested]
     pages = [
-        Candidate(entry.url, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
+        Link(entry.url, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
         for entry in sitemap.entries
     ]
     return lists + pages
@@ -125,7 +125,7 @@ def _changed_at(entry: SitemapEntry, now: float) -> float | None:
 
 
 def page_priority(entry: SitemapEntry, now: float) -> int:
-    """`Candidate.priority` of a listed page, -10 to 20: -10 to 10 by its own priority, up to 10 for a recent change."""
+    """`Link.priority` of a listed page, -10 to 20: -10 to 10 by its own priority, up to 10 for a recent change."""
     own = 0 if entry.priority is None else round(20 * (entry.priority - 0.5))
     changed = _changed_at(entry, now)
     if changed is None:
@@ -192,7 +192,7 @@ class _Planner:
             return []
         expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
         for entry in entries:
-            if not any(_entry_candidates(entry)):
+            if not any(_entry_links(entry)):
                 self.problem(
                     f"{argument}:{entry.line}: {entry.domain}: include and exclude leave no folder to start from: "
                     "list a sitemap or include a folder such as /docs/"
@@ -256,7 +256,7 @@ def _host_scope(page_hosts: set[str], list_hosts: set[str], discovery: str | Non
     return Scope(link_hosts=frozenset(page_hosts), listed_hosts=frozenset(list_hosts))
 
 
-def _entry_candidates(entry: AllowlistEntry) -> Iterator[Candidate]:
+def _entry_links(entry: AllowlistEntry) -> Iterator[Link]:
     """Given sitemaps; else the usual place, whose robots.txt names the others; with links the included folders too."""
     yield from map(_sitemap, entry.sitemaps)
     root = root_url(entry.domain)
@@ -273,12 +273,12 @@ def root_url(domain: str) -> str:
     return f"{'http' if local else 'https'}://{domain}"
 
 
-def _page(url: str, priority: int = SEED_PRIORITY) -> Candidate:
-    return Candidate(url, priority=priority)
+def _page(url: str, priority: int = SEED_PRIORITY) -> Link:
+    return Link(url, priority=priority)
 
 
-def _sitemap(url: str, depth: int = 0) -> Candidate:
-    return Candidate(url, priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
+def _sitemap(url: str, depth: int = 0) -> Link:
+    return Link(url, priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
 
 
 def _path(name: str, argument: str) -> Path:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from crawler.urls.candidate import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 from crawler.urls.canonicalize import canonicalize, printable
+from crawler.urls.link import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 
 MAX_LINE = 10_000
 """Characters of a line that are read: no URL is longer."""

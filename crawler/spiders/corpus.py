@@ -30,10 +30,9 @@ from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
-from crawler.scheduler.turned_away import SamePage
 from crawler.seeds.arguments import judged
 from crawler.seeds.feeds import Feeds
-from crawler.seeds.plan import SeedPlan, sitemap_candidates
+from crawler.seeds.plan import SeedPlan, sitemap_links
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of
@@ -50,7 +49,7 @@ from crawler.statkeys import (
     SITEMAPS_UNCHANGED,
     TRAPPED,
 )
-from crawler.urls.candidate import SITEMAP_PRIORITY, Candidate, source_id
+from crawler.urls.link import SITEMAP_PRIORITY, Link, source_id
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
@@ -103,7 +102,7 @@ class CorpusSpider(Spider):
         spider.decay = DecayLimits(frontier.recrawl_decay_yield, frontier.recrawl_decay_quality)
         spider.hop = first_segment(crawler.settings)
         browser = spider.config.browser
-        memory = DomainMemory(lambda: spider.frontier.frontier, browser.direct_after, browser.probe_seconds)
+        memory = DomainMemory(lambda: spider.frontier.shared, browser.direct_after, browser.probe_seconds)
         spider.tiers = Tiers(crawler, spider.pool, spider.hop, memory)
         crawler.signals.connect(spider.found_sitemaps, robots_sitemaps)
         return spider
@@ -125,7 +124,7 @@ class CorpusSpider(Spider):
 
     def admits_seed(self, url: str) -> bool:
         """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
-        return bool(self._admitted([Candidate(url)], "seed"))
+        return bool(self._admitted([Link(url)], "seed"))
 
     def canonical(self, url: str) -> str | None:
         """What this crawl calls a URL; None where it is none. Every URL from outside passes here."""
@@ -183,7 +182,7 @@ class CorpusSpider(Spider):
         """The feeds that a page names are read like sitemaps, as many of a host as its domain is given."""
         found = [url for feed in doc.feeds if (url := self.canonical(feed))]
         new = self.feeds.new(found, lambda url: self.scope.most_feeds(url, self.config.frontier.feeds))
-        lists = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
+        lists = [Link(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
         await self._put(self._admitted(lists, "sitemap"), lease)
 
     def _links_of(self, doc: Document) -> list[str]:
@@ -216,11 +215,11 @@ class CorpusSpider(Spider):
 
     async def _read_sitemap(self, response: Response, lease: Lease) -> None:
         source = self.scope.source_of_list(lease.url)
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.depth, source)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
-        listed, own = sitemap_candidates(sitemap, nesting=lease.depth, now=self.now()), source_id(lease.url)
-        found = self._admitted([replace(candidate, source=own) for candidate in listed], "sitemap")
+        listed, own = sitemap_links(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
+        found = self._admitted([replace(link, source=own) for link in listed], "sitemap")
         if sitemap.problems and not (sitemap.entries or sitemap.nested):
             self.unread.unreadable(lease, sitemap.problems[0])
         await self._put(found, lease)
@@ -241,9 +240,7 @@ class CorpusSpider(Spider):
             doc = blank_document(request, lease, self.config, scope, self.now())
         if lease.visit is not None:
             recall(doc, lease.visit)
-        target = redirect_of(failure, lease, self.config.policy.max_redirects, self.canonical)
-        if isinstance(failure.value, SamePage):
-            await self._put(self._admitted([failure.value.candidate], "link"), lease)
+        target = redirect_of(failure.value, lease, self.config.policy.max_redirects, self.canonical)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
@@ -268,13 +265,13 @@ class CorpusSpider(Spider):
 
         `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
         """
-        depth, limit = lease.depth + 1, self.config.frontier.depth_limit
+        depth, limit = lease.link.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
-        marks, run = marks or {}, lease.run + 1
+        marks, run = marks or {}, lease.link.run + 1
         parent, source = shape_id_of(lease.url), source_id(lease.url)
         found = [
-            Candidate(url, -depth, depth, mark=marks.get(url, 0), parent=parent, run=run, source=source)
+            Link(url, priority=-depth, depth=depth, mark=marks.get(url, 0), parent=parent, run=run, source=source)
             for url in links
         ]
         admitted = self._admitted(found, "link")
@@ -288,16 +285,16 @@ class CorpusSpider(Spider):
         if self.scope.uses_robots_sitemaps(authority):
             named = [url for line in urls if (url := self.canonical(line)) is not None]
             self.unread.robots_names(authority, named)
-            found = [Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
+            found = [Link(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
             await self._put(self._admitted(found, "sitemap"))
 
-    def _admitted(self, candidates: Iterable[Candidate], via: Via) -> list[Candidate]:
-        """The candidates that the scope lets in; the others are counted by reason."""
+    def _admitted(self, links: Iterable[Link], via: Via) -> list[Link]:
+        """The links that the scope lets in; the others are counted by reason."""
         admitted, excluded = [], Counter[str]()
-        for given in candidates:
-            candidate, admission = judged(self.scope, given, via)
+        for given in links:
+            link, admission = judged(self.scope, given, via)
             if admission.ok:
-                admitted.append(candidate)
+                admitted.append(link)
             else:
                 excluded[admission.reason] += 1
         for reason, count in excluded.items():
@@ -307,31 +304,26 @@ class CorpusSpider(Spider):
     async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
         if isinstance(target, Drop):
             return target
-        chain = (*lease.redirects, lease.url)
-        place = lease.priority, lease.depth, lease.kind
-        candidate = Candidate(
-            target, *place, chain, mark=lease.mark, parent=lease.parent, run=lease.run, source=lease.source
-        )
-        candidate, admission = judged(await self._scope_for(target), candidate, "redirect")
+        link, admission = judged(await self._scope_for(target), lease.link.redirected(target), "redirect")
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")
             expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
-        await self._put([candidate], lease)
+        await self._put([link], lease)
         if lease.visit is not None and lease.visit.was_kept and self.moves.is_generic(lease.url, target):
             return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
-    async def _put(self, candidates: list[Candidate], parent: Lease | None = None) -> list[PutStatus]:
-        if not candidates:
+    async def _put(self, links: list[Link], parent: Lease | None = None) -> list[PutStatus]:
+        if not links:
             return []
-        answers = await self.frontier.put(candidates, parent.token if parent else None)
+        answers = await self.frontier.put(links, parent.token if parent else None)
         for status, count in Counter(answers).items():
             self._count(f"{PUT}/{status}", count)
-        for candidate, status in zip(candidates, answers, strict=True):
+        for link, status in zip(links, answers, strict=True):
             if status is PutStatus.TRAPPED:
-                self._count(f"{TRAPPED}/{trap_reason(candidate.url)}")
+                self._count(f"{TRAPPED}/{trap_reason(link.url)}")
             elif status is PutStatus.CAPPED:
                 self._count(f"{CAPPED}/pages")
         return answers

@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import IgnoreRequest
+
 from crawler.document import Drop, DropReason
 from crawler.frontier.model import Fault
 from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
+from crawler.middlewares.retry import describe
 from crawler.policy.headers import shown_url
-from crawler.scheduler.turned_away import Exhausted, SamePage
+from crawler.scheduler.turned_away import Exhausted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +26,18 @@ logger = logging.getLogger(__name__)
 
 
 def redirect_of(
-    failure: Failure, lease: Lease, limit: int, canonical: Callable[[str], str | None]
+    error: BaseException | None, lease: Lease, limit: int, canonical: Callable[[str], str | None]
 ) -> str | Drop | None:
     """Where a redirect leads, as `canonical` calls it; a `Drop` where it leads nowhere; None where there is none."""
-    error = failure.value
-    if not isinstance(error, Redirected):
-        return None
-    return next_of(error.target, lease, limit, canonical)
+    return next_of(error.target, lease, limit, canonical) if isinstance(error, Redirected) else None
+
+
+def drop_of(error: Exception) -> Drop:
+    """Why a page that is asked for once, without a frontier, is not there."""
+    if isinstance(error, (Denied, Held, TryLater)):
+        return error.drop
+    cause = describe(error) if isinstance(error, IgnoreRequest) else f"{type(error).__name__}: {error}"
+    return Drop("fetch", DropReason.DOWNLOAD_FAILED, cause)
 
 
 def next_of(named: str, lease: Lease, limit: int, canonical: Callable[[str], str | None]) -> str | Drop:
@@ -37,7 +45,7 @@ def next_of(named: str, lease: Lease, limit: int, canonical: Callable[[str], str
     target = canonical(named)
     if target is None:
         return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(named)}")
-    chain = (*lease.redirects, lease.url)
+    chain = (*lease.link.redirects, lease.url)
     if target in chain:
         return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])
     if len(chain) > limit:
@@ -61,6 +69,6 @@ async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Dro
         fault = Fault.LOAD if error.host_wide and error.not_before is None else Fault.HOST
         again = await frontier.retry(lease.token, error.not_before, error.drop.reason.value, fault=fault)
         return None if again else error.drop
-    if isinstance(error, (Denied, Exhausted, SamePage)):
+    if isinstance(error, (Denied, Exhausted)):
         return error.drop
     return Drop("fetch", DropReason.DOWNLOAD_FAILED, f"{type(error).__name__}: {error}"[:300])

@@ -16,17 +16,15 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
-from twisted.python.failure import Failure
 
 from crawler.config import Config, LaunchError
-from crawler.document import Drop, DropReason, Signal
+from crawler.document import Drop, Signal
 from crawler.documents.from_response import document_of
 from crawler.frontier.model import Lease
 from crawler.middlewares._meta import evidence_of
 from crawler.middlewares.control_files import ControlFiles, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held, TryLater
-from crawler.middlewares.retry import describe
 from crawler.middlewares.robots import control_files_of
 from crawler.policy.decide import decide_files, decide_robots, decide_unread
 from crawler.policy.explain import Explanation, FileRead, answer_of, because, file_read, robots_sentence
@@ -37,9 +35,10 @@ from crawler.policy.signals.base import Context
 from crawler.policy.survey import Survey, survey
 from crawler.runtime import config_of
 from crawler.seeds.scope import Scope
-from crawler.spiders.failures import redirect_of
+from crawler.spiders.failures import drop_of, redirect_of
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from typing import Self
@@ -117,16 +116,16 @@ class InquirySpider(Spider):
 
     # --- one page ----------------------------------------------------------------------------------------------------
     async def _explain(self, url: str) -> Explanation:
-        chain: tuple[str, ...] = ()
+        link = Link(url)
         files: dict[str, FileRead] = {}
         while True:
-            lease = _lease(url, chain)
+            url, lease = link.url, Lease(link=link)
             request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={"lease": lease})
             drop, signals, passing, target = await self._ask(request, lease)
             files |= {file.url: file for file in self._files_of(authority_of(url))}
             if target is None:
                 break
-            url, chain = target, (*chain, url)
+            link = link.redirected(target)
         record = self._robots_record(authority_of(url))
         says = robots_sentence(record, path_of(url), self.config.crawl.product_token)
         return Explanation(
@@ -136,7 +135,7 @@ class InquirySpider(Spider):
             reason=drop.reason.value if drop else "",
             files=list(files.values()),
             signals=signals,
-            redirects=list(chain),
+            redirects=list(link.redirects),
         )
 
     async def _ask(self, request: Request, lease: Lease) -> tuple[Drop | None, list[Signal], bool, str | None]:
@@ -145,8 +144,8 @@ class InquirySpider(Spider):
         try:
             response: Response = await engine.download_async(request)
         except IgnoreRequest as error:
-            target = redirect_of(_failure(error), lease, self.config.policy.max_redirects, canonicalize)
-            drop = target if isinstance(target, Drop) else _drop_of(error)
+            target = redirect_of(error, lease, self.config.policy.max_redirects, canonicalize)
+            drop = target if isinstance(target, Drop) else drop_of(error)
             signals = evidence_of(request).signals
             return drop, signals, isinstance(error, (Held, TryLater)), target if isinstance(target, str) else None
         doc = document_of(response, lease, self.config, Scope())
@@ -216,18 +215,3 @@ class InquirySpider(Spider):
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
         return {urljoin(f"{authority}/robots.txt", item.value) for item in named}
-
-
-def _lease(url: str, redirects: tuple[str, ...]) -> Lease:
-    """The right to fetch one page, as the frontier would give it."""
-    return Lease("", url, "", "page", 0, 1, 0, redirects, float("inf"))
-
-
-def _failure(error: Exception) -> Failure:
-    return Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types here
-
-
-def _drop_of(error: IgnoreRequest) -> Drop:
-    if isinstance(error, (Denied, Held, TryLater)):
-        return error.drop
-    return Drop("fetch", DropReason.DOWNLOAD_FAILED, describe(error))

@@ -59,7 +59,7 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     while await _is_lost(frontier, config, place):
-        async with frontier.single_flight(_UNFINISHED, _LOCK_SECONDS) as first:
+        async with frontier.shared.single_flight(_UNFINISHED, _LOCK_SECONDS) as first:
             if first and await _is_lost(frontier, config, place):
                 return await _rebuild(frontier, config, server, scope, place)
     return None
@@ -67,8 +67,8 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
 async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
     counts = await frontier.counts()
-    works = counts.done + counts.dead > 0 or await frontier.has_been_swept()
-    if works and await frontier.get_blob(_UNFINISHED) is None:
+    works = counts.done + counts.dead > 0 or await frontier.visits.has_been_swept()
+    if works and await frontier.shared.get_blob(_UNFINISHED) is None:
         return False
     return await asyncio.to_thread(_has_records, config, place)
 
@@ -85,7 +85,7 @@ def _has_records(config: Config, place: Place) -> bool:
 async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope, place: Place) -> Rebuilt:
     from crawler.frontier.seeding import join_scope
 
-    if await frontier.scope_get() is None and not (scope.link_hosts or scope.listed_hosts or scope.entries):
+    if await frontier.shared.scope_get() is None and not (scope.link_hosts or scope.listed_hosts or scope.entries):
         raise LostFrontierError(
             f"{place.url} holds documents of crawl {config.crawl.crawl_id!r} that its frontier does not know (was it "
             "emptied or lost?), and nothing says what the crawl may fetch: give the seeds again (-a url=…, …)"
@@ -96,13 +96,13 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
         place.url,
         config.crawl.crawl_id,
     )
-    await frontier.put_blob(_UNFINISHED, b"1", _LOCK_SECONDS)
+    await frontier.shared.put_blob(_UNFINISHED, b"1", _LOCK_SECONDS)
     rules = await join_scope(frontier, scope)
     found = Rebuilt()
     await _adopt(frontier, config, place, found)
     await _claim(config, place, server, found)
     await _follow(frontier, config, place, rules, found)
-    await frontier.put_blob(_UNFINISHED, b"0", 0.001)
+    await frontier.shared.put_blob(_UNFINISHED, b"0", 0.001)
     log.warning(
         "the frontier is made again: %d finished URLs, %d texts in the duplicate index, %d links in the queue%s",
         found.finished,
@@ -134,15 +134,16 @@ async def _batches(records: Iterator[dict[str, Any]]) -> AsyncIterator[list[dict
 async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuilt) -> None:
     from crawler.dataset.supersede import is_failure
     from crawler.dataset.verify import is_final
+    from crawler.frontier.adopt import adopt
     from crawler.frontier.model import REOPENED, REOPENED_SECONDS
 
     failed = False
     async for batch in _batches(_records(config, place)):
         final = [record for record in batch if is_final(record.get("reason"))]
-        found.finished += await frontier.adopt([(r["url"], _visit(r, config, frontier.now())) for r in final])
+        found.finished += await adopt(frontier, [(r["url"], _visit(r, config, frontier.now())) for r in final])
         failed = failed or any(is_failure(record.get("reason")) for record in batch)
     if failed:
-        await frontier.put_blob(REOPENED, b"1", REOPENED_SECONDS)
+        await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
 
 
 def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
@@ -151,14 +152,15 @@ def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
     from crawler.frontier.visits import visit_entry
     from crawler.recrawl.visit import Intervals, visit_after
 
-    if not config.frontier.recrawl_remember:
-        return b""
+    reason = DropReason.of(record.get("reason", ""))
+    if not config.frontier.recrawl_remember or ("reason" in record and reason is None):
+        return b""  # a reason that only another version has: nothing is known of the visit
     doc = Document(url=record["url"])
     for name in ("doc_id", "content_hash", "etag", "last_modified", "http_status", "crawled_at", "char_count"):
         setattr(doc, name, record.get(name) or getattr(doc, name))
     doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
-    if "reason" in record:
-        doc.verdict = Drop(record["stage"], DropReason(record["reason"]))
+    if reason is not None:
+        doc.verdict = Drop(record["stage"], reason)
     return visit_entry(doc.url, visit_after(None, doc, Intervals.of(config.frontier), now))
 
 
@@ -247,18 +249,18 @@ async def _put_links(
 ) -> None:
     from crawler.frontier.model import PutStatus
     from crawler.seeds.arguments import judged
-    from crawler.urls.candidate import Candidate, source_id
+    from crawler.urls.link import Link, source_id
     from crawler.urls.shape import shape_id_of
 
     depth = max(1, config.frontier.depth_limit)
-    candidates: dict[str, Candidate] = {}
+    wanted: dict[str, Link] = {}
     for page, links in pages:
         if not rules.follows_links(page):
             continue
         for url in filter(None, map(rules.canonical, links)):
-            link = Candidate(url, -depth, depth, mark=0, parent=shape_id_of(page), source=source_id(page))
-            candidate, admission = judged(rules, link, "link")
+            link = Link(url, priority=-depth, depth=depth, mark=0, parent=shape_id_of(page), source=source_id(page))
+            named, admission = judged(rules, link, "link")
             if admission.ok:
-                candidates.setdefault(candidate.url, candidate)
-    answers = await frontier.put(list(candidates.values()))
+                wanted.setdefault(named.url, named)
+    answers = await frontier.put(list(wanted.values()))
     found.links += sum(answer is PutStatus.QUEUED for answer in answers)

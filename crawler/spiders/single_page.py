@@ -10,20 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
-from twisted.python.failure import Failure
 
-from crawler.document import Drop, DropReason
+from crawler.document import Drop
 from crawler.frontier.model import Lease
 from crawler.middlewares._meta import evidence_of
-from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
-from crawler.middlewares.retry import describe
+from crawler.middlewares.outcomes import Redirected
 from crawler.policy.explain import because
 from crawler.policy.headers import shown_url
 from crawler.runtime import config_of
-from crawler.spiders.failures import redirect_of
+from crawler.spiders.failures import drop_of, redirect_of
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -70,23 +68,23 @@ class PageSpider(Spider):
 
 async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
     """The page as the crawl would get it, redirects followed as far as it does. Raises: RefusedPageError."""
-    config, chain = config_of(crawler), tuple[str, ...]()
+    config, link = config_of(crawler), Link(_canonical(request.url))
     engine: Any = crawler.engine
-    url = _canonical(request.url)
     while True:
-        lease = Lease("", url, "", "page", 0, 1, 0, chain, float("inf"))
+        url = link.url
+        lease = Lease(link=link)
         asked = request.replace(url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta={"lease": lease})
         try:
             response: Response = await engine.download_async(asked)
         except Redirected as error:
             if not follow:
                 raise RefusedPageError(f"{url} redirects to {shown_url(error.target)}") from None
-            target = redirect_of(_failure(error), lease, config.policy.max_redirects, canonicalize)
+            target = redirect_of(error, lease, config.policy.max_redirects, canonicalize)
             if not isinstance(target, str):
                 raise _refused(url, asked, target, config.policy.optout_profile) from None
-            url, chain = target, (*chain, url)
+            link = link.redirected(target)
         except Exception as error:
-            raise _refused(url, asked, _drop_of(error), config.policy.optout_profile) from error
+            raise _refused(url, asked, drop_of(error), config.policy.optout_profile) from error
         else:
             return response
 
@@ -102,14 +100,3 @@ def _refused(url: str, asked: Request, drop: Drop | None, profile: str) -> Refus
     sentence = because(drop, evidence_of(asked).signals, "robots.txt disallows it", profile)[0]
     detail = f" ({drop.detail})" if drop and drop.detail and drop.detail not in sentence else ""
     return RefusedPageError(f"{url}: {sentence}{detail}; `scrapy optout {url}` shows who says what")
-
-
-def _failure(error: Exception) -> Failure:
-    return Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types here
-
-
-def _drop_of(error: Exception) -> Drop:
-    if isinstance(error, (Denied, Held, TryLater)):
-        return error.drop
-    cause = describe(error) if isinstance(error, IgnoreRequest) else f"{type(error).__name__}: {error}"
-    return Drop("fetch", DropReason.DOWNLOAD_FAILED, cause)

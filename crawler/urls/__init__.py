@@ -1,1 +1,1 @@
-"""What is this page called? Canonical names, tracking parameters, traps, candidates. Pure."""
+"""What is this page called? Canonical names, tracking parameters, traps, links. Pure."""

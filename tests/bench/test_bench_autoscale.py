@@ -12,7 +12,7 @@ from bench.autoscale.hpa import UP_BY_DEFAULT, Autoscaler, Direction
 from bench.autoscale.simulated import Domains, depth, runnable, scenarios, simulate
 from crawler.frontier.client import Frontier
 from crawler.frontier.overview import overview
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.places import PROJECT
 
 
@@ -79,8 +79,8 @@ def test_the_simulated_figure_is_the_one_of_the_frontier(frontier_run):
         for number, domains in enumerate(made):
             for host in range(domains.count):
                 name = f"h{number}-{host}.example"
-                await frontier.set_delay(name, domains.delay, "robots:x")
-                await frontier.put([Candidate(f"https://{name}/{n}") for n in range(int(domains.queued))])
+                await frontier.politeness.set_delay(name, domains.delay, "robots:x")
+                await frontier.put([Link(f"https://{name}/{n}") for n in range(int(domains.queued))])
         assert (await overview(frontier)).fetchable == runnable(made) == 3 * 60 + 2 * 10 + 2 * 3
 
     frontier_run(scenario, delay=1.0)

@@ -14,7 +14,8 @@ import pytest
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
-from crawler.urls.candidate import Candidate
+from crawler.frontier.unfinished import held
+from crawler.urls.link import Link
 from tests.support import warm
 from tests.support.frontier_shorthand import ack, reserve
 from tests.support.linked_web import Web
@@ -44,9 +45,9 @@ def filled(valkey_url, crawl_name) -> None:
     async def fill() -> None:
         frontier = Frontier(valkey_url, crawl_name, Limits())
         await frontier.open()
-        await frontier.put([Candidate(f"https://deep.example/{i}") for i in range(50)])
-        await frontier.put([Candidate("https://small.example/"), Candidate("https://held.example/")])
-        await frontier.block("small.example", frontier.now() + 3600.0, "HTTP 429")
+        await frontier.put([Link(f"https://deep.example/{i}") for i in range(50)])
+        await frontier.put([Link("https://small.example/"), Link("https://held.example/")])
+        await frontier.politeness.block("small.example", frontier.now() + 3600.0, "HTTP 429")
         for lease in (await frontier.lease(2)).leases:
             if lease.scope == "held.example":
                 await frontier.hold(lease.token, frontier.now() + 3600.0, "robots.txt answers 503")
@@ -99,7 +100,7 @@ def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, 
     async def ask_for_seven_seconds() -> None:
         frontier = Frontier(valkey_url, crawl_name, Limits())
         await frontier.open()
-        await frontier.set_delay("deep.example", 7.0, "robots:https://deep.example")
+        await frontier.politeness.set_delay("deep.example", 7.0, "robots:https://deep.example")
         await frontier.close()
 
     asyncio.run(ask_for_seven_seconds())
@@ -137,7 +138,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
     [
         (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
         (["requeue"], "which URLs shall be tried again? One of: held, later, dead, parked"),
-        (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'params', 'export', 'pause', "
+        (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'export', 'pause', "
          "'resume', 'drain', 'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),
         (["pause", "a.example"], "unexpected 'a.example'"),
@@ -203,7 +204,7 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
     async def kill_three() -> None:
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, tries=1))
         await frontier.open()
-        await frontier.put([Candidate(f"https://{name}.example/") for name in ("a", "b", "c")])
+        await frontier.put([Link(f"https://{name}.example/") for name in ("a", "b", "c")])
         for lease in (await frontier.lease(9)).leases:
             why = "http_error" if lease.scope == "a.example" else "download_failed"
             await frontier.nack(lease.token, None, why)
@@ -318,18 +319,18 @@ def test_every_action_acts_on_a_crawl_that_runs(live, command):
 
 def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run, clock):
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
-        await frontier.block("a.example", clock.now + 500.0, "HTTP 429")
-        assert await frontier.pause("a.example")
-        assert not await frontier.pause("a.example")
+        await frontier.put([Link("https://a.example/1"), Link("https://a.example/2")])
+        await frontier.politeness.block("a.example", clock.now + 500.0, "HTTP 429")
+        assert await frontier.control.pause("a.example")
+        assert not await frontier.control.pause("a.example")
         clock.advance(100.0)
         assert (await frontier.lease(1)).leases == ()
         assert (await frontier.counts()).pending == 0  # a crawl on one machine ends
-        assert [why async for _, why, _ in frontier.held()] == ["hold_paused", "hold_paused"]
-        await frontier.block("a.example", clock.now + 900.0, "HTTP 503")  # an answer that was under way
-        assert await frontier.resume("a.example")
-        assert not await frontier.resume("a.example")
-        assert [why async for _, why, _ in frontier.held()] == ["HTTP 503", "HTTP 503"]
+        assert [why async for _, why, _ in held(frontier)] == ["hold_paused", "hold_paused"]
+        await frontier.politeness.block("a.example", clock.now + 900.0, "HTTP 503")  # an answer that was under way
+        assert await frontier.control.resume("a.example")
+        assert not await frontier.control.resume("a.example")
+        assert [why async for _, why, _ in held(frontier)] == ["HTTP 503", "HTTP 503"]
         clock.advance(899.0)
         assert (await frontier.lease(1)).leases == ()
         clock.advance(2.0)
@@ -340,12 +341,12 @@ def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run,
 
 def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_run, clock):
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate("https://a.example/1")])
+        await frontier.put([Link("https://a.example/1")])
         (lease,) = (await frontier.lease(1)).leases
-        await frontier.pause("a.example")
+        await frontier.control.pause("a.example")
         at = await reserve(frontier, "https://a.example/robots.txt")
         await frontier.nack(lease.token, at, "", counted=False)
-        await frontier.resume("a.example")
+        await frontier.control.resume("a.example")
         clock.advance(2.0)
         (again,) = (await frontier.lease(1)).leases
         assert (again.url, again.attempt) == (lease.url, 1)
@@ -355,12 +356,12 @@ def test_what_was_put_back_until_the_end_of_a_pause_comes_back_with_it(frontier_
 
 def test_a_pause_keeps_count_of_what_is_under_way(frontier_run):
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        await frontier.put([Link("https://a.example/1"), Link("https://a.example/2")])
         (lease,) = (await frontier.lease(1)).leases
-        await frontier.pause("a.example")
+        await frontier.control.pause("a.example")
         (view,) = (await overview(frontier)).scopes
         assert view.busy == 1
-        await frontier.resume("a.example")
+        await frontier.control.resume("a.example")
         assert (await frontier.lease(1)).leases == ()  # one at a time
         await frontier.finish([(lease.token, None)])
         assert (await overview(frontier)).scopes[0].busy == 0

@@ -21,7 +21,7 @@ from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope, ScopeError
 from crawler.seeds.seed_file import SeedError
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack, reserve
 from tests.support.places import PROJECT
 
@@ -63,7 +63,7 @@ def seed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 async def leased(frontier: Frontier) -> list[tuple[str, str, int]]:
     batch = await frontier.lease(10)
-    return sorted((lease.url, lease.kind, lease.priority) for lease in batch.leases)
+    return sorted((lease.url, lease.kind, lease.link.priority) for lease in batch.leases)
 
 
 def test_seeds_reach_the_shared_frontier_once(server: str, crawl: str, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_seeds_reach_the_shared_frontier_once(server: str, crawl: str, tmp_path:
     assert (first.returncode, first.stdout, first.stderr) == (0, "3 added, 0 known before, 0 refused\n", "")
     second = seed("-a", "url=https://a.org/1,https://a.org/3", *settings, folder=tmp_path)
     assert (second.returncode, second.stdout, second.stderr) == (0, "1 added, 1 known before, 0 refused\n", "")
-    scope = Scope.from_json(with_frontier(server, crawl, Frontier.scope_get) or "")
+    scope = Scope.from_json(with_frontier(server, crawl, lambda frontier: frontier.shared.scope_get()) or "")
     assert scope == Scope(frozenset({"a.org", "b.org"}), frozenset({"c.org"}))
     assert with_frontier(server, crawl, leased) == [
         ("https://a.org/1", "page", 100),
@@ -158,7 +158,10 @@ def test_workers_that_join_together_lose_no_rule(server: str, crawl: str) -> Non
 
     joined = with_frontier(server, crawl, join_all)
     everything = frozenset(f"h{n}.org" for n in range(20))
-    assert Scope.from_json(with_frontier(server, crawl, Frontier.scope_get) or "").link_hosts == everything
+    assert (
+        Scope.from_json(with_frontier(server, crawl, lambda frontier: frontier.shared.scope_get()) or "").link_hosts
+        == everything
+    )
     assert max(len(scope.link_hosts) for scope in joined) == 20
     assert with_frontier(server, crawl, lambda frontier: join_scope(frontier, Scope())).link_hosts == everything
 
@@ -185,7 +188,7 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
 
     async def scenario(frontier: Frontier) -> list[float]:
         await join_scope(frontier, Scope(entries=entries))
-        await frontier.put([Candidate(url) for url in pages])
+        await frontier.put([Link(url) for url in pages])
         first = {lease.url: lease for lease in (await frontier.lease(10)).leases}
         assert len(first) == 2
         await ack(frontier, [(lease.token, 0.0) for lease in first.values()])
@@ -199,7 +202,7 @@ def test_the_delay_of_an_allowlist_entry_holds_for_every_worker(server: str, cra
 def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_txt_does(server: str, crawl: str) -> None:
     async def scenario(frontier: Frontier) -> None:
         await join_scope(frontier, Scope(entries=(AllowlistEntry("a.org", "A", "x", delay=30.0),)))
-        await frontier.set_delay("a.org", 5.0, "robots")
+        await frontier.politeness.set_delay("a.org", 5.0, "robots")
         assert await delay_of(frontier) == 30.0
         await join_scope(frontier, Scope())  # a worker that joins brings no entries of its own
         assert await delay_of(frontier) == 30.0
@@ -207,7 +210,7 @@ def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_tx
         assert await delay_of(frontier) == 5.0
 
     async def delay_of(frontier: Frontier) -> float:
-        await frontier.put([Candidate("https://a.org/")])
+        await frontier.put([Link("https://a.org/")])
         (view,) = (await overview(frontier, domain="a.org")).scopes
         return view.delay
 
@@ -215,7 +218,7 @@ def test_a_delay_that_leaves_the_allowlist_no_longer_holds_and_that_of_robots_tx
 
 
 def test_a_damaged_scope_stops_the_seeding(server: str, crawl: str) -> None:
-    with_frontier(server, crawl, lambda frontier: frontier.scope_set("{}"))
+    with_frontier(server, crawl, lambda frontier: frontier.shared.scope_set("{}"))
     with pytest.raises(ScopeError, match="seed the crawl again"):
         with_frontier(server, crawl, lambda frontier: seed_frontier(frontier, plan_seeds(url="https://a.org/")))
 

@@ -9,7 +9,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import join_scope
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.serving import Handler, LoopbackServer, article
 
 
@@ -51,7 +51,7 @@ def test_what_expired_in_the_queue_or_behind_a_redirect_is_recorded_and_no_reque
         await frontier.open()
         await join_scope(frontier, Scope(entries=(good, ended)))
         pages = [f"http://127.0.0.6:{port}/kept", f"http://127.0.0.6:{port}/moved", f"http://127.0.0.7:{port}/queued"]
-        await frontier.put([Candidate(url) for url in pages])
+        await frontier.put([Link(url) for url in pages])
         await frontier.close()
 
     asyncio.run(prepare())

@@ -12,6 +12,7 @@ import pytest
 import redis
 
 from crawler.config import from_mapping
+from crawler.frontier.adopt import adopt
 from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import seed_server
 from crawler.observe.report.summary import summarise
@@ -69,8 +70,8 @@ def test_a_rebuild_that_was_killed_half_way_is_begun_again(crawl, make_site, red
     async def half_way():
         frontier = Frontier(redis_url, "crawl")
         await frontier.connection.redis.flushall()
-        await frontier.put_blob("rebuild", b"1", 999.0)
-        await frontier.adopt([(site.url(3), b"")])
+        await frontier.shared.put_blob("rebuild", b"1", 999.0)
+        await adopt(frontier, [(site.url(3), b"")])
         assert (await frontier.counts()).seen == 1
         await frontier.close()
 

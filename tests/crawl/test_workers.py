@@ -9,7 +9,7 @@ import redis
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.storage.files.place import Place
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.serving import DEADLINE, Gate
 
 
@@ -72,8 +72,8 @@ def test_no_page_is_fetched_before_a_worker_knows_what_all_workers_agreed_on(cra
     async def meanwhile():
         frontier = Frontier(redis_url, "main", Limits())
         await frontier.open()
-        await frontier.put([Candidate(url) for url in site.urls()])
-        async with frontier.single_flight("scope"):
+        await frontier.put([Link(url) for url in site.urls()])
+        async with frontier.shared.single_flight("scope"):
             looks.config_resetstat()
             worker = crawl.start({"url": site.url(0)}, **settings)
             while (

@@ -29,7 +29,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import rejection_of
 from crawler.storage.files.shards import read_records
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.places import PROJECT
 
 HERE = Path(__file__).parent
@@ -262,12 +262,12 @@ def test_the_frontier_forgets_the_domain_and_takes_nothing_new_of_it(corpus):
     urls = [f"https://{tree}.example/{n}" for tree in ("alder", "birch") for n in range(3)]
 
     async def sow(frontier):
-        await frontier.scope_set(Scope(link_hosts=frozenset({"alder.example", "birch.example"})).to_json())
-        return await frontier.put([Candidate(url) for url in urls])
+        await frontier.shared.scope_set(Scope(link_hosts=frozenset({"alder.example", "birch.example"})).to_json())
+        return await frontier.put([Link(url) for url in urls])
 
     async def again(frontier):
-        stored = Scope.from_json(await frontier.scope_get())
-        return await frontier.put([Candidate(f"{url}/new") for url in urls]), stored, (await frontier.counts()).queued
+        stored = Scope.from_json(await frontier.shared.scope_get())
+        return await frontier.put([Link(f"{url}/new") for url in urls]), stored, (await frontier.counts()).queued
 
     frontier_folder(config).mkdir(parents=True)
     assert set(with_frontier(config, sow)) == {PutStatus.QUEUED}

@@ -11,7 +11,7 @@ from crawler.explore.live import Look
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode
 from crawler.frontier.overview import overview
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.clock import FakeClock
 from tests.support.frontier_shorthand import ack
 
@@ -39,9 +39,9 @@ def test_a_queue_is_empty_when_the_page_says_that_it_can_be(redis_url: str) -> N
     async def scenario() -> None:
         frontier = Frontier(redis_url, "ends", Limits(delay=DELAY, concurrency=1), now=clock)
         await frontier.open()
-        await frontier.put([Candidate(f"http://{host}/{n}") for host, size in sizes.items() for n in range(size)])
-        await frontier.set_delay("slow.example", 7.0, "robots.txt")
-        await frontier.block("blocked.example", clock.now + 30.0, "429")
+        await frontier.put([Link(f"http://{host}/{n}") for host, size in sizes.items() for n in range(size)])
+        await frontier.politeness.set_delay("slow.example", 7.0, "robots.txt")
+        await frontier.politeness.block("blocked.example", clock.now + 30.0, "429")
         view = await overview(frontier)
         look = Look(0, NOTHING, view, "", DELAY)
         said = {scope.scope: look.ends_in(scope) for scope in view.scopes}
@@ -59,11 +59,11 @@ def test_what_is_paused_has_no_end(redis_url: str, whole: bool) -> None:
     async def scenario() -> None:
         frontier = Frontier(redis_url, "ends", Limits(delay=DELAY))
         await frontier.open()
-        await frontier.put([Candidate("http://one.example/")])
+        await frontier.put([Link("http://one.example/")])
         if whole:
-            await frontier.set_mode(Mode.PAUSE)
+            await frontier.control.set_mode(Mode.PAUSE)
         else:
-            await frontier.pause("one.example")
+            await frontier.control.pause("one.example")
         view = await overview(frontier)
         await frontier.close()
         assert [Look(0, NOTHING, view, "", DELAY).ends_in(found) for found in view.scopes] == [None]

@@ -19,7 +19,7 @@ from crawler.commands import explore
 from crawler.explore.app import PAGES
 from crawler.explore.guard import MAX_BODY, MAX_QUERY, Guard
 from crawler.frontier.client import Frontier
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.explore.conftest import LIMIT, TOKEN, Desk
 from tests.support import three_domains, warm
 from tests.support.process import clean_environment
@@ -271,7 +271,7 @@ def test_a_crawl_on_a_cluster_is_watched_by_the_server_and_the_name_that_are_giv
     async def queue() -> None:
         frontier = Frontier(redis_url, "far-away")
         await frontier.open()
-        await frontier.put([Candidate(f"http://far-{n}.example/") for n in range(3)])
+        await frontier.put([Link(f"http://far-{n}.example/") for n in range(3)])
         await frontier.close()
 
     asyncio.run(queue())

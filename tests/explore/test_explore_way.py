@@ -12,7 +12,7 @@ import pytest
 from crawler.explore.filters import Filter
 from crawler.explore.found_on import found_on
 from crawler.explore.listing import listing
-from crawler.urls.candidate import source_id
+from crawler.urls.link import source_id
 from crawler.urls.shape import shape_id_of
 from tests.explore.conftest import Desk
 from tests.support import corpus_crawl

@@ -8,13 +8,14 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.unfinished import held
 from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack, dead, reserve
 
 
-def pages(*paths: str, host: str = "https://a.example") -> list[Candidate]:
-    return [Candidate(f"{host}/{path}") for path in paths]
+def pages(*paths: str, host: str = "https://a.example") -> list[Link]:
+    return [Link(f"{host}/{path}") for path in paths]
 
 
 def test_a_url_put_twice_is_queued_once(frontier_run):
@@ -28,15 +29,15 @@ def test_a_url_put_twice_is_queued_once(frontier_run):
 
 
 def test_a_lease_carries_everything_that_was_put(frontier_run, clock):
-    candidate = Candidate(
+    candidate = Link(
         "https://www.a.example/x?y=1", priority=-3, depth=7, kind="sitemap", redirects=("http://b.example/old",)
     )
 
     async def scenario(frontier):
         await frontier.put([candidate])
         (lease,) = (await frontier.lease(5)).leases
-        assert (lease.url, lease.scope, lease.kind, lease.depth) == (candidate.url, "a.example", "sitemap", 7)
-        assert (lease.priority, lease.redirects, lease.attempt) == (-3, candidate.redirects, 1)
+        assert (lease.url, lease.scope, lease.kind, lease.link.depth) == (candidate.url, "a.example", "sitemap", 7)
+        assert (lease.link.priority, lease.link.redirects, lease.attempt) == (-3, candidate.redirects, 1)
         assert lease.expires_at == clock.now + 120.0
 
     frontier_run(scenario)
@@ -44,7 +45,7 @@ def test_a_lease_carries_everything_that_was_put(frontier_run, clock):
 
 def test_higher_priority_comes_first_and_equals_in_their_order(frontier_run):
     async def scenario(frontier):
-        await frontier.put([Candidate(f"https://a.example/{p}-{i}", priority=p) for p in (-1, 0, 9) for i in (1, 2)])
+        await frontier.put([Link(f"https://a.example/{p}-{i}", priority=p) for p in (-1, 0, 9) for i in (1, 2)])
         order = []
         while leases := (await frontier.lease(1)).leases:
             order.append(leases[0].url.rpartition("/")[2])
@@ -152,7 +153,7 @@ def test_a_failed_try_comes_back_at_its_time_and_the_last_one_becomes_a_dead_let
         counts = await frontier.counts()
         assert (counts.queued, counts.leased, counts.done, counts.dead) == (0, 0, 0, 1)
         assert [d async for d in dead(frontier)] == [("https://a.example/1", ("HTTP 500", "reset"))]
-        assert await frontier.requeue("dead") == 1
+        assert await frontier.control.requeue("dead") == 1
         (lease,) = (await frontier.lease(1)).leases
         assert lease.attempt == 1
 
@@ -197,7 +198,7 @@ def test_what_is_on_hold_does_not_keep_the_crawl_going_but_is_tried_while_there_
         assert (batch.counts.pending, batch.counts.held) == (0, 1)
         clock.advance(100.0)
         assert not (await frontier.lease(1)).leases  # nothing else to do: it stays
-        assert [h async for h in frontier.held()] == [("https://a.example/1", "robots.txt answers 503", until)]
+        assert [h async for h in held(frontier)] == [("https://a.example/1", "robots.txt answers 503", until)]
         await frontier.put(pages("1", host="https://b.example"))
         await frontier.lease(1)
         await frontier.lease(1)
@@ -213,9 +214,9 @@ def test_a_later_run_tries_what_is_due(frontier_run, clock):
         await frontier.put(pages("1"))
         (lease,) = (await frontier.lease(1)).leases
         await frontier.hold(lease.token, clock.now + 60.0, "robots.txt answers 503")
-        assert await frontier.requeue("due") == 0
+        assert await frontier.control.requeue("due") == 0
         clock.advance(60.0)
-        assert await frontier.requeue("due") == 1
+        assert await frontier.control.requeue("due") == 1
         assert (await frontier.lease(1)).leases[0].url == lease.url
 
     frontier_run(scenario)
@@ -224,11 +225,11 @@ def test_a_later_run_tries_what_is_due(frontier_run, clock):
 def test_a_blocked_scope_waits_for_all_workers_and_a_long_block_does_not_keep_the_crawl_going(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages("1", "2"))
-        await frontier.block("a.example", clock.now + 300.0, "Retry-After")
+        await frontier.politeness.block("a.example", clock.now + 300.0, "Retry-After")
         batch = await frontier.lease(1)
         assert not batch.leases
         assert (batch.counts.queued, batch.counts.waiting, batch.counts.pending) == (2, 2, 0)
-        assert [reason async for _, reason, _ in frontier.held()] == ["Retry-After"] * 2
+        assert [reason async for _, reason, _ in held(frontier)] == ["Retry-After"] * 2
         clock.advance(250.0)
         assert (await frontier.counts()).pending == 2
         clock.advance(50.0)
@@ -247,9 +248,9 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
         clock.advance(4.0)
         (lease,) = (await frontier.lease(1)).leases
         clock.advance(0.5)
-        at, slot = await frontier.claim("a.example", lease.slot)  # its own slot, a little late
+        at, slot = await frontier.politeness.claim("a.example", lease.slot)  # its own slot, a little late
         assert at == clock.now
-        at, _ = await frontier.claim("a.example", 0)
+        at, _ = await frontier.politeness.claim("a.example", 0)
         assert at == clock.now + 2.0 == slot / 1000
 
     frontier_run(scenario, delay=2.0)
@@ -257,10 +258,10 @@ def test_a_reserved_turn_moves_the_scopes_next_turn_behind_it(frontier_run, cloc
 
 def test_a_turn_that_is_too_far_away_is_not_taken(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.claim("a.example", 0)
-        at, _ = await frontier.claim("a.example", 0, within=1.9)
+        await frontier.politeness.claim("a.example", 0)
+        at, _ = await frontier.politeness.claim("a.example", 0, within=1.9)
         assert at == clock.now + 2.0
-        at, slot = await frontier.claim("a.example", 0, within=2.0)
+        at, slot = await frontier.politeness.claim("a.example", 0, within=2.0)
         assert (at, slot / 1000) == (clock.now + 2.0, clock.now + 4.0), "nobody has taken it before"
 
     frontier_run(scenario, delay=2.0)
@@ -269,11 +270,11 @@ def test_a_turn_that_is_too_far_away_is_not_taken(frontier_run, clock):
 def test_the_pace_of_a_scope_is_no_block_and_keeps_a_crawl_going(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages("1"))
-        await frontier.rest("a.example", clock.now + 300.0)
+        await frontier.politeness.rest("a.example", clock.now + 300.0)
         batch = await frontier.lease(1)
         assert not batch.leases
         assert (batch.counts.pending, batch.next_ready_at) == (1, clock.now + 300.0)
-        assert [held async for held in frontier.held()] == []
+        assert [url async for url in held(frontier)] == []
         clock.advance(300.0)
         assert (await frontier.lease(1)).leases
 
@@ -282,8 +283,8 @@ def test_the_pace_of_a_scope_is_no_block_and_keeps_a_crawl_going(frontier_run, c
 
 def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.set_delay("a.example", 5.0, "robots:x")
-        await frontier.set_delay("b.example", 0.1, "robots:x")
+        await frontier.politeness.set_delay("a.example", 5.0, "robots:x")
+        await frontier.politeness.set_delay("b.example", 0.1, "robots:x")
         assert await reserve(frontier, "https://a.example/") == clock.now
         assert await reserve(frontier, "https://a.example/") == clock.now + 5.0
         assert await reserve(frontier, "https://b.example/") == clock.now
@@ -294,7 +295,7 @@ def test_a_scope_may_have_a_longer_delay_but_never_a_shorter_one(frontier_run, c
 
 def test_caps_refuse_without_remembering(frontier_run):
     async def scenario(frontier):
-        deep = Candidate("https://a.example/deep", depth=4)
+        deep = Link("https://a.example/deep", depth=4)
         assert await frontier.put(pages("1", "2", "3")) == [PutStatus.QUEUED, PutStatus.QUEUED, PutStatus.CAPPED]
         assert await frontier.put([*pages("1"), deep]) == [PutStatus.SEEN, PutStatus.CAPPED]
         assert (await frontier.counts()).seen == 2
@@ -304,8 +305,8 @@ def test_caps_refuse_without_remembering(frontier_run):
 
 def test_a_candidates_cap_counts_the_pages_of_its_scope_and_never_exceeds_the_crawls(frontier_run):
     async def scenario(frontier):
-        def capped(path: str, cap: int) -> Candidate:
-            return Candidate(f"https://www.a.example/{path}", cap=cap)
+        def capped(path: str, cap: int) -> Link:
+            return Link(f"https://www.a.example/{path}", cap=cap)
 
         queued, full = PutStatus.QUEUED, PutStatus.CAPPED
         assert await frontier.put([capped(str(i), 2) for i in range(3)]) == [queued, queued, full]
@@ -321,7 +322,7 @@ def test_a_purged_scope_is_emptied_and_takes_nothing_new(frontier_run, clock):
         await frontier.put(pages("1", "2", "3") + pages("1", host="https://b.example"))
         leases = (await frontier.lease(2)).leases
         mine = next(lease for lease in leases if lease.scope == "a.example")
-        assert await frontier.purge("a.example") == 2
+        assert await frontier.control.purge("a.example") == 2
         assert await frontier.nack(mine.token, None, "reset") is Nack.QUEUED
         assert await frontier.put(pages("4")) == [PutStatus.BLOCKED]
         counts = await frontier.counts()
@@ -333,12 +334,12 @@ def test_a_purged_scope_is_emptied_and_takes_nothing_new(frontier_run, clock):
 def test_pause_stops_leases_and_drain_leaves_only_what_is_leased_pending(frontier_run):
     async def scenario(frontier):
         await frontier.put(pages("1", "2"))
-        await frontier.set_mode(Mode.PAUSE)
+        await frontier.control.set_mode(Mode.PAUSE)
         batch = await frontier.lease(1)
         assert (batch.leases, batch.counts.pending) == ((), 2)
-        await frontier.set_mode(Mode.DRAIN)
+        await frontier.control.set_mode(Mode.DRAIN)
         assert (await frontier.lease(1)).counts.pending == 0
-        await frontier.set_mode(Mode.RUN)
+        await frontier.control.set_mode(Mode.RUN)
         assert (await frontier.lease(1)).leases
 
     frontier_run(scenario)
@@ -348,7 +349,7 @@ def test_what_is_asked_about_by_the_thousand_is_a_table_from_its_first_entry_on(
     async def scenario(frontier):
         redis, prefix = frontier.connection.redis, frontier.prefix(0)
         await frontier.put(pages("1", "2"))
-        await frontier.put([Candidate("https://b.example/")])
+        await frontier.put([Link("https://b.example/")])
         first, second = (await frontier.lease(2)).leases
         for name, encoding in (("busy", b"hashtable"), ("lease", b"hashtable"), ("leases", b"skiplist")):
             assert await redis.object("encoding", prefix + name) == encoding
@@ -375,7 +376,7 @@ def test_of_many_hosts_only_those_with_pages_left_are_ready_again(frontier_run):
     async def scenario(frontier):
         hosts = [f"https://h{i}.example/" for i in range(23)]
         left = {host for i, host in enumerate(hosts) if i % 5 == 1 or 9 <= i < 14}
-        await frontier.put([Candidate(host + "1") for host in hosts] + [Candidate(host + "2") for host in left])
+        await frontier.put([Link(host + "1") for host in hosts] + [Link(host + "2") for host in left])
         batch = await frontier.lease(23)
         await frontier.finish((lease.token, Wire(frontier.now(), 0.1)) for lease in batch.leases)
         ready = await frontier.connection.redis.zrange(frontier.prefix(0) + "ready", 0, -1)
@@ -386,21 +387,21 @@ def test_of_many_hosts_only_those_with_pages_left_are_ready_again(frontier_run):
 
 def test_the_seen_set_stays_in_integer_sets(frontier_run):
     async def scenario(frontier):
-        await frontier.put([Candidate(f"https://a.example/{i}") for i in range(5000)])
+        await frontier.put([Link(f"https://a.example/{i}") for i in range(5000)])
         redis = frontier.connection.redis
         keys = [key async for key in redis.scan_iter(frontier.prefix(0) + "s:*")]
         assert {await redis.object("encoding", key) for key in keys} == {b"intset"}
         sizes = [await redis.scard(key) for key in keys]
         assert sum(sizes) == 5000
         assert max(sizes) <= 512
-        assert set(await frontier.put([Candidate(f"https://a.example/{i}") for i in range(5000)])) == {PutStatus.SEEN}
+        assert set(await frontier.put([Link(f"https://a.example/{i}") for i in range(5000)])) == {PutStatus.SEEN}
 
     frontier_run(scenario)
 
 
 def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
     async def scenario(frontier):
-        candidates = [Candidate(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
+        candidates = [Link(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
         await frontier.put(candidates)
         leases = (await frontier.lease(6)).leases
         await frontier.hold(leases[0].token, clock.now + 9, "x")
@@ -409,9 +410,9 @@ def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
         await frontier.finish([(leases[3].token, None)])
         await ack(frontier, [(leases[3].token, 1.0)])
         for scope in ("a.example", "b.example", "c.example"):
-            await frontier.block(scope, clock.now + 99, "x")
-            await frontier.set_delay(scope, 3, "robots:x")
-        await frontier.purge("h.example")
+            await frontier.politeness.block(scope, clock.now + 99, "x")
+            await frontier.politeness.set_delay(scope, 3, "robots:x")
+        await frontier.control.purge("h.example")
         redis = frontier.connection.redis
         tags = {}
         async for key in redis.scan_iter(f"{{{frontier.crawl}.*"):
@@ -424,7 +425,7 @@ def test_all_keys_of_a_shard_share_one_cluster_slot(frontier_run, clock):
 
 def test_shards_add_up(frontier_run):
     async def scenario(frontier):
-        candidates = [Candidate(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
+        candidates = [Link(f"https://{h}.example/{i}") for h in "abcdefgh" for i in range(3)]
         assert set(await frontier.put(candidates)) == {PutStatus.QUEUED}
         leases = (await frontier.lease(8)).leases
         assert {lease.scope for lease in leases} == {f"{h}.example" for h in "abcdefgh"}
@@ -460,13 +461,13 @@ def test_control_files_are_shared_and_fetched_once(frontier_run):
 
     async def scenario(frontier):
         async def robots() -> bytes | None:
-            async with frontier.single_flight("https://a.example") as first:
-                if first and await frontier.get_blob("https://a.example") is None:
+            async with frontier.shared.single_flight("https://a.example") as first:
+                if first and await frontier.shared.get_blob("https://a.example") is None:
                     fetched.append(1)
-                    await frontier.put_blob("https://a.example", b"\x00robots", ttl=60.0)
-            return await frontier.get_blob("https://a.example")
+                    await frontier.shared.put_blob("https://a.example", b"\x00robots", ttl=60.0)
+            return await frontier.shared.get_blob("https://a.example")
 
-        assert await frontier.get_blob("https://a.example") is None
+        assert await frontier.shared.get_blob("https://a.example") is None
         assert await asyncio.gather(*(robots() for _ in range(5))) == [b"\x00robots"] * 5
         assert fetched == [1]
 
@@ -475,9 +476,9 @@ def test_control_files_are_shared_and_fetched_once(frontier_run):
 
 def test_the_crawls_scope_is_kept_for_other_workers(frontier_run):
     async def scenario(frontier):
-        assert await frontier.scope_get() is None
-        await frontier.scope_set('{"hosts": ["a.example"]}')
-        assert await frontier.scope_get() == '{"hosts": ["a.example"]}'
+        assert await frontier.shared.scope_get() is None
+        await frontier.shared.scope_set('{"hosts": ["a.example"]}')
+        assert await frontier.shared.scope_get() == '{"hosts": ["a.example"]}'
 
     frontier_run(scenario)
 

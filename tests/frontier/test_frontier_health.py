@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from crawler.frontier.model import Fault, Nack, Wire
 from crawler.frontier.politeness import ALLOWLIST
-from crawler.urls.candidate import Candidate
+from crawler.frontier.unfinished import held
+from crawler.urls.link import Link
 
 HOST = "https://a.example"
 
 
-def pages(n: int) -> list[Candidate]:
-    return [Candidate(f"{HOST}/{i}") for i in range(n)]
+def pages(n: int) -> list[Link]:
+    return [Link(f"{HOST}/{i}") for i in range(n)]
 
 
 async def fail(frontier, clock, times: int, fault: Fault = Fault.HOST) -> list[str]:
@@ -145,7 +146,7 @@ def test_an_open_breaker_is_named_and_does_not_keep_a_crawl_from_ending(frontier
         await fail(frontier, clock, 1)
         counts = await frontier.counts()
         assert (counts.queued, counts.pending) == (9, 0)
-        reasons = {reason async for url, reason, _ in frontier.held() if not url.endswith(("/0", "/1", "/2", "/3"))}
+        reasons = {reason async for url, reason, _ in held(frontier) if not url.endswith(("/0", "/1", "/2", "/3"))}
         assert reasons == {"breaker: opened 2 times in a row"}
 
     frontier_run(scenario, **BREAKER)
@@ -161,7 +162,7 @@ def test_it_can_be_switched_off(frontier_run, clock):
 
 async def distance(frontier, clock) -> float:
     """Seconds between two turns of the host, as all workers see them."""
-    at, slot = await frontier.claim("a.example", 0)
+    at, slot = await frontier.politeness.claim("a.example", 0)
     assert slot
     return slot / 1000 - at
 
@@ -213,7 +214,7 @@ def test_the_longest_of_all_sources_holds_and_each_takes_back_its_own_word_only(
             ("robots:https://a.example", 0.0),
             (ALLOWLIST, 0.0),
         ]:
-            await frontier.set_delay("a.example", seconds, source)
+            await frontier.politeness.set_delay("a.example", seconds, source)
             steps.append(await distance(frontier, clock))
             clock.advance(100.0)
         assert steps == [5.0, 5.0, 8.0, 5.0, 3.0, 1.0]

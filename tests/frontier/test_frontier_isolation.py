@@ -16,7 +16,7 @@ from crawler.frontier.seeding import join_scope, seed_frontier
 from crawler.scheduler.start_urls import StartUrls, parse_entry, start_urls_key
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack, reserve
 
 
@@ -31,7 +31,7 @@ async def fill(frontier: Frontier) -> None:
     """A little of every state a URL can be in."""
     scope = Scope(link_hosts=frozenset({"a.example", "b.example"}))
     await join_scope(frontier, scope)
-    await frontier.put([Candidate(f"https://{host}.example/{n}") for host in "abc" for n in range(6)])
+    await frontier.put([Link(f"https://{host}.example/{n}") for host in "abc" for n in range(6)])
     for step in range(4):
         for lease in (await frontier.lease(3)).leases:
             match step:
@@ -43,9 +43,9 @@ async def fill(frontier: Frontier) -> None:
                     await frontier.nack(lease.token, None, "http_error", counted=True)
                     await frontier.nack(lease.token, None, "http_error", counted=True)
                     await ack(frontier, [(lease.token, None)])
-    await frontier.block("c.example", frontier.now() + 999.0, "HTTP 503")
-    await frontier.set_delay("a.example", 7.0, "robots")
-    await frontier.put_blob("https://a.example/robots.txt", b"User-agent: *", 900.0)
+    await frontier.politeness.block("c.example", frontier.now() + 999.0, "HTTP 503")
+    await frontier.politeness.set_delay("a.example", 7.0, "robots")
+    await frontier.shared.put_blob("https://a.example/robots.txt", b"User-agent: *", 900.0)
 
 
 async def everything(frontier: Frontier) -> None:
@@ -66,15 +66,15 @@ async def everything(frontier: Frontier) -> None:
     ):
         await act(frontier, order)
     await seed_frontier(frontier, plan_seeds(url="https://d.example/", sitemap="https://e.example/s.xml"))
-    await frontier.requeue("leased")
-    await frontier.requeue("due")
+    await frontier.control.requeue("leased")
+    await frontier.control.requeue("due")
     for lease in (await frontier.lease(9)).leases:
         await frontier.extend([lease.token])
         await ack(frontier, [(lease.token, 0.1)])
     await reserve(frontier, "https://a.example/")
-    await frontier.set_priority("a.example", 5)
-    await frontier.set_mode(Mode.DRAIN)
-    async with frontier.single_flight("x"):
+    await frontier.politeness.set_priority("a.example", 5)
+    await frontier.control.set_mode(Mode.DRAIN)
+    async with frontier.shared.single_flight("x"):
         pass
 
 

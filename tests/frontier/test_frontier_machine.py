@@ -48,12 +48,12 @@ from hypothesis.stateful import (
 )
 
 from crawler.frontier.client import Frontier
+from crawler.frontier.member import leased, unpack
 from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, packed_outcome
-from crawler.frontier.packing import LEASE_FRONT, unpack
 from crawler.frontier.shapes import shapes_of
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of, shape_of
 from tests.support.frontier_shorthand import reserve
 
@@ -162,7 +162,7 @@ class FrontierMachine(RuleBasedStateMachine):
         )
         self.frontier = Frontier(self.url, f"m{next(_serial)}", limits, now=lambda: self.now)
         self.do(self.frontier.open())
-        self.do(self.frontier.order_by_value())
+        self.do(self.frontier.control.order_by_value())
 
     def do(self, work):
         return self.loop.run_until_complete(work)
@@ -182,13 +182,20 @@ class FrontierMachine(RuleBasedStateMachine):
     # --- steps -------------------------------------------------------------------------------------------------------
     @rule(items=st.lists(st.tuples(st.sampled_from(SCOPES), st.integers(0, 5), st.integers(-1, 1)), max_size=6))
     def put(self, items) -> None:
-        self.put_all([Candidate(f"https://{scope}/{n}", priority=p, cap=self.cap) for scope, n, p in items])
+        self.put_all([Link(f"https://{scope}/{n}", priority=p, cap=self.cap) for scope, n, p in items])
 
     @rule(items=st.lists(LINKS, max_size=6))
     def put_links(self, items) -> None:
         self.put_all(
             [
-                Candidate(f"https://{s}/{name}x/{n}", 0, 1, cap=self.cap, mark=n, parent=shape_id_of(f"https://{s}/"))
+                Link(
+                    f"https://{s}/{name}x/{n}",
+                    priority=0,
+                    depth=1,
+                    cap=self.cap,
+                    mark=n,
+                    parent=shape_id_of(f"https://{s}/"),
+                )
                 for s, name, n in items
             ]
         )
@@ -198,7 +205,7 @@ class FrontierMachine(RuleBasedStateMachine):
             if page and page.rank[1] >= self.first_of_call and self.is_barren(f"https://{scope}/{name}x/{n}"):
                 assert page.state == "parked"
 
-    def put_all(self, candidates: list[Candidate]) -> None:
+    def put_all(self, candidates: list[Link]) -> None:
         self.first_of_call = next(self.sequence)
         for candidate, answer in zip(candidates, self.do(self.frontier.put(candidates)), strict=True):
             record = self.scopes[self.frontier.scope_of(candidate.url)]
@@ -369,7 +376,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(scope=st.sampled_from(SCOPES), pause=st.sampled_from([1.0, 30.0]))
     def block(self, scope: str, pause: float) -> None:
-        self.do(self.frontier.block(scope, self.now + pause, "Retry-After"))
+        self.do(self.frontier.politeness.block(scope, self.now + pause, "Retry-After"))
         record, until = self.scopes[scope], self.now + pause
         record.blocked_until = max(record.blocked_until, until)
         record.kept = max(record.kept[0], until), max(record.kept[1], until)
@@ -378,7 +385,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(scope=st.sampled_from(SCOPES))
     def pause(self, scope: str) -> None:
         record = self.scopes[scope]
-        assert self.do(self.frontier.pause(scope)) is not record.paused
+        assert self.do(self.frontier.control.pause(scope)) is not record.paused
         if not record.paused:
             record.paused, record.kept = True, (record.blocked_until, record.rest_until)
             record.blocked_until = FOREVER
@@ -387,7 +394,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(scope=st.sampled_from(SCOPES))
     def resume(self, scope: str) -> None:
         record = self.scopes[scope]
-        assert self.do(self.frontier.resume(scope)) is record.paused
+        assert self.do(self.frontier.control.resume(scope)) is record.paused
         if record.paused:
             record.paused = False
             record.blocked_until = record.kept[0]
@@ -396,14 +403,14 @@ class FrontierMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.tended)
     @rule(mode=st.sampled_from([Mode.RUN, Mode.RUN, Mode.PAUSE, Mode.DRAIN]))
     def set_mode(self, mode: Mode) -> None:
-        self.do(self.frontier.set_mode(mode))
+        self.do(self.frontier.control.set_mode(mode))
         self.mode = mode
 
     @precondition(lambda self: self.tended and not any(record.purged for record in self.scopes.values()))
     @rule(scope=st.sampled_from(SCOPES))
     def purge(self, scope: str) -> None:
         gone = [p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held", "parked")]
-        assert self.do(self.frontier.purge(scope)) == len(gone)
+        assert self.do(self.frontier.control.purge(scope)) == len(gone)
         for page in gone:
             page.state = "purged"
         self.scopes[scope].purged = True
@@ -418,7 +425,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(scope=st.sampled_from(SCOPES), source=st.sampled_from(sorted(SOURCES)), asked=st.booleans())
     def set_delay(self, scope: str, source: str, asked: bool) -> None:
         seconds = SOURCES[source] if asked else 0.0
-        self.do(self.frontier.set_delay(scope, seconds, source))
+        self.do(self.frontier.politeness.set_delay(scope, seconds, source))
         self.scopes[scope].asked[source] = seconds
 
     @precondition(lambda self: self.restarts)
@@ -440,7 +447,7 @@ class FrontierMachine(RuleBasedStateMachine):
         pages = {u: p for u, p in self.pages.items() if p.state == state and (what != "due" or p.at <= self.now)}
         if what == "dead":
             pages = {u: p for u, p in pages.items() if not self.record_of(u).purged}
-        assert self.do(self.frontier.requeue(what)) == len(pages)
+        assert self.do(self.frontier.control.requeue(what)) == len(pages)
         for url, page in pages.items():
             self.requeued(url)
             if what == "dead":
@@ -451,7 +458,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule()
     def requeue_parked(self) -> None:
         pages = {u: p for u, p in self.pages.items() if p.state == "parked"}
-        assert self.do(self.frontier.requeue("parked")) == len(pages)
+        assert self.do(self.frontier.control.requeue("parked")) == len(pages)
         for url, page in pages.items():
             page.state, record = "queued", self.record_of(url)
             record.fruitless = 0
@@ -463,7 +470,7 @@ class FrontierMachine(RuleBasedStateMachine):
         pages = [p for p in self.pages.values() if p.state == "leased"]
         for page in pages:
             page.at = self.now
-        assert self.do(self.frontier.requeue("leased")) == len(pages)
+        assert self.do(self.frontier.control.requeue("leased")) == len(pages)
         later = [p for p in self.pages.values() if p.state == "later"]
         self.expire_and_wake()
         for page in later:
@@ -513,7 +520,7 @@ class FrontierMachine(RuleBasedStateMachine):
             prefix = self.frontier.prefix(self.frontier.shard_of_scope(scope))
             members = await redis.lrange(f"{prefix}z:{scope}", 0, -1)
             assert int(await redis.hget(prefix + "barren", scope) or 0) == len(members)
-            found += [unpack(member.decode(), scope).url for member in members]
+            found += [unpack(member.decode(), scope).link.url for member in members]
         return found
 
     def requeued(self, url: str) -> None:
@@ -661,25 +668,25 @@ class FrontierMachine(RuleBasedStateMachine):
             prefix = self.frontier.prefix(shard)
             busy: Counter[str] = Counter()
             for payload in (await redis.hvals(prefix + "lease")) or ():
-                scope, member, _ = payload.decode()[LEASE_FRONT:].split("\t")
-                places.append((unpack(member, scope).url, "leased"))
+                scope, member = leased(payload)
+                places.append((unpack(member, scope).link.url, "leased"))
                 busy[scope] += payload.startswith(b"o")
             assert await redis.hlen(prefix + "lease") == await redis.zcard(prefix + "leases")
             for key in ("later", "held"):
                 for entry in await redis.zrange(prefix + key, 0, -1):
                     scope, _, member = entry.decode().split("\t", 2)
-                    places.append((unpack(member, scope).url, key))
+                    places.append((unpack(member, scope).link.url, key))
             for key in await redis.hkeys(prefix + "dead"):
                 scope, _, rest = key.decode().partition("\t")
-                places.append((unpack(rest, scope).url, "dead"))
+                places.append((unpack(rest, scope).link.url, "dead"))
             ready = {scope.decode() for scope in await redis.zrange(prefix + "ready", 0, -1)}
             for scope in SCOPES:
                 members = await redis.zrange(f"{prefix}q:{scope}", 0, -1)
-                places += [(unpack(member.decode(), scope).url, "queued") for member in members]
+                places += [(unpack(member.decode(), scope).link.url, "queued") for member in members]
                 aside = await redis.lrange(f"{prefix}z:{scope}", 0, -1)
-                places += [(unpack(member.decode(), scope).url, "parked") for member in aside]
+                places += [(unpack(member.decode(), scope).link.url, "parked") for member in aside]
                 spilled = await redis.lrange(f"{prefix}o:{scope}", 0, -1)
-                places += [(unpack(entry.decode().partition(" ")[2], scope).url, "queued") for entry in spilled]
+                places += [(unpack(entry.decode().partition(" ")[2], scope).link.url, "queued") for entry in spilled]
                 assert int(await redis.hget(prefix + "spilled", scope) or 0) == len(spilled)
                 assert members or not spilled, "the queue is empty in front of its overflow"
                 probing = bool(self.scopes[scope].probe)

@@ -1,32 +1,28 @@
-"""A frontier that an older version began is taken over with a sentence; a worker that cannot read it is refused."""
+"""A frontier that another version began is refused with a sentence, and never misread."""
 
 from __future__ import annotations
 
 import base64
 import json
-import logging
 from pathlib import Path
 
 import pytest
 
 from crawler.config import from_mapping
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Limits, Wire
-from crawler.frontier.outcome import SHORT, packed_outcome
-from crawler.frontier.packing import unpack
-from crawler.frontier.rules import FORMAT, join_rules
+from crawler.frontier.member import FORMAT
+from crawler.frontier.model import Limits
+from crawler.frontier.rules import adopt_rules, join_rules
 from crawler.frontier.seeding import join_scope
 from crawler.seeds.scope import Scope
 from crawler.server.errors import FrontierError
-from crawler.urls.candidate import Candidate
-from crawler.urls.shape import shape_id_of
+from crawler.urls.link import Link
 
 OLDER = Path(__file__).parent / "older" / "e4dd7e7.json"
 """All keys of a crawl as the version of that commit left them: 11 queued (one after a failed try), 1 leased, 1 on hold,
 3 done. Made by its own code: seed, list pages and posts of old.example, with a queue of four."""
 HOST = "https://old.example"
 NOW = 1_767_225_600.0
-ALL = {f"{HOST}/", *(f"{HOST}/list?page={n}" for n in range(3)), *(f"{HOST}/post/{n}" for n in range(12))}
 
 
 async def restore(frontier: Frontier) -> None:
@@ -63,104 +59,63 @@ def older(valkey_url, crawl_name, frontier_run):
     return run
 
 
-async def crawl(frontier: Frontier) -> list[str]:
-    asked = []
-    while leases := (await frontier.lease(1)).leases:
-        (lease,) = leases
-        asked.append(lease.url)
-        brought = packed_outcome(lease, SHORT, 0.0)
-        await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
-    return asked
+async def everything(frontier: Frontier) -> dict[bytes, bytes]:
+    """All keys of the crawl, as the server would write them down."""
+    redis = frontier.connection.redis
+    return {key: await redis.dump(key) async for key in redis.scan_iter(f"{frontier.prefix(0)}*")}
 
 
-def test_it_is_taken_over_with_a_sentence_once_and_every_url_is_finished_once(older, caplog):
+@pytest.mark.parametrize("join", [lambda f: join_rules(f, from_mapping({"CRAWL_RULES": "replace"})), adopt_rules])
+def test_the_frontier_of_an_older_version_is_refused_with_what_to_do_and_left_as_it_is(older, join):
     async def scenario(frontier):
-        counts = await frontier.counts()
-        assert (counts.queued, counts.leased, counts.held, counts.done) == (11, 1, 1, 3)
-        config = from_mapping({"DOWNLOAD_DELAY": 0})
-        with caplog.at_level(logging.WARNING):
-            await join_rules(frontier, config)
-            await join_rules(frontier, config)
-        said = [record.getMessage() for record in caplog.records if "older version" in record.getMessage()]
-        assert len(said) == 1
-        assert f"crawl {frontier.crawl!r} was begun by an older version: its frontier is taken over" in said[0]
-        await frontier.order_by_value()
-        await frontier.requeue("held")
-        asked = await crawl(frontier)
-        assert len(asked) == len(set(asked)) == 13
-        assert set(asked) <= ALL
-        assert (await frontier.counts()).done == 16
+        before = await everything(frontier)
+        with pytest.raises(FrontierError) as error:
+            await join(frontier)
+        assert str(error.value) == (
+            f"crawl {frontier.crawl!r} was begun by an older version (its frontier has format 1, this version knows "
+            f"{FORMAT}): finish it with that version, or start another crawl (another CRAWL_ID). Or remove its "
+            "frontier, and the next start rebuilds it from CORPUS_DIR"
+        )
+        assert await everything(frontier) == before
 
     older(scenario)
 
 
-def test_its_links_are_never_parked_and_new_ones_beside_them_are(older):
+def test_a_url_that_an_older_version_queued_stops_whoever_leases_it(older):
     async def scenario(frontier):
-        await frontier.order_by_value()
-        parent = shape_id_of(f"{HOST}/")
-        new = [Candidate(f"{HOST}/tag/{n}", -1, 1, mark=0, parent=parent) for n in range(30)]
-        known = [Candidate(url, -1, 1, mark=0, parent=parent) for url in ALL]
-        assert {status.value for status in await frontier.put(known)} == {"seen"}
-        await frontier.put(new)
-        await frontier.requeue("held")
-        asked = await crawl(frontier)
-        assert sum(f"{HOST}/tag/" in url for url in asked) < 30
-        counts = await frontier.counts()
-        assert counts.done == 3 + len(asked)
-        assert counts.queued == 0
-        parked = await frontier.connection.redis.lrange(frontier.prefix(0) + "z:old.example", 0, -1)
-        assert counts.barren == len(parked) == 43 - len(asked)
-        assert all("/tag/" in unpack(member.decode(), "old.example").url for member in parked)
-
-    older(scenario, barren=5)
-
-
-def test_a_worker_that_knows_no_shapes_cannot_read_the_rules_or_the_scope(older):
-    async def scenario(frontier):
-        await join_rules(frontier, from_mapping({"DOWNLOAD_DELAY": 0}))
-        await join_scope(frontier, Scope())
-        assert json.loads(await frontier.rules_get())[0] == FORMAT  # versions before looked for an object
-        assert json.loads(await frontier.scope_get())["format"] == 2  # and for format 1
-        assert json.loads(await frontier.scope_get())["link_hosts"] == ["old.example"]
+        with pytest.raises(FrontierError, match=r"queued by another version of this program, as '1\.0~p1 s/post/0'"):
+            await frontier.lease(1)
 
     older(scenario)
 
 
-def test_rules_of_the_version_before_are_taken_over(frontier_run, caplog):
+@pytest.mark.parametrize("format_", [2, 3, FORMAT - 1])
+def test_rules_of_a_version_before_are_refused(frontier_run, format_):
     async def scenario(frontier):
-        config = from_mapping({"DOWNLOAD_DELAY": 3})
-        await join_rules(frontier, config)
-        values = json.loads(await frontier.rules_get())[1]
-        await frontier.rules_set(json.dumps(values | {"DOWNLOAD_DELAY": 9.0}))
-        await join_rules(frontier, config)
-        assert frontier.limits.delay == 9.0
-        assert json.loads(await frontier.rules_get())[0] == FORMAT
-        assert "older version" in caplog.text
+        await join_rules(frontier, from_mapping({}))
+        _, values = json.loads(await frontier.shared.rules_get())
+        await frontier.shared.rules_set(json.dumps([format_, values]))
+        with pytest.raises(FrontierError, match=rf"an older version \(its frontier has format {format_}, "):
+            await join_rules(frontier, from_mapping({}))
 
-    frontier_run(scenario, delay=3.0)
+    frontier_run(scenario)
 
 
-def test_a_frontier_whose_links_know_no_source_is_taken_over_without_a_word(frontier_run, caplog):
+def test_rules_that_had_no_number_yet_are_refused(frontier_run):
     async def scenario(frontier):
-        await frontier.put([Candidate(f"{HOST}/a", -1, 1, mark=0, parent="abc")])
-        await join_rules(frontier, from_mapping({}))
-        values = json.loads(await frontier.rules_get())[1]
-        await frontier.rules_set(json.dumps([2, values]))
-        await join_rules(frontier, from_mapping({}))
-        assert json.loads(await frontier.rules_get()) == [FORMAT, values]  # a worker of before is refused from here on
-        assert "older version" not in caplog.text
-        (lease,) = (await frontier.lease(1)).leases
-        assert (lease.parent, lease.source) == ("abc", "")
+        await frontier.shared.rules_set(json.dumps({"DOWNLOAD_DELAY": 3.0}))
+        with pytest.raises(FrontierError, match=r"an older version \(its frontier has format 1, "):
+            await join_rules(frontier, from_mapping({}))
 
     frontier_run(scenario)
 
 
 def test_a_frontier_of_a_newer_version_is_refused_with_what_to_do(frontier_run):
     async def scenario(frontier):
-        await frontier.rules_set(json.dumps([FORMAT + 1, {}]))
+        await frontier.shared.rules_set(json.dumps([FORMAT + 1, {}]))
         with pytest.raises(
             FrontierError,
-            match=rf"newer version \(its frontier has format {FORMAT + 1}, this version knows {FORMAT}\): use that",
+            match=rf"newer version \(its frontier has format {FORMAT + 1}, this version knows {FORMAT}\): finish",
         ):
             await join_rules(frontier, from_mapping({}))
 
@@ -170,7 +125,7 @@ def test_a_frontier_of_a_newer_version_is_refused_with_what_to_do(frontier_run):
 def test_a_new_frontier_is_nobodys(frontier_run, caplog):
     async def scenario(frontier):
         assert frontier.limits == Limits()
-        await frontier.put([Candidate(f"{HOST}/")])
+        await frontier.put([Link(f"{HOST}/")])
         await join_scope(frontier, Scope())
         await join_rules(frontier, from_mapping({}))
         assert "older version" not in caplog.text

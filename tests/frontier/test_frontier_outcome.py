@@ -7,13 +7,14 @@ import pytest
 from crawler.document import Document, Drop, DropReason
 from crawler.frontier.model import Lease
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, kind_of, outcome_entry
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
 
 URL = "https://a.example/post/1"
 
 
 def lease(**values) -> Lease:
-    return Lease("0.1.x", URL, "a.example", values.pop("kind", "page"), 2, 1, 0, (), 0.0, **values)
+    return Lease(link=Link(URL, depth=2, **values), token="0.1.x", scope="a.example")
 
 
 def dropped(reason: DropReason, status: int = 200) -> Document:
@@ -44,7 +45,7 @@ def test_a_verdict_counts_against_a_shape_or_says_nothing_of_it(reason, status, 
 def test_tokens_are_weighted_by_quality(weight, tokens):
     kept = Document(URL, token_estimate=1000, quality_score=0.4)
     shape = shape_id_of(URL)
-    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2- {tokens} - {URL}".encode()
+    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2- {tokens} {URL}".encode()
 
 
 def test_sitemaps_and_pages_without_a_document_say_nothing():

@@ -10,14 +10,14 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.status_table import humane, render
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack
 
 
 @pytest.mark.parametrize("shards", [1, 3])
 def test_the_columns_of_all_domains_add_up_to_the_totals(frontier_run, clock, shards):
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate(f"https://h{n % 7}.example/{n}") for n in range(70)])
+        await frontier.put([Link(f"https://h{n % 7}.example/{n}") for n in range(70)])
         turns, paused = itertools.cycle(range(7)), 0
         for _ in range(8):
             for lease in (await frontier.lease(7)).leases:
@@ -48,7 +48,7 @@ def test_the_columns_of_all_domains_add_up_to_the_totals(frontier_run, clock, sh
 def test_the_rate_is_that_of_the_last_minute(frontier_run, clock):
     async def scenario(frontier: Frontier) -> None:
         clock.now = 1_700_000_000.0
-        await frontier.put([Candidate(f"https://h{n}.example/") for n in range(200)])
+        await frontier.put([Link(f"https://h{n}.example/") for n in range(200)])
         for _ in range(20):
             await ack(frontier, [(lease.token, 0.0) for lease in (await frontier.lease(10)).leases])
             clock.advance(6.0)
@@ -64,7 +64,7 @@ def test_the_rate_is_that_of_the_last_minute(frontier_run, clock):
 def test_a_host_that_waits_although_its_turn_has_come_is_seen_by_its_age(frontier_run, clock):
     async def scenario(frontier: Frontier) -> None:
         assert (await overview(frontier)).oldest_ready is None
-        await frontier.put([Candidate("https://a.example/1"), Candidate("https://b.example/1")])
+        await frontier.put([Link("https://a.example/1"), Link("https://b.example/1")])
         clock.advance(90.0)
         view = await overview(frontier)
         assert view.oldest_ready == pytest.approx(90.0)
@@ -83,7 +83,7 @@ def test_a_domain_nobody_knows_is_an_error(frontier_run):
 
 def test_a_shortened_table_says_what_it_leaves_out(frontier_run):
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate(f"https://h{n}.example/") for n in range(5)])
+        await frontier.put([Link(f"https://h{n}.example/") for n in range(5)])
         text = render(await overview(frontier, top=2))
         assert text.endswith("… and 3 more: --top 0 shows all, --domain one, --json everything for a program")
         assert "more" not in render(await overview(frontier))
@@ -112,7 +112,7 @@ def test_reading_the_status_takes_no_scan_of_the_server_and_writes_nothing(front
     """Counted by the server itself: the commands that a status costs grow with the pages of scopes, not with keys."""
 
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate(f"https://h{n}.example/{m}") for n in range(1500) for m in range(2)])
+        await frontier.put([Link(f"https://h{n}.example/{m}") for n in range(1500) for m in range(2)])
         redis = frontier.connection.redis
         before = await redis.info("commandstats")
         view = await overview(frontier)

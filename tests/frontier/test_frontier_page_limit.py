@@ -8,11 +8,11 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 
-def pages(*numbers: int, host: str = "a.example") -> list[Candidate]:
-    return [Candidate(f"https://{host}/{n}") for n in numbers]
+def pages(*numbers: int, host: str = "a.example") -> list[Link]:
+    return [Link(f"https://{host}/{n}") for n in numbers]
 
 
 def said(answers: list[PutStatus]) -> str:
@@ -32,20 +32,20 @@ def test_the_limit_holds_over_all_domains_and_what_is_known_stays_known(frontier
 
 def test_sitemaps_are_no_pages(frontier_run):
     async def scenario(frontier: Frontier) -> None:
-        lists = [Candidate(f"https://a.example/{n}.xml", kind="sitemap") for n in range(5)]
+        lists = [Link(f"https://a.example/{n}.xml", kind="sitemap") for n in range(5)]
         assert said(await frontier.put(lists)) == "qqqqq"
         assert said(await frontier.put(pages(1, 2, 3))) == "qqc"
-        assert said(await frontier.put([Candidate("https://a.example/6.xml", kind="sitemap")])) == "q"
+        assert said(await frontier.put([Link("https://a.example/6.xml", kind="sitemap")])) == "q"
 
     frontier_run(scenario, total_pages=2)
 
 
 def test_sitemaps_take_no_place_of_a_domains_cap_and_are_not_held_back_by_it(frontier_run):
     async def scenario(frontier: Frontier) -> None:
-        lists = [Candidate(f"https://a.example/{n}.xml", kind="sitemap", cap=2) for n in range(5)]
+        lists = [Link(f"https://a.example/{n}.xml", kind="sitemap", cap=2) for n in range(5)]
         assert said(await frontier.put(lists)) == "qqqqq"
         assert said(await frontier.put(pages(1, 2, 3))) == "qqc"
-        assert said(await frontier.put([Candidate("https://a.example/6.xml", kind="sitemap")])) == "q"
+        assert said(await frontier.put([Link("https://a.example/6.xml", kind="sitemap")])) == "q"
 
     frontier_run(scenario, max_pages=2)
 
@@ -95,7 +95,7 @@ def test_a_limit_that_comes_later_counts_what_was_taken_before(valkey_url, crawl
 def test_shards_take_their_shares_and_never_more_than_the_limit(valkey_url, crawl_name, limit, expected):
     async def scenario(frontier: Frontier) -> None:
         for round_ in range(5):
-            await frontier.put([Candidate(f"https://h{n}.example/{round_}") for n in range(40)])
+            await frontier.put([Link(f"https://h{n}.example/{round_}") for n in range(40)])
         assert (await frontier.counts()).seen == expected
 
     with_frontiers(valkey_url, crawl_name, scenario, Limits(total_pages=limit, shards=5))

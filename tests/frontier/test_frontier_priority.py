@@ -7,7 +7,7 @@ from crawler.frontier.model import Wire
 from crawler.frontier.seeding import join_scope
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 HOSTS = [f"h{n}.example" for n in range(6)]
 
@@ -19,7 +19,7 @@ def entry(domain: str, priority: int = 0) -> AllowlistEntry:
 async def filled(frontier: Frontier, *entries: AllowlistEntry, pages: int = 3) -> None:
     await join_scope(frontier, Scope(entries=entries))
     for host in HOSTS:
-        await frontier.put([Candidate(f"https://{host}/{n}") for n in range(pages)])
+        await frontier.put([Link(f"https://{host}/{n}") for n in range(pages)])
 
 
 async def hosts(frontier: Frontier, n: int) -> list[str]:

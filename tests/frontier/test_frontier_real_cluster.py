@@ -14,6 +14,7 @@ import redis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from crawler.frontier.adopt import adopt
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
 from crawler.frontier.script_source import SCRIPTS, script_source
@@ -21,7 +22,7 @@ from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit
 from crawler.server.connection import Connection
 from crawler.server.embedded import find_binary
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
 from tests.frontier.test_frontier_machine import FrontierMachine
@@ -113,16 +114,16 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         await frontier.open()
         await fill(frontier)
         await everything(frontier)
-        await frontier.set_mode(Mode.RUN)
-        await frontier.put([Candidate(f"https://v{n}.example/") for n in range(20)])
+        await frontier.control.set_mode(Mode.RUN)
+        await frontier.put([Link(f"https://v{n}.example/") for n in range(20)])
         for lease in (await frontier.lease(20)).leases:
             await frontier.finish([(lease.token, Wire(frontier.now(), 0.1))])
             visit = Visit(int(frontier.now()), 1, 1, b"x" * 16, reusable=True)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.1), visit_entry(lease.url, visit))])
-        assert await frontier.sweep(Intervals(0.0, 0.0, 0.0)) > 0
-        assert await frontier.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
-        await frontier.recall(await frontier.lease(9))
-        assert await frontier.adopt([("https://adopted.example/", b"")]) == 1
+        assert await frontier.visits.sweep(Intervals(0.0, 0.0, 0.0)) > 0
+        assert await frontier.visits.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
+        await frontier.visits.recall(await frontier.lease(9))
+        assert await adopt(frontier, [("https://adopted.example/", b"")]) == 1
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)
@@ -154,7 +155,7 @@ def test_the_shards_of_a_crawl_live_on_all_nodes(valkey_url, crawl_name):
     async def scenario() -> set[str]:
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, shards=8))
         await frontier.open()
-        await frontier.put([Candidate(f"https://{n}.example/") for n in range(200)])
+        await frontier.put([Link(f"https://{n}.example/") for n in range(200)])
         cluster, homes = frontier.connection.redis, set()
         for shard in range(8):
             key = frontier.prefix(shard) + "ready"

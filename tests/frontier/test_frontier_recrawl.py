@@ -16,13 +16,14 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason, Signal
 from crawler.frontier.client import Frontier
+from crawler.frontier.member import leased, unpack
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.overview import overview
-from crawler.frontier.packing import LEASE_FRONT, unpack, url_hash
+from crawler.frontier.packing import url_hash
 from crawler.frontier.status_table import render
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit, content_hash, is_changed, tell_history, visit_after
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 DAY = 86_400
 WEEKLY = Intervals(7 * DAY, DAY, 90 * DAY)
@@ -203,7 +204,7 @@ def test_a_page_that_turns_around_is_believed_at_once(changes):
 
 async def finish_one(frontier: Frontier, clock, **values: object) -> Visit:
     """Lease the one URL that is ready and settle it with a visit of now."""
-    (lease,) = (await frontier.recall(await frontier.lease(1))).leases
+    (lease,) = (await frontier.visits.recall(await frontier.lease(1))).leases
     made = visit(int(clock()), **values)
     assert await frontier.settle([(lease.token, Wire(clock(), 0.1), visit_entry(lease.url, made))]) == [True]
     return made
@@ -211,43 +212,41 @@ async def finish_one(frontier: Frontier, clock, **values: object) -> Visit:
 
 def test_a_done_url_comes_back_when_its_interval_is_over_and_brings_its_visit_along(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/", depth=3)])
+        await frontier.put([Link("https://a.example/", depth=3)])
         made = await finish_one(frontier, clock, etag='"1"')
         clock.advance(7 * DAY - 2)
-        assert await frontier.sweep(WEEKLY) == 0
+        assert await frontier.visits.sweep(WEEKLY) == 0
         assert (await frontier.lease(1)).leases == ()
         clock.advance(3)
-        assert await frontier.sweep(WEEKLY) == 1
+        assert await frontier.visits.sweep(WEEKLY) == 1
         assert (await frontier.counts()).queued == 1
         assert (await frontier.counts()).done == 0
-        (lease,) = (await frontier.recall(await frontier.lease(1))).leases
-        assert (lease.url, lease.depth, lease.visit) == ("https://a.example/", 3, made)
-        assert await frontier.sweep(AT_ONCE) == 0  # in work already
+        (lease,) = (await frontier.visits.recall(await frontier.lease(1))).leases
+        assert (lease.url, lease.link.depth, lease.visit) == ("https://a.example/", 3, made)
+        assert await frontier.visits.sweep(AT_ONCE) == 0  # in work already
 
     frontier_run(scenario, delay=0)
 
 
 def test_other_settings_hold_at_once_also_for_pages_that_were_fetched_under_the_old_ones(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/")])
+        await frontier.put([Link("https://a.example/")])
         await finish_one(frontier, clock)
         clock.advance(60)
-        assert await frontier.sweep(WEEKLY) == 0
-        assert await frontier.next_visits() == (1, int(clock()) - 60 + 7 * DAY)
-        assert await frontier.sweep(AT_ONCE) == 1
+        assert await frontier.visits.sweep(WEEKLY) == 0
+        assert await frontier.visits.next_visits() == (1, int(clock()) - 60 + 7 * DAY)
+        assert await frontier.visits.sweep(AT_ONCE) == 1
 
     frontier_run(scenario, delay=0)
 
 
 def test_a_sitemap_is_looked_at_as_often_as_the_fastest_page(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put(
-            [Candidate("https://a.example/sitemap.xml", kind="sitemap"), Candidate("https://a.example/")]
-        )
+        await frontier.put([Link("https://a.example/sitemap.xml", kind="sitemap"), Link("https://a.example/")])
         await finish_one(frontier, clock, step=5)
         await finish_one(frontier, clock, step=5)
         clock.advance(DAY + 1)
-        assert await frontier.sweep(WEEKLY) == 1
+        assert await frontier.visits.sweep(WEEKLY) == 1
         (lease,) = (await frontier.lease(1)).leases
         assert lease.kind == "sitemap"
 
@@ -257,32 +256,32 @@ def test_a_sitemap_is_looked_at_as_often_as_the_fastest_page(frontier_run, clock
 def test_a_page_listed_with_a_later_change_is_due_at_once_and_one_without_is_not(frontier_run, clock):
     async def scenario(frontier):
         urls = [f"https://a.example/{n}" for n in range(2)]
-        await frontier.put([Candidate(url) for url in urls])
+        await frontier.put([Link(url) for url in urls])
         fetched = clock()
         for _ in urls:
             await finish_one(frontier, clock)
         clock.advance(60)
         unknown = "https://a.example/unknown"
-        assert await frontier.hasten([(urls[0], fetched + 30), (urls[1], fetched - 30), (unknown, clock())]) == 1
+        assert await frontier.visits.hasten([(urls[0], fetched + 30), (urls[1], fetched - 30), (unknown, clock())]) == 1
         assert [lease.url for lease in (await frontier.lease(2)).leases] == urls[:1]
-        assert await frontier.hasten([(urls[0], clock())]) == 0  # in work
+        assert await frontier.visits.hasten([(urls[0], clock())]) == 0  # in work
 
     frontier_run(scenario, delay=0)
 
 
 def test_a_crash_between_lease_and_acknowledgement_leaves_the_old_visit(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/")])
+        await frontier.put([Link("https://a.example/")])
         made = await finish_one(frontier, clock, etag='"old"')
         clock.advance(1)
-        await frontier.sweep(AT_ONCE)
+        await frontier.visits.sweep(AT_ONCE)
         (lost,) = (await frontier.lease(1)).leases
         clock.advance(121)
-        (lease,) = (await frontier.recall(await frontier.lease(1))).leases
+        (lease,) = (await frontier.visits.recall(await frontier.lease(1))).leases
         assert lease.visit == made
         late = visit_entry(lost.url, visit(int(clock()), etag='"late"'))
         assert await frontier.settle([(lost.token, None, late)]) == [False]
-        (packed,) = await frontier._run("recall", 0, [url_hash(lost.url)])
+        (packed,) = await frontier.run("recall", 0, [url_hash(lost.url)])
         assert Visit.unpack(packed) == made
 
     frontier_run(scenario, delay=0)
@@ -290,7 +289,7 @@ def test_a_crash_between_lease_and_acknowledgement_leaves_the_old_visit(frontier
 
 async def fail_for_good(frontier: Frontier, clock) -> str:
     """Lease the one URL that is ready, use up its last try and settle it."""
-    (lease,) = (await frontier.recall(await frontier.lease(1))).leases
+    (lease,) = (await frontier.visits.recall(await frontier.lease(1))).leases
     await frontier.nack(lease.token, None, "HTTP 500")
     failed = page("", DropReason.HTTP_ERROR, crawled_at="", http_status=500)
     entry = visit_entry(lease.url, visit_after(lease.visit, failed, WEEKLY, clock()))
@@ -300,17 +299,17 @@ async def fail_for_good(frontier: Frontier, clock) -> str:
 
 def test_an_outage_kills_no_page_that_was_visited_before_it_waits_with_what_is_known_of_it(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/")])
+        await frontier.put([Link("https://a.example/")])
         made = await finish_one(frontier, clock, etag='"1"', step=2)
         clock.advance(60)
-        await frontier.sweep(AT_ONCE)
+        await frontier.visits.sweep(AT_ONCE)
         await fail_for_good(frontier, clock)
         counts = await frontier.counts()
         assert (counts.dead, counts.done) == (0, 1)
-        assert await frontier.sweep(WEEKLY) == 0
+        assert await frontier.visits.sweep(WEEKLY) == 0
         clock.advance(16 * DAY)
-        assert await frontier.sweep(WEEKLY) == 1
-        (lease,) = (await frontier.recall(await frontier.lease(1))).leases
+        assert await frontier.visits.sweep(WEEKLY) == 1
+        (lease,) = (await frontier.visits.recall(await frontier.lease(1))).leases
         assert lease.visit == replace(made, fetched_at=made.fetched_at + 60)
 
     frontier_run(scenario, delay=0, tries=1)
@@ -318,12 +317,12 @@ def test_an_outage_kills_no_page_that_was_visited_before_it_waits_with_what_is_k
 
 def test_a_page_that_never_answered_is_dead_not_due(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("https://a.example/")])
+        await frontier.put([Link("https://a.example/")])
         await fail_for_good(frontier, clock)
         assert (await frontier.counts()).dead == 1
         clock.advance(1)
-        assert await frontier.sweep(AT_ONCE) == 0
-        assert await frontier.requeue("dead") == 1
+        assert await frontier.visits.sweep(AT_ONCE) == 0
+        assert await frontier.control.requeue("dead") == 1
 
     frontier_run(scenario, delay=0, tries=1)
 
@@ -341,11 +340,11 @@ def test_two_crawls_on_one_server_remember_apart(valkey_url, crawl_name, clock):
         crawls = [Frontier(valkey_url, f"{crawl_name}{letter}", Limits(delay=0), now=clock) for letter in "ab"]
         for frontier in crawls:
             await frontier.open()
-            await frontier.put([Candidate("https://a.example/")])
+            await frontier.put([Link("https://a.example/")])
         await finish_one(crawls[0], clock, etag='"of a"')
         clock.advance(1)
-        assert [await frontier.sweep(AT_ONCE) for frontier in crawls] == [1, 0]
-        leases = [(await frontier.recall(await frontier.lease(1))).leases[0] for frontier in crawls]
+        assert [await frontier.visits.sweep(AT_ONCE) for frontier in crawls] == [1, 0]
+        leases = [(await frontier.visits.recall(await frontier.lease(1))).leases[0] for frontier in crawls]
         assert [lease.visit and lease.visit.etag for lease in leases] == ['"of a"', None]
         for frontier in crawls:
             await frontier.close()
@@ -356,7 +355,7 @@ def test_two_crawls_on_one_server_remember_apart(valkey_url, crawl_name, clock):
 def test_thousands_of_visits_stay_in_dense_hashes_and_each_is_found_again(frontier_run, clock):
     async def scenario(frontier):
         urls = [f"https://s{n % 40}.example/some/path/of/a/usual/length/{n}.html" for n in range(4000)]
-        await frontier.put([Candidate(url) for url in urls])
+        await frontier.put([Link(url) for url in urls])
         made = {}
         while leases := (await frontier.lease(200)).leases:
             for lease in leases:
@@ -370,10 +369,10 @@ def test_thousands_of_visits_stay_in_dense_hashes_and_each_is_found_again(fronti
         assert max(sizes) <= 128
         assert {await redis.object("encoding", key) for key in keys} == {b"listpack"}
         clock.advance(1)
-        assert await frontier.next_visits() == (4000, 0)
-        assert await frontier.sweep(AT_ONCE) == 4000
+        assert await frontier.visits.next_visits() == (4000, 0)
+        assert await frontier.visits.sweep(AT_ONCE) == 4000
         found = {}
-        while batch := (await frontier.recall(await frontier.lease(500))).leases:
+        while batch := (await frontier.visits.recall(await frontier.lease(500))).leases:
             found |= {lease.url: lease.visit for lease in batch}
         assert found == made
 
@@ -427,13 +426,13 @@ class RecrawlMachine(RuleBasedStateMachine):
     @rule(scope=st.sampled_from(SCOPES), first=st.integers(0, 9), n=st.integers(1, 20), kind=st.booleans())
     def put(self, scope: str, first: int, n: int, kind: bool) -> None:
         urls = [f"https://{scope}/{10 * first + i}" for i in range(n)]
-        self.do(self.frontier.put([Candidate(url, kind="sitemap" if kind else "page") for url in urls]))
+        self.do(self.frontier.put([Link(url, kind="sitemap" if kind else "page") for url in urls]))
         for url in urls:
             self.known.setdefault(url, Known())
 
     @rule(target=leases, n=st.integers(1, 40))
     def lease(self, n: int):
-        batch = self.do(self.frontier.recall(self.do(self.frontier.lease(n))))
+        batch = self.do(self.frontier.visits.recall(self.do(self.frontier.lease(n))))
         recalls = self.plan is not None
         for lease in batch.leases:
             known = self.known[lease.url]
@@ -465,7 +464,7 @@ class RecrawlMachine(RuleBasedStateMachine):
     def sweep(self, plan: Intervals) -> None:
         self.plan = plan
         due = [k for k in self.known.values() if k.state == "done" and self.due_at(k) <= self.now]
-        assert self.do(self.frontier.sweep(plan)) == len(due)
+        assert self.do(self.frontier.visits.sweep(plan)) == len(due)
         for known in due:
             known.state = "queued"
 
@@ -474,14 +473,14 @@ class RecrawlMachine(RuleBasedStateMachine):
         url = f"https://{scope}/{n}"
         known, at = self.known.get(url), int(self.now) - back
         moves = known is not None and known.state == "done" and known.visit.fetched_at < at
-        assert self.do(self.frontier.hasten([(url, at)])) == int(moves)
+        assert self.do(self.frontier.visits.hasten([(url, at)])) == int(moves)
         if moves:
             known.state = "queued"
 
     @rule()
     def all_workers_are_killed(self) -> None:
         leased = [k for k in self.known.values() if k.state == "leased"]
-        assert self.do(self.frontier.requeue("leased")) == len(leased)
+        assert self.do(self.frontier.control.requeue("leased")) == len(leased)
         for known in leased:
             known.state = "queued"
 
@@ -499,7 +498,7 @@ class RecrawlMachine(RuleBasedStateMachine):
         tally, counts = Counter(k.state for k in self.known.values()), self.do(self.frontier.counts())
         assert (counts.queued, counts.leased, counts.held) == (tally["queued"], tally["leased"], tally["held"])
         assert (counts.done, counts.seen) == (tally["done"], len(self.known))
-        waiting, soonest = self.do(self.frontier.next_visits())
+        waiting, soonest = self.do(self.frontier.visits.next_visits())
         assert waiting == len(done)
         if done and self.plan is not None:
             assert soonest <= min(self.due_at(self.known[url]) for url in done) + 0.001
@@ -510,14 +509,14 @@ class RecrawlMachine(RuleBasedStateMachine):
         for shard in range(2):
             prefix = self.frontier.prefix(shard)
             for payload in await redis.hvals(prefix + "lease"):
-                scope, member, _ = payload.decode()[LEASE_FRONT:].split("\t")
-                places.append((unpack(member, scope).url, "leased"))
+                scope, member = leased(payload)
+                places.append((unpack(member, scope).link.url, "leased"))
             for entry in await redis.zrange(prefix + "held", 0, -1):
                 scope, _, member = entry.decode().split("\t", 2)
-                places.append((unpack(member, scope).url, "held"))
+                places.append((unpack(member, scope).link.url, "held"))
             for scope in SCOPES:
                 members = await redis.zrange(f"{prefix}q:{scope}", 0, -1)
-                places += [(unpack(member.decode(), scope).url, "queued") for member in members]
+                places += [(unpack(member.decode(), scope).link.url, "queued") for member in members]
             due = {int(n) for n in await redis.zrange(prefix + "due", 0, -1)}
             records = 0
             for n in range(int(await redis.hget(prefix + "st", "splits") or 0) + 1):
@@ -526,7 +525,7 @@ class RecrawlMachine(RuleBasedStateMachine):
                     size = int.from_bytes(entry[1:3], "big")
                     scope, _, member = entry[3 + size :].decode().partition("\t")
                     if entry[:1] == b"d":
-                        parked.add(unpack(member, scope).url)
+                        parked.add(unpack(member, scope).link.url)
                         assert n in due
             assert records == int(await redis.hget(prefix + "st", "visits") or 0)
         assert len(places) == len(dict(places)), "a URL is in two places"
@@ -549,11 +548,11 @@ def test_any_order_of_operations_keeps_every_url_in_one_place_and_its_visit_with
 def test_the_status_says_how_many_wait_for_their_next_visit_and_when_the_first_is_due(frontier_run, clock):
     async def scenario(frontier):
         assert "next visit" not in render(await overview(frontier))
-        await frontier.put([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+        await frontier.put([Link("https://a.example/1"), Link("https://a.example/2")])
         await finish_one(frontier, clock)
         await finish_one(frontier, clock)
         assert "2 wait for their next visit, some of them may be due" in render(await overview(frontier))
-        assert await frontier.sweep(WEEKLY) == 0
+        assert await frontier.visits.sweep(WEEKLY) == 0
         view = await overview(frontier)
         assert (view.parked, view.next_visit_in) == (2, pytest.approx(7 * DAY, abs=1))
         assert "2 wait for their next visit, the first in 7 d at the earliest" in render(view)
@@ -561,7 +560,7 @@ def test_the_status_says_how_many_wait_for_their_next_visit_and_when_the_first_i
         view = await overview(frontier)
         assert (view.parked, view.next_visit_in) == (2, 0.0)
         assert "2 wait for their next visit, some of them may be due for a run with RECRAWL" in render(view)
-        assert await frontier.sweep(WEEKLY) == 2
+        assert await frontier.visits.sweep(WEEKLY) == 2
         view = await overview(frontier)
         assert (view.parked, view.as_json()["next_visit_in"]) == (0, None)
         assert "next visit" not in render(view)

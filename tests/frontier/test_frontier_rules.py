@@ -13,6 +13,7 @@ from crawler.config import declared, from_mapping
 from crawler.frontier import rules
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
+from crawler.frontier.member import FORMAT
 from crawler.frontier.owners import BY_CONTENT, CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.frontier.rules import RulesDifferError, adopt_rules, follow_rules, join_rules
 from crawler.server.errors import FrontierError
@@ -157,7 +158,7 @@ def test_what_is_compared_by_content_is_compared_where_there_is_content(worker, 
 def test_the_password_of_the_duplicate_index_is_not_written_into_the_frontier(worker):
     async def scenario(join):
         first = await join(DEDUP_REDIS_URL="redis://me:secret@127.0.0.1:7000/1")
-        assert "secret" not in await first.rules_get()
+        assert "secret" not in await first.shared.rules_get()
         await join(DEDUP_REDIS_URL="redis://other:word@127.0.0.1:7000/1")
 
     worker(scenario)
@@ -252,16 +253,19 @@ def test_a_command_goes_by_the_rules_of_the_crawl_and_leaves_none_in_a_new_one(w
         assert (other.limits.delay, other.limits.shards) == (3.0, 2)
         other.crawl += "-new"
         await adopt_rules(other)
-        assert await other.rules_get() is None
+        assert await other.shared.rules_get() is None
 
     worker(scenario)
 
 
-@pytest.mark.parametrize("stored", ["no JSON", "[]", '{"DOWNLOAD_DELAY": "1"}', '{"POLITENESS_SCOPE": 3}'])
+@pytest.mark.parametrize(
+    "stored",
+    ["no JSON", "[]", f'[{FORMAT}, {{"DOWNLOAD_DELAY": "1"}}]', f'[{FORMAT}, {{"POLITENESS_SCOPE": 3}}]', '["5", {}]'],
+)
 def test_what_somebody_else_wrote_there_is_no_rule(worker, stored):
     async def scenario(join):
         frontier = await join()
-        await frontier.rules_set(stored)
+        await frontier.shared.rules_set(stored)
         with pytest.raises(FrontierError, match="cannot be read"):
             await adopt_rules(frontier)
 

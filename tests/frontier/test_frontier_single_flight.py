@@ -18,7 +18,7 @@ async def hold(url):
     frontier = Frontier(url, "flight")
     frontier.limits = type(frontier.limits)(lease_seconds=1.0)
     await frontier.open()
-    async with frontier.single_flight("robots", 600.0) as first:
+    async with frontier.shared.single_flight("robots", 600.0) as first:
         print(first, flush=True)
         await asyncio.sleep(60)
 
@@ -42,7 +42,7 @@ def test_a_worker_killed_in_flight_is_waited_for_no_longer_than_for_its_leases(v
     async def wait() -> None:
         frontier = Frontier(valkey_url, "flight", Limits(lease_seconds=1.0))
         await frontier.open()
-        async with asyncio.timeout(300.0), frontier.single_flight("robots", 600.0) as first:
+        async with asyncio.timeout(300.0), frontier.shared.single_flight("robots", 600.0) as first:
             assert not first
         await frontier.close()
 
@@ -57,11 +57,11 @@ def test_a_flight_that_lasts_longer_than_a_lease_is_still_the_only_one(valkey_ur
         landed = False
 
         async def other() -> bool:
-            async with two.single_flight("robots", 600.0) as first:
+            async with two.shared.single_flight("robots", 600.0) as first:
                 assert not first
                 return landed
 
-        async with one.single_flight("robots", 600.0) as first:
+        async with one.shared.single_flight("robots", 600.0) as first:
             assert first
             waiting = asyncio.create_task(other())
             await asyncio.sleep(3.5)  # longer than the life of the lock: the passing of time is what is tested

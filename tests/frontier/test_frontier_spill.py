@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus, Wire
-from crawler.urls.candidate import Candidate
+from crawler.frontier.unfinished import held
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack
 
 HOST = "https://a.example"
 _serial = itertools.count()
 
 
-def pages(n: int, host: str = HOST) -> list[Candidate]:
-    return [Candidate(f"{host}/guide/chapter-{i}-of-the-reference-manual.html") for i in range(n)]
+def pages(n: int, host: str = HOST) -> list[Link]:
+    return [Link(f"{host}/guide/chapter-{i}-of-the-reference-manual.html") for i in range(n)]
 
 
 async def drain(frontier: Frontier, n: int = 50) -> list[str]:
@@ -45,7 +46,7 @@ def test_seeds_and_sitemaps_do_not_wait_in_the_overflow(frontier_run):
     async def scenario(frontier):
         await frontier.put(pages(100))
         await frontier.put(
-            [Candidate(f"{HOST}/sitemap.xml", priority=1000, kind="sitemap"), Candidate(f"{HOST}/seed", 100)]
+            [Link(f"{HOST}/sitemap.xml", priority=1000, kind="sitemap"), Link(f"{HOST}/seed", priority=100)]
         )
         assert (await drain(frontier))[:2] == [f"{HOST}/sitemap.xml", f"{HOST}/seed"]
 
@@ -55,11 +56,11 @@ def test_seeds_and_sitemaps_do_not_wait_in_the_overflow(frontier_run):
 def test_counts_blocks_and_purge_see_what_overflowed(frontier_run, clock):
     async def scenario(frontier):
         await frontier.put(pages(100))
-        await frontier.block("a.example", clock.now + 1000.0, "Retry-After")
+        await frontier.politeness.block("a.example", clock.now + 1000.0, "Retry-After")
         counts = await frontier.counts()
         assert (counts.queued, counts.waiting) == (100, 100)
-        assert {url async for url, _, _ in frontier.held()} == {c.url for c in pages(100)}
-        assert await frontier.purge("a.example") == 100
+        assert {url async for url, _, _ in held(frontier)} == {c.url for c in pages(100)}
+        assert await frontier.control.purge("a.example") == 100
         keys = [key async for key in frontier.connection.redis.scan_iter(frontier.prefix(0) + "o:*")]
         assert (keys, (await frontier.counts()).queued) == ([], 0)
 
@@ -104,7 +105,7 @@ def test_whatever_is_put_comes_out_exactly_once(valkey_url, plan, most):
         done: list[str] = []
         for what, n in plan:
             if what == "put":
-                new = [Candidate(f"https://h{i % 2}.example/{len(put) + i}", priority=i % 3 - 1) for i in range(n)]
+                new = [Link(f"https://h{i % 2}.example/{len(put) + i}", priority=i % 3 - 1) for i in range(n)]
                 put += [c.url for c in new]
                 await frontier.put(new)
                 continue

@@ -17,24 +17,24 @@ from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, outcome_en
 from crawler.frontier.overview import overview
 from crawler.frontier.shapes import shapes_of
 from crawler.frontier.status_table import render
-from crawler.seeds.plan import sitemap_candidates
+from crawler.seeds.plan import sitemap_links
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
 
 HOST = "https://a.example"
 SEED = f"{HOST}/"
 
 
-def link(url: str, on: str = SEED, depth: int = 1, mark: int = 0) -> Candidate:
-    return Candidate(url, depth=depth, mark=mark, parent=shape_id_of(on))
+def link(url: str, on: str = SEED, depth: int = 1, mark: int = 0) -> Link:
+    return Link(url, depth=depth, mark=mark, parent=shape_id_of(on))
 
 
-def links(name: str, n: int, start: int = 0, **facts) -> list[Candidate]:
+def links(name: str, n: int, start: int = 0, **facts) -> list[Link]:
     return [link(f"{HOST}/{name}/{start + i}", **facts) for i in range(n)]
 
 
-async def crawl(frontier: Frontier, page: Callable[[str], tuple[str, float, list[Candidate]]], most: int = 10_000):
+async def crawl(frontier: Frontier, page: Callable[[str], tuple[str, float, list[Link]]], most: int = 10_000):
     """Lease one URL, do what a worker does, and again: `page` answers kind, tokens and links of a URL."""
     order = []
     while len(order) < most and (leases := (await frontier.lease(1)).leases):
@@ -48,11 +48,11 @@ async def crawl(frontier: Frontier, page: Callable[[str], tuple[str, float, list
 
 
 async def begin(frontier: Frontier) -> None:
-    await frontier.order_by_value()
-    await frontier.put([Candidate(SEED, 100)])
+    await frontier.control.order_by_value()
+    await frontier.put([Link(SEED, priority=100)])
 
 
-def by_name(kinds: dict[str, tuple[str, float]], found: list[Candidate] = ()) -> Callable:
+def by_name(kinds: dict[str, tuple[str, float]], found: list[Link] = ()) -> Callable:
     """Pages by the first word of their path; the seed has the links."""
 
     def page(url: str):
@@ -85,7 +85,7 @@ def test_a_shape_that_brings_nothing_is_parked_after_its_bound_and_nothing_is_lo
         counts = await frontier.counts()
         assert (counts.queued, counts.barren, counts.done) == (0, 38, 33)
         assert await frontier.connection.redis.llen(frontier.prefix(0) + "z:a.example") == 38
-        assert await frontier.requeue("parked") == 38
+        assert await frontier.control.requeue("parked") == 38
         counts = await frontier.counts()
         assert (counts.queued, counts.barren) == (38, 0)
         again = await crawl(frontier, by_name({"tag": (KEPT, 10)}))
@@ -226,7 +226,7 @@ def test_outages_park_nothing(frontier_run):
 def test_seeds_and_listed_pages_come_first_and_are_never_parked(frontier_run):
     async def scenario(frontier):
         await begin(frontier)
-        listed = [Candidate(f"{HOST}/tag/{n}", priority=-10) for n in range(100, 130)]
+        listed = [Link(f"{HOST}/tag/{n}", priority=-10) for n in range(100, 130)]
         await frontier.put(links("post", 5) + listed)
         order = await crawl(frontier, by_name({"tag": (SHORT, 0), "post": (KEPT, 800)}))
         assert order[:31] == [SEED, *(c.url for c in listed)]
@@ -242,7 +242,7 @@ def test_of_listed_pages_the_recently_changed_come_first_then_those_of_higher_pr
         changed = {"old": now - 900 * day, "month": now - 20 * day, "today": now - day, "unsaid": None}
         entries = [SitemapEntry(f"{HOST}/{name}/1", at, 0.5) for name, at in changed.items()]
         entries.append(SitemapEntry(f"{HOST}/important/1", None, 1.0))
-        await frontier.put(sitemap_candidates(Sitemap(entries=entries), nesting=0, now=now))
+        await frontier.put(sitemap_links(Sitemap(entries=entries), nesting=0, now=now))
         order = await crawl(frontier, lambda _: (KEPT, 400.0, []))
         names = [url.split("/")[3] for url in order[1:]]
         assert names == ["today", "important", "month", "old", "unsaid"]
@@ -329,7 +329,7 @@ def test_shapes_that_were_never_asked_leave_room_in_the_table_for_those_that_are
     async def scenario(frontier):
         await begin(frontier)
         found = [link(f"{HOST}/{c}{d}x/1") for c in "abcdefghij" for d in "klmnopqrst"]
-        await frontier.put([*found, *(Candidate(f"{HOST}/tag/{n}") for n in range(20))])
+        await frontier.put([*found, *(Link(f"{HOST}/tag/{n}") for n in range(20))])
         await crawl(frontier, by_name({"tag": (SHORT, 0)}))
         rows = await shapes_of(frontier, "a.example")
         assert sum(row.parked for row in rows) == 100  # all of the links, by the bound of their domain
@@ -354,20 +354,20 @@ def test_a_purge_takes_what_is_parked_along(frontier_run):
         await crawl(frontier, by_name({"tag": (SHORT, 0)}, links("tag", 30)))
         parked = (await frontier.counts()).barren
         assert parked > 0
-        assert await frontier.purge("a.example") == parked
+        assert await frontier.control.purge("a.example") == parked
         counts = await frontier.counts()
         assert (counts.barren, counts.purged) == (0, parked)
-        assert await frontier.requeue("parked") == 0
+        assert await frontier.control.requeue("parked") == 0
 
     frontier_run(scenario, delay=0.0, barren=5)
 
 
 def test_another_bound_is_noticed_and_the_same_one_is_not(frontier_run):
     async def scenario(frontier):
-        assert not await frontier.order_by_value()
-        assert not await frontier.order_by_value()
+        assert not await frontier.control.order_by_value()
+        assert not await frontier.control.order_by_value()
         frontier.limits = Limits(barren=7)
-        assert await frontier.order_by_value()
+        assert await frontier.control.order_by_value()
 
     frontier_run(scenario, barren=5)
 
@@ -389,7 +389,7 @@ def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier
         assert f"parked 25 links like {first.example}: {reason}" in text
         assert "`scrapy frontier requeue parked` brings them back" in text
         assert f"{view.scopes[0].barren} parked" in text
-        await frontier.requeue("parked")
+        await frontier.control.requeue("parked")
         assert (await overview(frontier)).barren == ()
 
     frontier_run(scenario, delay=0.0, barren=5)

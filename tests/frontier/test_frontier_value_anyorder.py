@@ -1,24 +1,19 @@
-"""Any order of links, outcomes, reopenings and lost workers: every URL is in exactly one place, and is counted.
-
-A link whose parameter was learned to name no page is there under the name of its page.
-"""
+"""Any order of links, outcomes, reopenings and lost workers: every URL is in exactly one place, and is counted."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import zlib
 
 from hypothesis import HealthCheck, settings
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from crawler.frontier.client import Frontier
+from crawler.frontier.member import unpack
 from crawler.frontier.model import Limits, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, packed_outcome
-from crawler.frontier.packing import unpack
-from crawler.urls.candidate import Candidate
-from crawler.urls.parameters import evidence
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
 
 SCOPE = "a.example"
@@ -31,7 +26,6 @@ steps = st.one_of(
     st.tuples(st.just("put"), links),
     st.tuples(st.just("seeds"), st.lists(st.integers(0, 9), max_size=3)),
     st.tuples(st.just("work"), st.lists(st.sampled_from([KEPT, SHORT, DUPLICATE, NEUTRAL]), max_size=6)),
-    st.tuples(st.just("teach"), st.just([KEPT] * 200)),
     st.tuples(st.just("release"), st.just(0)),
     st.tuples(st.just("requeue"), st.just(0)),
     st.tuples(st.just("gone"), st.just(0)),
@@ -48,87 +42,65 @@ async def places(frontier: Frontier) -> dict[str, str]:
     assert int(await redis.hget(prefix + "spilled", SCOPE) or 0) == len(cold)
     assert int(await redis.hget(prefix + "barren", SCOPE) or 0) == len(parked)
     named = (("queued", hot), ("queued", cold), ("parked", parked))
-    found = [(unpack(member, SCOPE).url, place) for place, members in named for member in members]
+    found = [(unpack(member, SCOPE).link.url, place) for place, members in named for member in members]
     assert len(found) == len(dict(found)), "a URL is in two places"
     return dict(found)
 
 
-def _plain(url: str) -> str:
-    return url.partition("?")[0]
-
-
-def given(step: str, values) -> list[Candidate]:
+def given(step: str, values) -> list[Link]:
     """What a step puts into the frontier."""
     site, parent = f"https://{SCOPE}", shape_id_of(f"https://{SCOPE}/")
     if step == "put":
-        return [Candidate(f"{site}/{s}x/{n}{q}", depth=1, mark=m, parent=parent, run=m) for s, n, m, q in values]
+        return [Link(f"{site}/{s}x/{n}{q}", depth=1, mark=m, parent=parent, run=m) for s, n, m, q in values]
     if step == "seeds":
-        return [Candidate(f"{site}/seed/{n}", 100) for n in values]
-    if step == "teach":  # pairs enough to learn the parameter
-        return [Candidate(f"{site}/t/{n}{q}", depth=1, mark=0, parent=parent) for n in range(9) for q in ("", "?s=1")]
+        return [Link(f"{site}/seed/{n}", priority=100) for n in values]
     return []
 
 
 async def work(frontier: Frontier, kinds: list[str]) -> set[str]:
-    """Lease and settle, a page of each kind; returns what was finished. A page is the same under all its parameters."""
+    """Lease and settle, a page of each kind; returns what was finished."""
     done: set[str] = set()
     for kind in kinds:
         for lease in (await frontier.lease(1)).leases:
-            if lease.same_as:
-                await frontier.put([Candidate(lease.same_as, depth=1, mark=0)])
-            page = zlib.crc32(_plain(lease.url).encode()) if kind in (KEPT, DUPLICATE) else 0
-            brought = packed_outcome(lease, kind, 300.0 if kind == KEPT else 0.0, evidence(lease.url, page))
+            brought = packed_outcome(lease, kind, 300.0 if kind == KEPT else 0.0)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
             done.add(lease.url)
     return done
 
 
-async def run(url: str, given_steps, limits: Limits) -> set[str]:
-    """Do the steps, look after each; returns the links that lost their parameter."""
+async def run(url: str, given_steps, limits: Limits) -> None:
+    """Do the steps, look after each."""
     frontier = Frontier(url, f"any{next(_serial)}", limits, now=lambda: 1_700_000_000.0)
     await frontier.open()
-    await frontier.order_by_value()
+    await frontier.control.order_by_value()
     expected: set[str] = set()
     done: set[str] = set()
-    taken_off: set[str] = set()
     try:
         for step, values in given_steps:
             found = given(step, values)
             await frontier.put(found)
             expected |= {c.url for c in found}
-            if step in ("work", "teach"):
+            if step == "work":
                 done |= await work(frontier, values)
             elif step == "release":
                 await frontier.release([lease.token for lease in (await frontier.lease(3)).leases])
             elif step == "gone":
                 held = [lease.url for lease in (await frontier.lease(2)).leases]
-                assert await frontier.requeue("leased") == len(held)
+                assert await frontier.control.requeue("leased") == len(held)
             elif step == "requeue":
-                await frontier.requeue("parked")
+                await frontier.control.requeue("parked")
             where, counts = await places(frontier), await frontier.counts()
-            there = where.keys() | done
-            taken_off = expected - there
+            assert where.keys() | done == expected
             assert len(where.keys() & done) == 0
-            assert there <= expected | {_plain(url) for url in expected}
-            assert not taken_off or limits.learn_params
-            assert all(_plain(url) in there for url in taken_off)
             assert counts.queued == sum(place == "queued" for place in where.values())
             assert counts.barren == sum(place == "parked" for place in where.values())
             assert counts.seen == counts.queued + counts.barren + counts.done + counts.dead
     finally:
         await frontier.close()
-    return taken_off
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@hypothesis_given(st.lists(steps, max_size=25), st.sampled_from([0, 2, 5]), st.sampled_from([0, 3]), st.integers(0, 1))
-def test_every_url_is_in_exactly_one_place_and_counted(valkey_url, given_steps, most, barren, learn):
-    limits = Limits(delay=0.0, max_queued=most, barren=barren, explore=0.3, learn_params=learn)
+@hypothesis_given(st.lists(steps, max_size=25), st.sampled_from([0, 2, 5]), st.sampled_from([0, 3]))
+def test_every_url_is_in_exactly_one_place_and_counted(valkey_url, given_steps, most, barren):
+    limits = Limits(delay=0.0, max_queued=most, barren=barren, explore=0.3)
     asyncio.run(run(valkey_url, given_steps, limits))
-
-
-def test_after_the_lesson_of_these_steps_links_lose_their_parameter(valkey_url):
-    lesson = [("teach", [KEPT] * 200), ("put", [("a", n, 0, "?s=2") for n in range(40)])]
-    taken_off = asyncio.run(run(valkey_url, lesson, Limits(delay=0.0, learn_params=1)))
-    assert len(taken_off) > 30
-    assert asyncio.run(run(valkey_url, lesson, Limits(delay=0.0))) == set()

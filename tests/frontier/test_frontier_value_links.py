@@ -6,7 +6,7 @@ import pytest
 
 from crawler.frontier.model import Wire
 from crawler.frontier.outcome import KEPT, SHORT, packed_outcome
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of, shape_of
 from tests.frontier.test_frontier_value import HOST, SEED, begin, by_name, crawl, link, links
 
@@ -42,8 +42,8 @@ def test_days_beside_a_day_with_text_are_asked_before_those_beside_empty_ones(fr
             if name == "day":
                 asked.append(int(n))
                 found += [link(f"{HOST}/day/{int(n) + step}", lease.url) for step in (-1, 1)]
-            run, depth = lease.run + 1, 1 + level * lease.depth
-            await frontier.put([Candidate(c.url, depth=depth, mark=0, parent=c.parent, run=run) for c in found])
+            run, depth = lease.link.run + 1, 1 + level * lease.link.depth
+            await frontier.put([Link(c.url, depth=depth, mark=0, parent=c.parent, run=run) for c in found])
             kind, tokens = (KEPT, 500.0) if name == "event" else (SHORT, 0.0)
             brought = packed_outcome(lease, kind, tokens)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
@@ -72,10 +72,10 @@ def test_a_link_that_waits_already_comes_nearer_with_a_page_beside_text(frontier
         day, month = shape_id_of(f"{HOST}/day/1"), shape_id_of(f"{HOST}/month/1/")
         await frontier.put([link(f"{HOST}/event/0")])
         await _first_of(frontier, "event")
-        await frontier.put([Candidate(f"{HOST}/day/5", depth=2, mark=0, parent=month, run=1, source="aaaa")])
-        await frontier.put([Candidate(f"{HOST}/day/9", depth=2, mark=0, parent=month, run=3, source="bbbb")])
-        new = [Candidate(f"{HOST}/event/1", depth=3, mark=0, parent=day, run=1)] if beside_text else []
-        await frontier.put([*new, Candidate(f"{HOST}/day/9", depth=3, mark=0, parent=day, run=1, source="cccc")])
+        await frontier.put([Link(f"{HOST}/day/5", depth=2, mark=0, parent=month, run=1, source="aaaa")])
+        await frontier.put([Link(f"{HOST}/day/9", depth=2, mark=0, parent=month, run=3, source="bbbb")])
+        new = [Link(f"{HOST}/event/1", depth=3, mark=0, parent=day, run=1)] if beside_text else []
+        await frontier.put([*new, Link(f"{HOST}/day/9", depth=3, mark=0, parent=day, run=1, source="cccc")])
         assert await _first_of(frontier, "day") == f"{HOST}/day/{9 if beside_text else 5}"
         assert (await frontier.counts()).queued == 1 + beside_text
 
@@ -85,9 +85,9 @@ def test_a_link_that_waits_already_comes_nearer_with_a_page_beside_text(frontier
 def test_the_run_of_a_link_is_kept_in_the_queue_and_ends_at_nine(frontier_run):
     async def scenario(frontier):
         await begin(frontier)
-        await frontier.put([Candidate(f"{HOST}/a/{n}", depth=2, mark=1, parent="abc", run=n) for n in (0, 3, 40)])
+        await frontier.put([Link(f"{HOST}/a/{n}", depth=2, mark=1, parent="abc", run=n) for n in (0, 3, 40)])
         leases = [(await frontier.lease(1)).leases[0] for _ in range(4)]
-        assert [(lease.url, lease.run, lease.depth) for lease in leases] == [
+        assert [(lease.url, lease.link.run, lease.link.depth) for lease in leases] == [
             (SEED, 0, 0),
             (f"{HOST}/a/0", 0, 2),
             (f"{HOST}/a/3", 3, 2),

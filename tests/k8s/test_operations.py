@@ -13,7 +13,7 @@ import redis
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.places import PROJECT
 
 PAGE = (PROJECT / "docs/operations.md").read_text()
@@ -28,7 +28,7 @@ def test_a_frontier_that_was_copied_while_it_was_used_goes_on_from_the_copy(redi
         frontier = Frontier(url, "main", Limits(delay=1.0))
         await frontier.open()
         if count:
-            await frontier.put([Candidate(f"https://h{n % 9}.example/{n}") for n in range(first, first + count)])
+            await frontier.put([Link(f"https://h{n % 9}.example/{n}") for n in range(first, first + count)])
         counts = await frontier.counts()
         await frontier.close()
         return counts.queued
@@ -63,7 +63,7 @@ def test_a_drained_crawl_hands_out_again_after_resume(frontier_run):
     from crawler.frontier.operate import Order, act
 
     async def scenario(frontier: Frontier) -> None:
-        await frontier.put([Candidate("https://h.example/1")])
+        await frontier.put([Link("https://h.example/1")])
         await act(frontier, Order("drain"))
         assert (await frontier.counts()).mode is Mode.DRAIN
         assert not (await frontier.lease(1)).leases

@@ -31,6 +31,7 @@ class MemoryFrontier:
     def __init__(self) -> None:
         self.blobs = {name: value.encode() for name, value in JOB.get("blobs", {}).items()}
         self.locks: dict[str, asyncio.Lock] = {}
+        self.politeness = self
 
     async def get_blob(self, name: str) -> bytes | None:
         return self.blobs.get(name)
@@ -62,7 +63,7 @@ class MemoryScheduler(BaseScheduler):
 
     def __init__(self) -> None:
         self.queue: list[scrapy.Request] = []
-        self.frontier = MemoryFrontier()
+        self.frontier = self.shared = MemoryFrontier()
 
     @classmethod
     def from_crawler(cls, crawler):

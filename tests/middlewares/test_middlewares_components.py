@@ -234,7 +234,7 @@ class Store:
     def __init__(self) -> None:
         self.blobs: dict[str, bytes] = {}
         self.lock = asyncio.Lock()
-        self.frontier = self
+        self.shared = self
 
     async def get_blob(self, name):
         return self.blobs.get(name)
@@ -352,7 +352,7 @@ def test_a_licence_whose_address_nobody_can_ask_holds_the_host(valkey_url, crawl
         await frontier.open()
         try:
             gate = Turns(frontier, InFlight())
-            gate.frontier, gate.wait_turn = frontier, gate.wait
+            gate.shared, gate.wait_turn = frontier.shared, gate.wait
             kind = FileKind("rsl", read_required(rsl.unreadable), rsl.parse)
             host = Host((200, b"<rsl/>"))
             licences = OptOutFiles("strict", lambda _: ControlFiles(kind, lambda: gate, host, Ages()))
@@ -371,7 +371,7 @@ class Told:
     """A scheduler that notes which delays it is told; `epoch` is the server process that keeps them."""
 
     def __init__(self) -> None:
-        self.epoch, self.delays, self.frontier = 0, list[float](), self
+        self.epoch, self.delays, self.frontier, self.politeness = 0, list[float](), self, self
 
     def scope_of(self, url):
         return "a.example"

@@ -11,7 +11,7 @@ from crawler.middlewares.licence import LicenceMiddleware
 from crawler.scheduler.turned_away import PutBack
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 NOON = 1_795_348_800.0  # 2026-11-22T12:00:00Z
 HOUR = 3_600.0
@@ -25,10 +25,10 @@ def test_outside_its_hours_a_domain_is_blocked_for_all_workers_until_they_begin(
         shared = SharedScope(frontier, scope)
 
         async def block(url: str, until: float, reason: str) -> None:
-            await frontier.block(frontier.scope_of(url), until, reason)
+            await frontier.politeness.block(frontier.scope_of(url), until, reason)
 
         middleware = LicenceMiddleware(shared.covering, block)
-        await frontier.put([Candidate(f"https://a.org/{n}") for n in range(3)] + [Candidate("https://b.org/")])
+        await frontier.put([Link(f"https://a.org/{n}") for n in range(3)] + [Link("https://b.org/")])
         leases = (await frontier.lease(9)).leases
         assert {lease.scope for lease in leases} == {"a.org", "b.org"}
         for lease in leases:

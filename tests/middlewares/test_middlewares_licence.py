@@ -16,7 +16,7 @@ from crawler.middlewares.outcomes import Denied
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 DAY = 86_400.0
 NOW = 1_795_305_600.0  # 2026-11-22
@@ -79,7 +79,7 @@ def entry(**values: object) -> AllowlistEntry:
 def test_a_licence_that_expires_while_a_url_waits_stops_its_fetching(play, kind):
     async def scenario(world: World) -> None:
         await world.join(entry())
-        await world.frontier.put([Candidate("https://a.org/x", kind=kind)])
+        await world.frontier.put([Link("https://a.org/x", kind=kind)])
         assert await world.outcome() is None
         world.now += DAY  # the last day of the licence
         assert await world.outcome() is None
@@ -92,7 +92,7 @@ def test_a_licence_that_expires_while_a_url_waits_stops_its_fetching(play, kind)
 def test_a_licence_renewed_elsewhere_is_known_to_a_running_worker_within_a_minute(play):
     async def scenario(world: World) -> None:
         await world.join(entry())
-        await world.frontier.put([Candidate("https://a.org/x")])
+        await world.frontier.put([Link("https://a.org/x")])
         world.now += 2 * DAY
         assert await world.outcome() is DropReason.LICENCE_EXPIRED
         await join_scope(world.frontier, Scope(entries=(entry(expires="2030-01-01"),)))
@@ -110,7 +110,7 @@ def test_a_licence_renewed_elsewhere_is_known_to_a_running_worker_within_a_minut
 def test_a_path_that_a_newer_allowlist_excludes_is_not_fetched_any_more(play):
     async def scenario(world: World) -> None:
         await world.join(entry(exclude=("/x",)))
-        await world.frontier.put([Candidate("https://a.org/x")])
+        await world.frontier.put([Link("https://a.org/x")])
         assert await world.outcome() is DropReason.OFF_SCOPE
 
     play(scenario)
@@ -119,12 +119,12 @@ def test_a_path_that_a_newer_allowlist_excludes_is_not_fetched_any_more(play):
 def test_what_no_allowlist_entry_speaks_about_is_left_alone(play):
     async def scenario(world: World) -> None:
         await world.join(entry())
-        await world.frontier.put([Candidate("https://elsewhere.org/x")])
+        await world.frontier.put([Link("https://elsewhere.org/x")])
         world.now += 9 * DAY
         assert await world.outcome() is None
         await world.middleware.process_request(Request("https://a.org/robots.txt"))  # without a lease
         del world.shared
-        await world.frontier.put([Candidate("https://a.org/x")])
+        await world.frontier.put([Link("https://a.org/x")])
         assert await world.outcome() is None  # a spider without rules
 
     play(scenario)
@@ -133,7 +133,7 @@ def test_what_no_allowlist_entry_speaks_about_is_left_alone(play):
 def test_a_refusal_says_which_licence_ended_when(play):
     async def scenario(world: World) -> None:
         await world.join(entry(expires="2026-11-01"))
-        await world.frontier.put([Candidate("https://a.org/x")])
+        await world.frontier.put([Link("https://a.org/x")])
         (lease,) = (await world.frontier.lease(1)).leases
         with pytest.raises(Denied) as caught:
             await world.middleware.process_request(Request(lease.url, meta={"lease": lease}))

@@ -13,7 +13,7 @@ from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.heartbeat import Heartbeat
 from crawler.scheduler.in_flight import InFlight
 from crawler.statkeys import LOST
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 HOST = "http://127.0.0.1:8000"
 LEASE_SECONDS = 120.0
@@ -34,7 +34,7 @@ class Worker:
         )
 
     async def take(self, *paths):
-        await self.frontier.put([Candidate(f"{HOST}{path}") for path in paths])
+        await self.frontier.put([Link(f"{HOST}{path}") for path in paths])
         (lease,) = (await self.frontier.lease(1)).leases
         self.in_flight.add(lease)
         return lease.token
@@ -98,7 +98,7 @@ def test_a_lease_that_has_expired_is_let_go_and_said(frontier_run, clock, caplog
 
     with caplog.at_level(logging.WARNING):
         frontier_run(scenario, lease_seconds=LEASE_SECONDS)
-    assert "1 lease had expired" in caplog.text
+    assert "1 lease expired: their URLs are back in the queue" in caplog.text
 
 
 def test_a_url_that_had_its_last_try_keeps_its_lease_until_its_verdict(frontier_run):

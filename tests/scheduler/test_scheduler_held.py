@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 import time
 
-from crawler.frontier import settle
+from crawler.frontier import client
 from crawler.frontier.client import Frontier
 from crawler.scheduler.held import bring_back_held
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 
 def test_what_is_on_hold_comes_back_in_a_crawl_without_end_and_lets_any_other_end(frontier_run, clock):
     async def scenario(frontier):
-        await frontier.put([Candidate("http://a.example/")])
+        await frontier.put([Link("http://a.example/")])
         (lease,) = (await frontier.lease(1)).leases
         await frontier.hold(lease.token, clock.now + 60.0, "hold_robots_unreachable")
         clock.advance(3600.0)
@@ -37,13 +37,13 @@ def test_what_is_on_hold_comes_back_in_a_crawl_without_end_and_lets_any_other_en
 def test_a_worker_without_end_asks_a_held_page_again_though_nothing_else_is_left(
     crawl, make_site, redis_url, monkeypatch
 ):
-    monkeypatch.setattr(settle, "_FIRST_HOLD", 0.1)
+    monkeypatch.setattr(client, "_FIRST_HOLD", 0.1)
     site = make_site(pages=1)
     held, seed = f"{site.url(0)}?held=1", site.url(0)
 
     async def scenario():
         frontier = Frontier(redis_url, "crawl")
-        await frontier.put([Candidate(held)])
+        await frontier.put([Link(held)])
         (lease,) = (await frontier.lease(1)).leases
         worker = crawl.start({"url": seed}, NETWORK_PORTS=site.port, REDIS_URL=redis_url, FRONTIER_IDLE_SECONDS=0)
         async with asyncio.timeout(120):

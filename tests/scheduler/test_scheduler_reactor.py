@@ -14,7 +14,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, PutStatus
 from crawler.scheduler.put_queue import PutQueue, RecentUrls
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.linked_web import Web
 from tests.support.worker import Worker
 
@@ -26,14 +26,18 @@ def test_a_server_that_stands_still_does_not_stop_the_event_loop(tmp_path):
         frontier = Frontier(url, "still", Limits())
         await frontier.open()
         put_queue = PutQueue(frontier, lambda: None)
-        await put_queue.put([Candidate("https://a.example/first")])
+        await put_queue.put([Link("https://a.example/first")])
         os.kill(pid, signal.SIGSTOP)
         rescue = threading.Timer(20.0, os.kill, (pid, signal.SIGCONT))  # or a blocked loop would wait for ever
         rescue.start()
         try:
-            links = [Candidate(f"https://a.example/{i}") for i in range(2000)]
-            calls = [put_queue.put(links), frontier.lease(9), frontier.block("b.example", frontier.now() + 9, "x")]
-            work = asyncio.ensure_future(asyncio.gather(*calls, frontier.get_blob("robots"), frontier.counts()))
+            links = [Link(f"https://a.example/{i}") for i in range(2000)]
+            calls = [
+                put_queue.put(links),
+                frontier.lease(9),
+                frontier.politeness.block("b.example", frontier.now() + 9, "x"),
+            ]
+            work = asyncio.ensure_future(asyncio.gather(*calls, frontier.shared.get_blob("robots"), frontier.counts()))
             for _ in range(200):
                 await asyncio.sleep(0.005)  # other work of the loop, a second of it
             assert not work.done()
@@ -54,7 +58,7 @@ def test_links_put_lately_are_not_sent_again_and_the_oldest_are_forgotten(fronti
     async def scenario(frontier):
         stirred = []
         put_queue = PutQueue(frontier, lambda: stirred.append(1), RecentUrls(3))
-        links = [Candidate(f"https://a.example/{i}") for i in range(5)]
+        links = [Link(f"https://a.example/{i}") for i in range(5)]
         assert await put_queue.put(links) == [QUEUED] * 5
         await frontier.connection.redis.flushdb()  # who answers "seen" now has not asked the server
         assert await put_queue.put(links) == [QUEUED, QUEUED, SEEN, SEEN, SEEN]
@@ -68,9 +72,9 @@ def test_links_put_lately_are_not_sent_again_and_the_oldest_are_forgotten(fronti
 def test_what_was_refused_is_not_remembered(frontier_run):
     async def scenario(frontier):
         put_queue = PutQueue(frontier, lambda: None)
-        deep = Candidate("https://a.example/deep", depth=9)
+        deep = Link("https://a.example/deep", depth=9)
         assert await put_queue.put([deep]) == [PutStatus.CAPPED]
-        assert await put_queue.put([Candidate(deep.url)]) == [QUEUED]
+        assert await put_queue.put([Link(deep.url)]) == [QUEUED]
 
     frontier_run(scenario, depth=3)
 

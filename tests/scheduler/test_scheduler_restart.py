@@ -24,11 +24,11 @@ from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.connection import ServerRestarted
 from crawler.server.embedded import EmbeddedServer
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack
 from tests.support.server import file_of, kill, size_of
 
-PARENT, CHILD = (Candidate(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
+PARENT, CHILD = (Link(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
 
 
 def with_frontier(server: EmbeddedServer, scenario) -> None:
@@ -149,7 +149,7 @@ def test_an_emptied_frontier_that_another_worker_has_filled_again_is_noticed_wit
     """The number of URLs tells nothing then, and a lease that fills the batch brings no numbers."""
 
     async def scenario(frontier):
-        others = [Candidate(f"http://127.0.0.{n}:8000/") for n in range(2, 9)]
+        others = [Link(f"http://127.0.0.{n}:8000/") for n in range(2, 9)]
         queue = PutQueue(frontier, lambda: None)
         await queue.put([PARENT, CHILD])
         await frontier.lease(1)
@@ -234,7 +234,7 @@ def test_seeds_whose_put_had_to_wait_for_the_server_are_young_when_it_has_answer
         now += 60.0  # the server was away
         return [PutStatus.QUEUED for _ in candidates]
 
-    frontier = SimpleNamespace(put=put, connection=SimpleNamespace(epoch=0), names_version=0)
+    frontier = SimpleNamespace(put=put, connection=SimpleNamespace(epoch=0))
     put_queue = PutQueue(frontier, lambda: None)
     monkeypatch.setattr("crawler.scheduler.put_queue.time", SimpleNamespace(monotonic=lambda: now))
     asyncio.run(put_queue.put([PARENT], of_page=False))

@@ -12,7 +12,7 @@ from crawler.frontier.model import Limits
 from crawler.scheduler.acknowledge import LONGEST_BACKOFF, backoff
 from crawler.scheduler.in_flight import SENT_AT, InFlight
 from crawler.scheduler.turns import Turns
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 
 HOST = "http://127.0.0.1:8000"
 
@@ -21,7 +21,7 @@ def test_a_page_that_went_out_late_delays_the_next_one(frontier_run, clock):
     async def scenario(frontier):
         in_flight = InFlight()
         turns = Turns(frontier, in_flight)
-        await frontier.put([Candidate(f"{HOST}/a"), Candidate(f"{HOST}/b")])
+        await frontier.put([Link(f"{HOST}/a"), Link(f"{HOST}/b")])
         (lease,) = (await frontier.lease(1)).leases
         in_flight.add(lease)
         request = Request(lease.url, meta={"lease": lease})
@@ -45,7 +45,7 @@ def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_u
         await frontier.open()
         in_flight = InFlight()
         turns = Turns(frontier, in_flight)
-        await frontier.put([Candidate(f"{HOST}/a")])
+        await frontier.put([Link(f"{HOST}/a")])
         (lease,) = (await frontier.lease(1)).leases
         in_flight.add(lease)
         robots = Request(f"{HOST}/robots.txt")

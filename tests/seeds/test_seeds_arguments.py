@@ -10,12 +10,12 @@ from crawler.seeds.plan import (
     page_priority,
     plan_seeds,
     read_seed_arguments,
-    sitemap_candidates,
+    sitemap_links,
 )
 from crawler.seeds.scope import Scope
 from crawler.seeds.seed_file import SeedError
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
-from crawler.urls.candidate import SEED_PRIORITY, SITEMAP_PRIORITY, Candidate
+from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
 
 NOW = 1_795_305_600.0  # 2026-11-22
 ALLOWLIST = """\
@@ -40,12 +40,12 @@ def written(folder: Path, text: str, name: str = "seeds.txt") -> str:
     return str(path)
 
 
-def page(url: str) -> Candidate:
-    return Candidate(url, priority=SEED_PRIORITY)
+def page(url: str) -> Link:
+    return Link(url, priority=SEED_PRIORITY)
 
 
-def sitemap(url: str) -> Candidate:
-    return Candidate(url, priority=SITEMAP_PRIORITY, kind="sitemap")
+def sitemap(url: str) -> Link:
+    return Link(url, priority=SITEMAP_PRIORITY, kind="sitemap")
 
 
 def test_urls_open_their_hosts_for_links() -> None:
@@ -280,14 +280,14 @@ def test_a_seed_file_that_vanishes_between_the_two_readings_is_an_error(tmp_path
 
 
 def test_a_sitemap_adds_lists_first_and_pages_in_the_order_of_their_worth() -> None:
-    found = sitemap_candidates(
+    found = sitemap_links(
         Sitemap("index", [SitemapEntry("https://a.org/1", NOW - 86_400, 1.0)], ["https://a.org/b.xml"]),
         nesting=1,
         now=NOW,
     )
     assert found == [
-        Candidate("https://a.org/b.xml", priority=SITEMAP_PRIORITY, depth=2, kind="sitemap"),
-        Candidate("https://a.org/1", priority=20, lastmod=NOW - 86_400),
+        Link("https://a.org/b.xml", priority=SITEMAP_PRIORITY, depth=2, kind="sitemap"),
+        Link("https://a.org/1", priority=20, lastmod=NOW - 86_400),
     ]
 
 
@@ -314,5 +314,5 @@ def test_priority_follows_the_site_and_the_date(days: float | None, priority: fl
 def test_a_date_in_the_future_makes_no_page_due_at_each_look_at_the_sitemap() -> None:
     """A page is due at once where its date is after the last visit (`Frontier.hasten`); this one would always be."""
     entries = [SitemapEntry(f"https://a.org/{days}", NOW + days * 86_400) for days in (0, 0.5, 30, 30_000)]
-    found = sitemap_candidates(Sitemap("urlset", entries), nesting=0, now=NOW)
+    found = sitemap_links(Sitemap("urlset", entries), nesting=0, now=NOW)
     assert [candidate.lastmod for candidate in found] == [NOW, NOW + 43_200, None, None]

@@ -62,8 +62,8 @@ def test_a_call_waits_for_a_server_whose_disk_is_full_until_there_is_space_again
         frontier = Frontier(full.url, "c", revive=revive)
         frontier.connection._sleep = space_comes_back
         try:
-            await frontier.put_blob("x", b"1", 60)
-            assert await frontier.get_blob("x") == b"1"
+            await frontier.shared.put_blob("x", b"1", 60)
+            assert await frontier.shared.get_blob("x") == b"1"
         finally:
             await frontier.close()
 
@@ -83,7 +83,7 @@ def test_a_call_waits_where_the_server_cannot_be_started_again_for_lack_of_space
     async def scenario() -> None:
         frontier = Frontier(server.url, "c", revive=revive)
         try:
-            await frontier.put_blob("x", b"1", 60)
+            await frontier.shared.put_blob("x", b"1", 60)
         finally:
             await frontier.close()
 

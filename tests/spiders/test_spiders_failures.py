@@ -11,9 +11,10 @@ from crawler.document import Drop, DropReason
 from crawler.frontier.model import Fault, Lease
 from crawler.middlewares.outcomes import TryLater
 from crawler.spiders.failures import outcome_of
+from crawler.urls.link import Link
 
 DROP = Drop("fetch", DropReason.HTTP_ERROR, "HTTP 503")
-LEASE = Lease("0.1.a", "https://a.example/", "a.example", "page", 0, 1, 0, (), 0.0)
+LEASE = Lease(link=Link("https://a.example/"), token="0.1.a", scope="a.example")
 
 
 class Frontier:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from crawler.frontier.client import Frontier
+from crawler.frontier.member import unpack
 from crawler.frontier.model import Wire
-from crawler.frontier.packing import unpack
 
 
 async def ack(frontier: Frontier, results: Iterable[tuple[str, float | None]]) -> list[bool]:
@@ -17,7 +17,7 @@ async def ack(frontier: Frontier, results: Iterable[tuple[str, float | None]]) -
 
 async def reserve(frontier: Frontier, url: str) -> float:
     """When one more request may go to the URL's scope."""
-    return (await frontier.claim(frontier.scope_of(url), 0))[0]
+    return (await frontier.politeness.claim(frontier.scope_of(url), 0))[0]
 
 
 async def dead(frontier: Frontier) -> AsyncIterator[tuple[str, tuple[str, ...]]]:
@@ -25,4 +25,4 @@ async def dead(frontier: Frontier) -> AsyncIterator[tuple[str, tuple[str, ...]]]
     for shard in range(frontier.limits.shards):
         async for key, why in frontier.connection.redis.hscan_iter(frontier.prefix(shard) + "dead", count=500):
             scope, _, rest = key.decode().partition("\t")
-            yield unpack(rest, scope).url, tuple(why.decode().split("\n"))
+            yield unpack(rest, scope).link.url, tuple(why.decode().split("\n"))

@@ -13,8 +13,8 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import CrawlerProcess
 
 from crawler.frontier.model import Fault
-from crawler.urls.candidate import Candidate
 from crawler.urls.canonicalize import canonicalize
+from crawler.urls.link import Link
 
 
 class FollowSpider(scrapy.Spider):
@@ -45,7 +45,7 @@ class FollowSpider(scrapy.Spider):
             self.note("ready", self.start_when)
         while self.start_when and not os.path.exists(self.start_when):  # noqa: PTH110
             await asyncio.sleep(0.02)
-        await self.scheduler.put([Candidate(canonicalize(seed)) for seed in self.seeds])
+        await self.scheduler.put([Link(canonicalize(seed)) for seed in self.seeds])
         return
         yield
 
@@ -64,7 +64,7 @@ class FollowSpider(scrapy.Spider):
                 await self.scheduler.settle(lease.token)
             return
         links = (canonicalize(href, lease.url) for href in response.css("a::attr(href)").getall())
-        await self.scheduler.put([Candidate(link, depth=lease.depth + 1) for link in links if link])
+        await self.scheduler.put([Link(link, depth=lease.link.depth + 1) for link in links if link])
         self.note("kept", lease.url)
         await self.scheduler.settle(lease.token)
 

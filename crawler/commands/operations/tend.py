@@ -9,7 +9,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.numbers import whole
 from crawler.commands.operation import Load, Operation
-from crawler.frontier.operate import REQUEUE, Order, act, parameters, status, with_frontier
+from crawler.frontier.operate import REQUEUE, Order, act, status, with_frontier
 
 
 def _nothing(parser: argparse.ArgumentParser) -> None:
@@ -46,17 +46,6 @@ def _what_goes(parser: argparse.ArgumentParser) -> None:
 def _status(opts: argparse.Namespace, load: Load) -> list[str]:
     """Raises: ConfigError, FrontierError, ActionError."""
     sys.stdout.write(status(load(), opts.domain, opts.top, as_json=opts.json) + "\n")
-    return []
-
-
-def _looks_at_parameters(parser: argparse.ArgumentParser) -> None:
-    _one_domain(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON list")
-
-
-def _parameters(opts: argparse.Namespace, load: Load) -> list[str]:
-    """Raises: ConfigError, FrontierError, ActionError."""
-    sys.stdout.write(parameters(load(), opts.domain, as_json=opts.json) + "\n")
     return []
 
 
@@ -105,12 +94,6 @@ def _export(opts: argparse.Namespace, load: Load) -> list[str]:
 OPERATIONS = {
     "status": Operation(
         "how far the crawl is: totals, rate, domains with the longest queues", "status --top 20", _looks, _status
-    ),
-    "params": Operation(
-        "query parameters that change no page of their domain, with the evidence",
-        "params --domain example.org",
-        _looks_at_parameters,
-        _parameters,
     ),
     "export": Operation(
         "serve the figures of the status to Prometheus, until it is stopped", "export --port 9401", _where, _export

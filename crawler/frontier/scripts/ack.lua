@@ -17,7 +17,7 @@ for i = 1, n do
     k = k + 1
     payloads[k], wires[k], names[k], where[k] = payload, wire, scope, 5 * i
     -- the member itself only where somebody needs it
-    if ARGV[3 + 5 * i] ~= '' or wire == 100 or byte(payload, at) < 58 then members[k] = match(payload, '^[^\t]*', at) end
+    if ARGV[3 + 5 * i] ~= '' or wire == 100 or byte(payload, at + KIND_AT - 1) < 58 then members[k] = match(payload, '^[^\t]*', at) end
   end
 end
 if k == 0 then return answers end

@@ -155,17 +155,17 @@ local function save()
   delta = {}
 end
 
--- queue members: Python packs them; the scripts put "attempts.holds~" in front ----------------------------------------
+-- queue members: Python packs them (member.py); the scripts put "attempts.holds~" behind the version -------------------
 local function split(member)
-  if byte(member) < 58 then
-    local a, h, rest = match(member, '^(%d+)%.(%d+)~(.*)$')
-    return num(a), num(h), rest
+  if byte(member, KIND_AT) < 58 then
+    local a, h, rest = match(member, '^(%d+)%.(%d+)~(.*)$', KIND_AT)
+    if a then return num(a), num(h), VERSION .. rest end
   end
   return 0, 0, member
 end
 local function join(attempts, holds, rest)
   if attempts == 0 and holds == 0 then return rest end
-  return attempts .. '.' .. holds .. '~' .. rest
+  return VERSION .. attempts .. '.' .. holds .. '~' .. sub(rest, KIND_AT)
 end
 local function because(scope, rest, reason)
   if reason == '' then return end
@@ -186,7 +186,7 @@ end
 
 -- leases (head.lua) -----------------------------------------------------------------------------------------------------
 local function encode(wire, scope, score, slot, member)
-  return wire .. string.format('%013.0f', slot) .. scope .. '\t' .. member .. '\t' .. score
+  return wire .. string.format(SLOT, slot) .. scope .. '\t' .. member .. '\t' .. score
 end
 local function read_leases(tokens)
   local found, names = {}, {}

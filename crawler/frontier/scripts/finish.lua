@@ -13,7 +13,7 @@ for i = 1, n do
   if payload and byte(payload) == 111 then  -- 'o'
     k = k + 1
     payloads[k], wires[k], where[k], names[k] = payload, 111, 2 + 3 * i, scope_of(payload)
-    entries[2 * k - 1], entries[2 * k] = tokens[i], 'c' .. sub(payload, 2)
+    entries[2 * k - 1], entries[2 * k] = tokens[i], 'c' .. sub(payload, SLOT_AT)
   end
 end
 if k == 0 then return answers end

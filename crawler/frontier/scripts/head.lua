@@ -1,4 +1,4 @@
--- Stands in front of every script. KEYS[1] is the prefix "{crawl.shard}:" of all keys of the shard: one hash tag, one slot.
+-- Stands in front of every script, behind the places of fields (member.py). KEYS[1] is the prefix "{crawl.shard}:" of all keys of the shard: one hash tag, one slot.
 -- ARGV: 1 now (ms)  2 delay (ms)  3 concurrency  4 latency factor; the script's own arguments start at 5.
 -- A script is read anew by every call of it: what only the unusual case needs stands in common.lua, which the busiest
 -- scripts do not run unless they must.
@@ -56,12 +56,12 @@ local function marks_of(names)
 end
 
 -- leases: wire slot scope \t member \t score. wire: o = a request may be under way, c = over, d = no try left.
--- slot: 13 digits. These read its front, which is all that most calls need.
+-- These read its front, which is all that most calls need.
 local function scope_of(payload)
-  local cut = find(payload, '\t', 15, true)
-  return sub(payload, 15, cut - 1), cut + 1
+  local cut = find(payload, '\t', SCOPE_AT, true)
+  return sub(payload, SCOPE_AT, cut - 1), cut + 1
 end
-local function slot_of(payload) return num(sub(payload, 2, 14)) end
+local function slot_of(payload) return num(sub(payload, SLOT_AT, SCOPE_AT - 1)) end
 local function forget(tokens)
   if #tokens == 0 then return end
   call('HDEL', LEASE, unpack(tokens))

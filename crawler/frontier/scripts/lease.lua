@@ -1,10 +1,9 @@
 -- LEASE: hand out up to n URLs of scopes whose time has come, the scope that waits longest first.
 -- ARGV 5 n  6 lease (ms)  7 token prefix  8 token nonce  9 tries  10 patience (ms)
 -- Returns {token, lease as it is kept, …}, {place in the batch, reasons, …} of those tried before, next ready (ms),
--- totals or false, version of what was learned of parameters, nonce of the first lease call that this shard has answered:
--- another one than before tells a worker that the server was emptied. A token is prefix .. number .. '.' .. nonce.
+-- totals or false, nonce of the first lease call that this shard has answered: another one than before tells a worker that the server was emptied. A token is prefix .. number .. '.' .. nonce.
 local n, expiry, tries, patience = num(ARGV[5]), integer(now + num(ARGV[6])), num(ARGV[9]), num(ARGV[10])
-local POOR = 1685 * 1099511627776  -- score of a link that promises fewer than 50 tokens (shapes.lua)
+local POOR = 1685 * PRIORITY  -- score of a link that promises fewer than 50 tokens (shapes.lua)
 
 -- what silent workers held comes back; it costs an attempt
 local expired = call('ZRANGEBYSCORE', LEASES, '-inf', ARGV[1], 'LIMIT', 0, 64)
@@ -16,9 +15,9 @@ if #expired + #due > 0 then
 end
 
 local put = call('EXISTS', BUSY, LEASES, LEASE) == 3 and plain or wide
-local counters = call('HMGET', ST, 'serial', 'mode', 'preferred', 'learned', 'born')
+local counters = call('HMGET', ST, 'serial', 'mode', 'preferred', 'born')
 local first, mode = num(counters[1] or 0) + 1, counters[2] or 'run'
-local learned, born = num(counters[4] or 0), counters[5]
+local born = counters[4]
 if not born then
   born = ARGV[8]
   call('HSET', ST, 'born', born)
@@ -35,7 +34,7 @@ local function hand_out(scope, s, score, member)
   local attempts, holds, rest = rare().split(member)
   local may_be_sent = attempts < tries
   local slot = may_be_sent and now + s.delay or 0
-  local token = note((may_be_sent and 'o' or 'd') .. string.format('%013.0f', slot), scope, member, score)
+  local token = note((may_be_sent and 'o' or 'd') .. string.format(SLOT, slot), scope, member, score)
   if may_be_sent then
     rare().not_before(s, slot)
     s.busy = s.busy + 1
@@ -55,7 +54,7 @@ end
 
 -- One URL of each of these scopes, which are no longer among the ready ones: who may still be asked returns behind the
 -- others. The usual case goes without a table for the scope: one request at a time, nothing special, never tried before.
-local FRONT = 'o' .. string.format('%013.0f', now + DELAY)
+local FRONT = 'o' .. string.format(SLOT, now + DELAY)
 local RECORD = integer((DELAY > 0 and now + DELAY or 0) * SLOTS + 1)
 local function serve(names)
   local records, marks, spilled, busy, k = call('HMGET', BUSY, unpack(names)), marks_of(names), special(SPILLED, names), {}, 0
@@ -65,7 +64,7 @@ local function serve(names)
     local free = usual or num(records[i] or 0) % SLOTS < LIMIT
     local popped = free and call('ZPOPMIN', QUEUE .. scope) or {}
     local member = popped[1]
-    if usual and member and byte(member) >= 58 then
+    if usual and member and byte(member, KIND_AT) >= 58 then
       note(FRONT, scope, member, popped[2])
       busy[k + 1], busy[k + 2], k = scope, RECORD, k + 2
       local left = spilled[i] and replenished(scope, num(spilled[i]), popped[2])
@@ -112,7 +111,7 @@ if handed < n or math.floor(first / TIDY) < math.floor((first + n) / TIDY) then
   call('ZREMRANGEBYSCORE', NEXT, '-inf', ARGV[1])
   call('ZREMRANGEBYSCORE', WAIT, '-inf', ARGV[1])
 end
-if handed == n then return {out, reasons, now, false, learned, born} end
+if handed == n then return {out, reasons, now, false, born} end
 local sums = rare().totals(patience)
 if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is tried again while there is other work
   local held = call('ZRANGEBYSCORE', HELD, '-inf', ARGV[1], 'LIMIT', 0, 16)
@@ -122,4 +121,4 @@ if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is
     sums = rare().totals(patience)
   end
 end
-return {out, reasons, sums[9], sums, learned, born}
+return {out, reasons, sums[9], sums, born}

@@ -3,7 +3,7 @@
 -- 11.. : (token, not before ms, reason, counts 1|0, sent or '', fault)*, fault: 0 the URL's  1 the host's  2 its load
 -- Returns per token 1 queued again, 0 no try left (the lease stays until it is acknowledged), -1 the lease had expired.
 local tries, FAILURES, FIRST, LONGEST, jitter = num(ARGV[5]), num(ARGV[6]), num(ARGV[7]), num(ARGV[8]), num(ARGV[9])
-local SLOWEST, LOWEST = num(ARGV[10]), 4096 * 1099511627776
+local SLOWEST, LOWEST = num(ARGV[10]), 4096 * PRIORITY
 local tokens, answers = {}, {}
 for i = 11, #ARGV, 6 do tokens[#tokens + 1] = ARGV[i] end
 local found = read_leases(tokens)

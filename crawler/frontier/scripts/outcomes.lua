@@ -1,7 +1,6 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens evidence example`: its
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens example` (outcome.py): its
 -- shape, its parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n =
--- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what it says about its
--- parameters (parameters.lua), - = nothing; its URL.
+-- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
@@ -30,7 +29,7 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, mark, tokens, said, url = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) (%S+) ()')
+  local shape, parent, kind, depth, mark, tokens, url = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) ()')
   if not shape then return end
   settings()
   local key = table_of(scope)
@@ -52,7 +51,6 @@ local function learn(scope, text)
   sums[1], sums[3], sums[at], sums[at + 1] = sums[1] + 1, sums[3] + tokens, sums[at] + 1, sums[at + 1] + tokens
   local place = place_of_link(mark)
   if place then sums[place], sums[place + 1] = sums[place] + 1, sums[place + 1] + tokens end
-  if said ~= '-' then sums[16] = rare().testify(scope, said, sums[16] == 1, sub(text, url)) and 1 or 0 end
   local brought = parent ~= shape and found[3] and credit(row, tokens) or 0
   reclassed(scope, name, row, usual)
   if brought > 1 then

@@ -21,8 +21,6 @@ if parked > 0 then
   count('barren', -parked)
   gone = gone + parked
 end
-call('DEL', P .. 'n:' .. scope, P .. 'e:' .. scope)
-call('HDEL', P .. 'learned', scope)
 count('purged', gone)
 state(scope)
 save()

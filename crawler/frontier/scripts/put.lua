@@ -90,14 +90,14 @@ for scope, n in pairs(pages) do call('HSET', P .. 'pages', scope, n) end
 -- links whose priority is their value (v) the better ones do, and the worst of the queue make room for them.
 local function worst_of(scope)
   local last = call('ZRANGE', queue(scope), -1, -1, 'WITHSCORES')
-  return last[2] and -math.floor(num(last[2]) / 1099511627776) or math.huge
+  return last[2] and -math.floor(num(last[2]) / PRIORITY) or math.huge
 end
 local function enqueue(scope, list, spilled)
   local hot, cold, aside, view, worst, low, surplus = {}, {}, {}, nil, nil, math.huge, 0
   local free = most == 0 and math.huge or spilled > 0 and 0 or most - call('ZCARD', queue(scope))
   for at = 1, #list, 2 do
     if not num(list[at]) then
-      view = view_of(scope, list)
+      view = view_of(scope, list, 2)
       local rich = begin_runs(view, list)
       if rich and again[scope] then come_nearer(scope, view, rich, again[scope]) end
       break
@@ -117,7 +117,7 @@ local function enqueue(scope, list, spilled)
       aside[#aside + 1] = member
     elseif free > 0 or priority >= EXPRESS then
       sequence, free, low = sequence + 1, free - 1, math.min(low, priority)
-      hot[#hot + 1] = sequence - priority * 1099511627776
+      hot[#hot + 1] = sequence - priority * PRIORITY
       hot[#hot + 1] = member
     else
       cold[#cold + 1] = (by_value and 'v' or list[at]) .. ' ' .. member

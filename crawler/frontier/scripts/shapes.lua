@@ -1,13 +1,12 @@
 -- What came of the requests to a scope, by the shape of their URLs (crawler.urls.shape); stands in front of put, lease,
 -- ack and requeue. w:<scope> HASH: shape -> how many requests, kept, too short, duplicates, others; dry stretches that
--- ended and the longest of them, both at most 255 (an older version writes 0); how many in a row brought nothing; URLs
+-- ended and the longest of them, both at most 255; how many in a row brought nothing; URLs
 -- parked; tokens kept; tokens and pages kept behind its links; value when its queue was last ordered; an example. '.' ->
--- the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth; whether its URLs
--- have parameters (parameters.lua); requests and tokens by the place of their link. An older version
--- does not write the last two.
+-- the whole scope: requests, how many in a row brought nothing, tokens; requests and tokens by depth; requests and tokens
+-- by the place of their link.
 local SHAPES, OTHER, WHOLE, DEPTHS = 64, '*', '.', 6  -- a scope has at most so many rows; shapes after them share one, and
 -- of those that were never asked only half as many have their own: so early requests need not count the rows
-local ROW, SUMS, WIDTH = '>I4I4I4I4I4I1I1I2I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI1I4fI4fI4f', 89  -- bytes of the sums
+local ROW, SUMS = '>I4I4I4I4I4I1I1I2I4ddI4i2', '>I4I4dI4fI4fI4fI4fI4fI4fI4fI4fI4f'
 local FIRST, SURE_OF_SCOPE, SURE_OF_DEPTH, SURE_OF_PLACE, SURE_OF_SHAPE = 400, 4, 4, 4, 2  -- prior: tokens; requests it is worth
 local PATIENCE = 8  -- fruitless requests in a row that halve what a shape promises
 local ENDED = 13  -- dry stretches that have to have ended before they say how long the next may be
@@ -45,13 +44,13 @@ local function limit_of(r, bound)
   return math.min(bound, math.max(bound / 2, 2 * r.longest))
 end
 local function sums_of(text)
-  if not text then return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} end
-  return {struct.unpack(SUMS, #text == WIDTH and text or text .. string.rep('\0', WIDTH - #text))}
+  if not text then return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} end
+  return {struct.unpack(SUMS, text)}
 end
 -- Where the sums of a link's place stand: in the main part of its page, beside it, or below it (marks.py); nil: unknown.
 local function place_of_link(mark)
   mark = num(mark)
-  return mark and (mark < 2 and 17 or mark < 5 and 19 or 21)
+  return mark and (mark < 2 and 16 or mark < 5 and 18 or 20)
 end
 -- What a request to a page at this depth brings, as far as the scope is known: its mean, drawn towards the prior; then
 -- the mean of the depth, drawn towards the scope's; times what links from this place bring, compared with all.

@@ -1,6 +1,6 @@
 -- The order of a scope's links by what they promise, and barren ground; stands in front of put, lease, ack and requeue.
--- A member that may be ordered says its shape, its parent's, its mark, its run and its depth: `lSSSPPPma2 url`
--- (packing.py). The run is a letter: how many pages in a row on the way to it led to no new page of a kind that has text.
+-- A link that may be ordered says its shape, its parent's, its mark, its run and its depth (member.py). The run: how many
+-- pages in a row on the way to it led to no new page of a kind that has text.
 -- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
 local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
 local function parked_of(scope) return P .. 'z:' .. scope end
@@ -10,16 +10,18 @@ local function bound_of()
   return bound
 end
 local function facts_of(member)
-  if byte(member) < 58 then member = match(member, '~(.*)$') or '' end
-  local shape, parent, mark, run, depth = match(member, '^l(...)(...)(%d)(%l?)(%d+)')
-  return depth, shape, parent, mark, run
+  if byte(member, KIND_AT) < 58 then member = select(3, split(member)) end
+  if byte(member, KIND_AT) ~= LINK then return nil end
+  local shape, parent, mark, run, depth = match(member, FACTS, SHAPE_AT)
+  return num(depth), shape, parent, num(mark), num(run)
 end
 -- The shape of a member, without the pattern that most members can do without; nil where nothing may order it.
 local function shape_in(member)
-  if byte(member) == 108 then return sub(member, 2, 4) end  -- 'l'
+  if byte(member, KIND_AT) == LINK then return sub(member, SHAPE_AT, SHAPE_TO) end
   local _, shape = facts_of(member)
   return shape
 end
+local function with_new_run(member) return sub(member, 1, RUN_AT - 1) .. '0' .. sub(member, RUN_AT + 1) end
 -- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
 -- its run begins anew for all of them. Pages of one shape and run in one call are not told apart. Returns the parents and
 -- runs of such pages, nil where there are none.
@@ -28,19 +30,19 @@ local function begin_runs(view, list)
   for at = 1, #list, 2 do
     local _, shape, parent, _, run = facts_of(list[at + 1])
     local row = shape and view.rows[shape]
-    if row and row.kept > 0 and run ~= '' then rich[parent .. run] = true end
+    if row and row.kept > 0 then rich[parent .. run] = true end
   end
   if not next(rich) then return nil end
   for at = 1, #list, 2 do
     local member = list[at + 1]
     local _, _, parent, _, run = facts_of(member)
-    if parent and rich[parent .. run] then list[at + 1] = sub(member, 1, 8) .. 'a' .. sub(member, 10) end
+    if parent and rich[parent .. run] then list[at + 1] = with_new_run(member) end
   end
   return rich
 end
 
 local views = {}  -- scope -> what is known of it; only as long as nobody else writes
-local function view_of(scope, members)
+local function view_of(scope, members, step)  -- step 2: a priority stands in front of each member
   local view = views[scope]
   if not view then
     view = {rows = {}, changed = {}}
@@ -50,8 +52,8 @@ local function view_of(scope, members)
   end
   if not view.known then return view end
   local names, asked = {}, {}
-  for _, member in ipairs(members) do
-    local shape = shape_in(member)
+  for at = step or 1, #members, step or 1 do
+    local shape = shape_in(members[at])
     if shape and not view.rows[shape] and not asked[shape] then names[#names + 1], asked[shape] = shape, true end
   end
   if #names > 0 then
@@ -72,12 +74,10 @@ local function rank(view, member)
   if not depth then return nil end
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit_of(row, limit) or view.sums[2] >= 2 * limit) then return false end
-  depth = num(depth)
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
   local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
-  local far = run ~= '' and RUN * (byte(run) - 97) or 0
-  return math.max(-4096, math.floor(LINKS + class - far - prior * (MARK * num(mark) + LEVEL * math.min(depth, 32))))
+    return math.max(-4096, math.floor(LINKS + class - RUN * run - prior * (MARK * mark + LEVEL * math.min(depth, 32))))
 end
 -- Links that wait already and stand on such a page, too, are as near to text as its new ones: their run begins anew. Not
 -- those of a shape that has text itself: they need no way to it.
@@ -85,7 +85,7 @@ local function only_leads(view, member)
   local shape = shape_in(member)
   return shape and (view.rows[shape] or UNKNOWN).kept == 0
 end
-local function url_in(member) return match(member, '^%d+ (%S+)', 10) end
+local function url_in(member) return match(member, URL, DEPTH_AT) end
 local function standing_on(view, rich, again)
   local urls = {}
   for _, member in ipairs(again) do
@@ -100,11 +100,11 @@ local function come_nearer(scope, view, rich, again)
   local found, moved, gone = next(urls) and call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES') or {}, {}, {}
   for at = 1, #found, 2 do
     local member = found[at]
-    local run = byte(member) == 108 and byte(member, 9) or 0
-    if run > 97 and run < 123 and urls[url_in(member)] and only_leads(view, member) then
-      local nearer = sub(member, 1, 8) .. 'a' .. sub(member, 10)
+    local has_run = byte(member, KIND_AT) == LINK and byte(member, RUN_AT) > 48  -- '0'
+    if has_run and urls[url_in(member)] and only_leads(view, member) then
+      local nearer = with_new_run(member)
       gone[#gone + 1] = member
-      moved[#moved + 1] = num(found[at + 1]) % 1099511627776 - (rank(view, nearer) or -4096) * 1099511627776
+      moved[#moved + 1] = num(found[at + 1]) % PRIORITY - (rank(view, nearer) or -4096) * PRIORITY
       moved[#moved + 1] = nearer
     end
   end
@@ -147,7 +147,7 @@ local function ordered(scope, entries, all)
     if priority == false and not all then
       aside[#aside + 1] = member
     else
-      placed[#placed + 1] = sequence + k - (priority or LINKS) * 1099511627776
+      placed[#placed + 1] = sequence + k - (priority or LINKS) * PRIORITY
       placed[#placed + 1] = member
     end
   end
@@ -169,7 +169,7 @@ local function refill(scope, spilled)
 end
 -- An entry of the overflow for a member that had this score.
 local function as_spilled(score, member)
-  return (facts_of(member) and 'v' or integer(-math.floor(score / 1099511627776))) .. ' ' .. member
+  return (facts_of(member) and 'v' or integer(-math.floor(score / PRIORITY))) .. ' ' .. member
 end
 -- Scores and members enter a queue that is to hold at most so many; the worst of both go to the end of the overflow. It
 -- is never longer meanwhile: the server would give up its dense encoding for good. Returns how many are in the overflow.
@@ -230,7 +230,7 @@ local function order_anew(scope, wanted)
     if priority == false then
       aside[#aside + 1] = member
     else
-      moved[#moved + 1] = num(scores[k]) % 1099511627776 - priority * 1099511627776
+      moved[#moved + 1] = num(scores[k]) % PRIORITY - priority * PRIORITY
       moved[#moved + 1] = member
     end
   end
@@ -250,7 +250,7 @@ local function explore(scope)
   if s.spilled > 0 then s.spilled = sift(scope, s.spilled) end
   local firsts, shapes = {}, {}
   for _, member in ipairs(call('ZRANGE', queue(scope), 0, LOOKED_AT - 1)) do
-    local shape = byte(member) == 108 and sub(member, 2, 4) or shape_in(member)
+    local shape = shape_in(member)
     if shape and not firsts[shape] then firsts[shape], shapes[#shapes + 1] = member, shape end
   end
   if #shapes == 0 then return end
@@ -261,5 +261,5 @@ local function explore(scope)
     if fetched < least and rank(view_of(scope, {member}), member) then best, least = member, fetched end
     if least == 0 then break end
   end
-  if best then call('ZADD', queue(scope), -(LINKS + 1500) * 1099511627776, best) end
+  if best then call('ZADD', queue(scope), -(LINKS + 1500) * PRIORITY, best) end
 end

@@ -47,8 +47,8 @@ local function due_at(visit, rest)
   end
   if not plan then return 0 end
   local fetched, step = struct.unpack('>I4i1', visit)
-  local wait = plan[2]  -- a sitemap ('m') is looked at as often as the fastest page
-  if string.byte(rest) ~= 109 then wait = math.min(math.max(plan[1] * 1.5 ^ step, plan[2]), plan[3]) end
+  local wait = plan[2]  -- a sitemap is looked at as often as the fastest page
+  if byte(rest, KIND_AT) ~= SITEMAP then wait = math.min(math.max(plan[1] * 1.5 ^ step, plan[2]), plan[3]) end
   return (fetched + wait) * 1000
 end
 
@@ -82,6 +82,6 @@ local function bring_back(n, hash, entry, scope, rest)
   count('done', -1)
   tally('done', scope, -1)
   count('queued', 1)
-  local priority = string.byte(rest) == 109 and 1000 or 0
-  push(scope, integer(call('HINCRBY', ST, 'sequence', 1) - priority * 1099511627776), rest)
+  local priority = byte(rest, KIND_AT) == SITEMAP and 1000 or 0
+  push(scope, integer(call('HINCRBY', ST, 'sequence', 1) - priority * PRIORITY), rest)
 end

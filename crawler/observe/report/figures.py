@@ -48,7 +48,7 @@ FIGURES: dict[str, Figure] = {
             "requests",
             "count",
             "records whose verdict took a request for the page: kept and rejected ones, without holds and "
-            "without `robots_disallowed`, `network_forbidden`, `withdrawn`, `same_page`; each counts once",
+            "without `robots_disallowed`, `network_forbidden`, `withdrawn`; each counts once",
         ),
         Figure(
             "kept",

@@ -31,9 +31,7 @@ MOST_SHAPES = 20_000
 MOST_RECORDS = 200_000
 """Records that are read, the first of each file alike: the report of a large corpus stays quick."""
 OTHERS = "(all other shapes)"
-_NOT_ASKED = frozenset(
-    {DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN, DropReason.SAME_PAGE}
-)
+_NOT_ASKED = frozenset({DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN})
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from crawler.document import DropReason
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.holds import current
-from crawler.observe.report.parameters import parameters_of
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.reasons import ORDER
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
@@ -87,7 +86,6 @@ class Summary:
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
     not_drawn: int = 0  # pages that would have been drawn, had there been a browser
-    parameters: dict[str, int] = field(default_factory=dict)  # query parameters that change no page, by equal pairs
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
@@ -177,7 +175,6 @@ def summarise(corpus_dir: str) -> Summary:
         page_types=_merged(kept, "page_types"),
         drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
         not_drawn=missed(runs),
-        parameters=parameters_of(runs),
         quarantined=quarantined_of(runs),
     )
 

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.observe.report import parameters, quarantine
+from crawler.observe.report import quarantine
 from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
@@ -114,7 +114,6 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
         (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "green"),
         (f"F1 that the extractor expects of the texts{summary.unread_by_model(expected)}", expected, "green"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
-        (parameters.TITLE, summary.parameters, "green"),
     ):
         if counts:
             yield title, _count_table(counts, colour, room)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from crawler.observe.html import render
-from crawler.observe.report import charts, parameters, quarantine
+from crawler.observe.report import charts, quarantine
 from crawler.observe.report.accounts import Account, Books
 from crawler.observe.report.audit import Audit
 from crawler.observe.report.balance import Balance
@@ -144,7 +144,6 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
-        (parameters.TITLE, summary.parameters, "kept"),
     ):
         if counts:
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""

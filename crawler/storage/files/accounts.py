@@ -30,9 +30,7 @@ YIELD_UNIT = 10_000
 LENGTHS = ("word_count", "char_count", "token_estimate")
 BINS_AN_OCTAVE = 4
 """Bins of a length each time it doubles: bin n begins at 2^(n/4)."""
-NOT_ASKED = frozenset(
-    {DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN, DropReason.SAME_PAGE}
-)
+NOT_ASKED = frozenset({DropReason.ROBOTS_DISALLOWED, DropReason.NETWORK_FORBIDDEN, DropReason.WITHDRAWN})
 """Verdicts before any request for the page."""
 _DRAWN = frozenset({"js", "captured"})
 SAFETY = "safety"

@@ -15,7 +15,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.observe.metrics import export
 from crawler.observe.metrics.export import FRESH_SECONDS, MOST_SHARE, SLOWER, Look, Looks
-from crawler.urls.candidate import Candidate
+from crawler.urls.link import Link
 from tests.support.clock import FakeClock
 from tests.support.serving import DEADLINE
 
@@ -42,7 +42,7 @@ def looking(redis_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -
 
 
 async def put(frontier: Frontier, name: str) -> None:
-    await frontier.put([Candidate(f"http://{name}.test/", depth=1)])
+    await frontier.put([Link(f"http://{name}.test/", depth=1)])
 
 
 async def queued(looks: Looks) -> int | None:

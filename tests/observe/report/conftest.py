@@ -65,7 +65,8 @@ def books_folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
                 corpus.keep(record_of(doc))
             else:
                 stage, _, reason = draw.choice(_REASONS).partition("/")
-                corpus.reject(rejection_of(doc, Drop(stage, DropReason(reason), "detail")))
+                verdict = Drop(stage, DropReason.of(reason) or DropReason.REDIRECTED, "detail")
+                corpus.reject(rejection_of(doc, verdict) | {"reason": reason})  # same_page: of an older version
         corpus.note(COUNTERS[batch])
         corpus.close()
     return folder

@@ -22,7 +22,7 @@ from tests.observe.report.conftest import COUNTERS
 from tests.support.places import PROJECT
 
 PRICES = {"COST_REQUEST": "0.001", "COST_GB": "0.5", "COST_CPU_HOUR": "2", "COST_BROWSER_MINUTE": "0.25"}
-UNASKED = ("robots_disallowed", "network_forbidden", "withdrawn", "same_page")
+UNASKED = ("robots_disallowed", "network_forbidden", "withdrawn")
 
 
 def every_record(folder):

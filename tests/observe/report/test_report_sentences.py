@@ -79,7 +79,7 @@ def verdicts(t):
     for reason, count in t.reasons().items():
         if reason != "unchanged":
             yield t.terminal, f"{reason} {count} "
-            yield t.page, f"{reason} {meaning(reason)} {count} "
+            yield t.page, " ".join([reason, *meaning(reason).split(), f"{count} "])  # no sentence: of another version
 
 
 def names(t):
@@ -129,7 +129,7 @@ def score(t):
 
 
 def by_domain(t):
-    unasked = ("robots_disallowed", "same_page", "hold_rate_limited")
+    unasked = ("robots_disallowed", "hold_rate_limited")
     kept = Counter(record["domain"] for record in t.kept)
     asked = kept + Counter(record["domain"] for record in t.rejected if record["reason"] not in unasked)
     for domain, tokens in t.tokens().items():

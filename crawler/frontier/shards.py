@@ -1,35 +1,65 @@
-"""A script call chooses the shard and its arguments, and returns answers in the caller's order."""
+"""The shards of a crawl on its server: which one a scope lies in, and the scripts that work on them."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from crawler.frontier.model import Limits, Wire
-from crawler.frontier.packing import shard_of
+from crawler.frontier.packing import pack_origin, shard_of, split_origin
 from crawler.frontier.script_source import script_source
-from crawler.frontier.shared import SharedValues
-from crawler.times import Clock
+from crawler.server.connection import Connection
+from crawler.urls.canonicalize import politeness_scope
 
 
-class ScriptCalls(SharedValues):
-    """Runs scripts against shards; every script gets the time and the limits first."""
+class Origin(NamedTuple):
+    """What all URLs of one scheme and authority have in common."""
 
-    limits: Limits
-    now: Clock
+    scope: str
+    shard: int
+    packed: str
+
+
+class Shards:
+    """One crawl's keys. Every script gets the time and the limits first; the parts of the frontier stand on this."""
+
+    def __init__(self, connection: Connection, crawl: str, limits: Limits) -> None:
+        self.connection = connection
+        self.crawl = crawl
+        self.limits = limits
+        self.now = connection.now
+        self.origin_of = lru_cache(65_536)(self._origin_of)
+
+    def prefix(self, shard: int) -> str:
+        """What all keys of a shard begin with; its braces are the hash tag that keeps them in one cluster slot."""
+        return f"{{{self.crawl}.{shard}}}:"
+
+    def scope_of(self, url: str) -> str:
+        """Whose patience a request to this canonical URL uses up."""
+        return self.origin_of(split_origin(url)[0]).scope
 
     def shard_of_scope(self, scope: str) -> int:
         """The shard all keys of a scope live in."""
         return shard_of(scope, self.limits.shards)
 
-    async def _run(self, name: str, shard: int, args: list[Any], now: float | None = None) -> Any:
+    def _origin_of(self, origin: str) -> Origin:
+        scope = politeness_scope(origin + "/", self.limits.scope_by)
+        return Origin(scope, self.shard_of_scope(scope), pack_origin(origin, scope))
+
+    async def run(self, name: str, shard: int, args: list[Any], now: float | None = None) -> Any:
+        """Run a script of `scripts/` on a shard. It waits while the server is away."""
         limits = self.limits
         stamp = ms(self.now() if now is None else now)
         header = [stamp, ms(limits.delay), limits.concurrency, limits.latency_factor]
         return await self.connection.script(script_source(name), self.prefix(shard), header + args)
 
-    async def _per_token(self, name: str, rows: list[tuple[Any, ...]], *head: Any) -> list[Any]:
+    async def run_on_scope(self, name: str, scope: str, *args: Any) -> Any:
+        """Run a script about one scope, whose name is its first argument."""
+        return await self.run(name, self.shard_of_scope(scope), [scope, *args])
+
+    async def run_on_tokens(self, name: str, rows: list[tuple[Any, ...]], *head: Any) -> list[Any]:
         """Run a script over rows that begin with a token: one call a shard, answers in the order of the rows.
 
         Of several rows with one token the last counts.
@@ -39,7 +69,7 @@ class ScriptCalls(SharedValues):
         answers: dict[str, Any] = {}
         once = list({row[0]: row for row in rows}.values())
         for shard, part in (by_shard(once) if self.limits.shards > 1 else {0: once}).items():
-            found = await self._run(name, shard, [*head, *(value for row in part for value in row)])
+            found = await self.run(name, shard, [*head, *(value for row in part for value in row)])
             answers.update(zip((row[0] for row in part), found, strict=True))
         return [answers[row[0]] for row in rows]
 

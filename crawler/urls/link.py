@@ -1,0 +1,54 @@
+"""What is known of a URL from the moment it is found until it is fetched: seeds, sitemaps and pages hand it on."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from dataclasses import KW_ONLY, dataclass, replace
+from hashlib import md5
+
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -4_096, 4_095
+SITEMAP_PRIORITY = 1_000
+"""Sitemap files: before all pages, so that the whole queue is ordered by what they say."""
+SEED_PRIORITY = 100
+"""Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
+
+
+SOURCE_BYTES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
+
+    `redirects` is the chain of URLs that led here. `mark` is set for a link of a page: from 0 (in the main text) to 9
+    (least promising); the frontier then orders it by what its shape has brought, whatever its `priority`, and may park
+    it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page, `source` stands for its URL (`source_id`):
+    by both it is found again among the pages of the corpus. `run`: how many pages in a row on the way to it led to no
+    new page with text, as far as its own page knows.
+
+    The frontier does not keep the last two, so a lease has none: `lastmod` (epoch seconds, from a sitemap) has already
+    been turned into `priority` by whoever read the sitemap; `cap`: at most so many pages of the URL's politeness scope
+    are ever taken (allowlist), 0 = as many as the crawl takes.
+    """
+
+    url: str
+    _: KW_ONLY
+    priority: int = 0
+    depth: int = 0
+    kind: str = "page"  # "page" | "sitemap"
+    redirects: tuple[str, ...] = ()
+    mark: int | None = None
+    parent: str = ""
+    run: int = 0
+    source: str = ""
+    lastmod: float | None = None
+    cap: int = 0
+
+    def redirected(self, url: str) -> Link:
+        """The URL that this one leads to, in its place."""
+        return replace(self, url=url, redirects=(*self.redirects, self.url))
+
+
+def source_id(url: str) -> str:
+    """Four letters that stand for the URL of a page (24 bits): the first digits of its MD5, in Base64 (RFC 4648, 5)."""
+    return urlsafe_b64encode(md5(url.encode(), usedforsecurity=False).digest()[:SOURCE_BYTES]).decode()
