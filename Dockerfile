@@ -15,16 +15,21 @@ RUN python3 -m venv /venv \
 # s3fs is in the lock; another fsspec driver for your object store (gcsfs, adlfs) comes unpinned.
 ARG STORE_DRIVER=
 RUN if [ -n "$STORE_DRIVER" ]; then /venv/bin/pip install --quiet "$STORE_DRIVER"; fi
+# The project itself, with its metadata and the script `gristmill`, in a layer of its own: it changes more often.
+COPY pyproject.toml setup.py README.md LICENSE /source/
+COPY crawler /source/crawler
+COPY demo /source/demo
+RUN /venv/bin/pip install --quiet --no-index --no-deps --no-build-isolation --no-compile --target /app /source
 
 FROM ${BASE} AS runtime
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+ENV PATH=/app/bin:/venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 # A volume that Docker makes for /corpus or /spool belongs to whom the folder belongs to.
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin crawler \
     && install -d -o 10001 -g 10001 /corpus /spool
 COPY --from=build /venv /venv
 WORKDIR /app
+COPY --from=build /app /app
 COPY scrapy.cfg ./
-COPY crawler crawler
 # The commit of the code, for the manifest: docker build --build-arg COMMIT=$(git rev-parse HEAD) .
 ARG COMMIT=
 RUN if [ -n "$COMMIT" ]; then printf '%s\n' "$COMMIT" > crawler/COMMIT; fi
@@ -37,11 +42,11 @@ RUN apt-get update -qq \
     && apt-get install -y -qq --no-install-recommends chromium-headless-shell libatomic1 \
     && rm -rf /var/lib/apt/lists/*
 USER 10001
-ENTRYPOINT ["scrapy"]
-CMD ["list"]
+ENTRYPOINT ["gristmill"]
+CMD ["--help"]
 
 FROM runtime AS crawler
 USER 10001
 # Exec form: SIGTERM reaches the crawler itself, which finishes what is in flight.
-ENTRYPOINT ["scrapy"]
-CMD ["list"]
+ENTRYPOINT ["gristmill"]
+CMD ["--help"]

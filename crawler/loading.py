@@ -1,4 +1,4 @@
-"""While the program is being loaded Ctrl-C shows one line, not what Python was importing: from the import of this on.
+"""How the program was called, and what Ctrl-C does while it is being loaded: it shows one line from this import on.
 
 Scrapy reads `crawler/settings.py` before anything else of the project, and that imports this first. What the script
 `scrapy` imports before it, Scrapy itself, is beyond the reach of a project.
@@ -7,6 +7,7 @@ Scrapy reads `crawler/settings.py` before anything else of the project, and that
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import TracebackType
 
 _told = sys.excepthook
@@ -21,3 +22,8 @@ def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackT
 
 
 sys.excepthook = _one_line
+
+
+def program() -> str:
+    """What the person typed to call the program: `gristmill`, or `scrapy` inside the project's folder."""
+    return "gristmill" if Path(sys.argv[0]).stem == "gristmill" else "scrapy"

@@ -12,11 +12,12 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from crawler.document import DropReason
-from demo.expectations import DUPLICATES, Fate, outcome_of
-from demo.outputs import CorpusRecords, Record
-from demo.pages import Page, load_changes, load_web
-from demo.render import Web
-from demo.verdicts import leaked_texts
+
+from .expectations import DUPLICATES, Fate, outcome_of
+from .outputs import CorpusRecords, Record
+from .pages import Page, load_changes, load_web
+from .render import Web
+from .verdicts import leaked_texts
 
 STAYS = "stays "
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from crawler.document import DropReason
-from demo.pages import Page, PageError
-from demo.render import Web
-from demo.scripted import WITHOUT_BROWSER
+
+from .pages import Page, PageError
+from .render import Web
+from .scripted import WITHOUT_BROWSER
 
 DUPLICATES = frozenset({DropReason.EXACT_DUPLICATE, DropReason.NEAR_DUPLICATE})
 NOT_DRAWN = frozenset({DropReason.TOO_SHORT, DropReason.NO_TEXT, DropReason.NEEDS_BROWSER})

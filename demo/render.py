@@ -14,8 +14,8 @@ from fnmatch import fnmatch
 from html import escape
 from string import Template
 
-from demo.pages import Page, Site
-from demo.scripted import shell
+from .pages import Page, Site
+from .scripted import shell
 
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\(([^)\s]{1,300})\)")
 SITEMAP_NS = "http://www.sitemaps.org/schemas/sitemap/0.9"

@@ -1,9 +1,9 @@
-"""What `make demo` runs: serve the demo web, crawl it with the real command, stop the server by its pid.
+"""What `make demo` and `gristmill demo` run: serve the demo web, crawl it with the real command, stop the server.
 
 `python -m demo.run [--corpus demo-corpus] [--resume] [--second] [scrapy arguments …]`. Starts from an empty output
 folder unless `--resume` is given. With `--second` the web changes afterwards (`demo/second/`), and the same command
-with RECRAWL on fetches it once more (`make demo-second`). The exit code is that of `scrapy crawl`, or 1 where a page
-did not end as its file declares.
+with RECRAWL on fetches it once more (`make demo-second`). The exit code is that of the crawl, or 1 where a page did
+not end as its file declares.
 """
 
 from __future__ import annotations
@@ -28,17 +28,20 @@ from urllib.parse import urlsplit
 from crawler.browser.find import HOW_TO, browser_path
 from crawler.config.browser import BrowserConfig
 from crawler.document import DropReason
-from demo import again
-from demo.expectations import needs_browser
-from demo.outputs import CorpusRecords, read_corpus
-from demo.pages import load_changes, load_second, load_web
-from demo.render import Web
-from demo.scripted import CAPTURED, SELECTOR
-from demo.serve import bind
-from demo.verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
+from crawler.loading import program
+from crawler.observe.report.terminal import called
 
-PROJECT = Path(__file__).resolve().parent.parent
-CORPUS = PROJECT / "demo-corpus"
+from . import again
+from .expectations import needs_browser
+from .outputs import CorpusRecords, read_corpus
+from .pages import load_changes, load_second, load_web
+from .render import Web
+from .scripted import CAPTURED, SELECTOR
+from .serve import bind
+from .verdicts import leaked_texts, wrong_fates, wrong_groups, wrong_texts
+
+CORPUS = Path("demo-corpus")
+"""In the folder where the demo is called."""
 PORT = 8790  # preferred, so that URLs stay the same from run to run
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -77,9 +80,19 @@ def served(folder: Path, port: int = 0, draws: bool | None = None) -> Iterator[S
     draws = draws_pages([]) if draws is None else draws
     ready, log = folder / "ready.json", folder / "access.jsonl"
     ready.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "demo.serve", "--port", str(port), "--log", str(log), "--ready", str(ready)]
+    command = [
+        sys.executable,
+        "-m",
+        f"{__package__}.serve",
+        "--port",
+        str(port),
+        "--log",
+        str(log),
+        "--ready",
+        str(ready),
+    ]
     command.append("--until-stdin-closes")
-    server = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
+    server = subprocess.Popen(command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # noqa: S603
     try:
         web = Web(load_web(), _wait_for_bases(server, ready), draws)
         yield Served(web, log, server.pid, lambda: _changed(server, ready, web))
@@ -123,7 +136,7 @@ def _wait_for(server: subprocess.Popen[bytes], file: Path) -> None:
 def crawl_command(
     served: Served, seeds: Path, corpus: Path, extra: list[str], delay: float = DELAY_SECONDS
 ) -> list[str]:
-    """The `scrapy crawl` command line for the demo web; writes its seed file and its allowlist."""
+    """The command line of the crawl of the demo web; writes its seed file and its allowlist."""
     web = served.web
     seeds.write_text("".join(f"{web.bases[s.name]}/\n" for s in web.sites.values() if s.entry == "seed"), "utf-8")
     sitemaps = ",".join(f"{web.bases[s.name]}/sitemap.xml" for s in web.sites.values() if s.entry == "sitemap")
@@ -135,8 +148,15 @@ def crawl_command(
         "RETRY_TIMES": "2",
         "FRONTIER_RETRY_BACKOFF_SECONDS": "0.5",  # the page that always fails must not be what the demo waits for
     }
-    command = [sys.executable, "-m", "scrapy", "crawl", "corpus", "-a", f"seeds={seeds}", "-a", f"sitemap={sitemaps}"]
-    command += ["-a", f"allowlist={_allowlist(web, seeds.with_name('allowlist.yaml'))}"]
+    command = [sys.executable, "-m", "crawler.commands.gristmill", "crawl", "corpus"]
+    command += [
+        "-a",
+        f"seeds={seeds}",
+        "-a",
+        f"sitemap={sitemaps}",
+        "-a",
+        f"allowlist={_allowlist(web, seeds.with_name('allowlist.yaml'))}",
+    ]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
     return command + extra
@@ -165,11 +185,24 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m demo.run", description="Crawl the demo web.")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="output folder")
+    declare(parser)
+    options, extra = parser.parse_known_args(arguments)
+    return run(options.corpus, extra, twice=options.second, resume=options.resume)
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """The options that `gristmill demo` has, too."""
     parser.add_argument("--second", action="store_true", help="change the web afterwards and crawl it again")
     parser.add_argument("--resume", action="store_true", help="go on with what the folder holds")
-    options, extra = parser.parse_known_args(arguments)
-    corpus = options.corpus.resolve()
-    if not options.resume:
+
+
+def run(folder: Path, extra: list[str], *, twice: bool = False, resume: bool = False) -> int:
+    """Crawl the demo web into a folder. extra: words for the crawl. Returns the exit code.
+
+    Raises: DemoError where the folder holds something else, or the server does not start.
+    """
+    corpus = folder.resolve()
+    if not resume:
         remove_corpus(corpus)
     with tempfile.TemporaryDirectory(prefix="demo-web-") as name, _served(Path(name), extra) as server:
         ports = ", ".join(map(str, server.ports))
@@ -178,7 +211,7 @@ def main(arguments: list[str] | None = None) -> int:
             _say(without_browser(server.web))
         code = _run(crawl_command(server, Path(name) / "seeds.txt", corpus, extra))
         code = code or report(server.web, corpus)
-        if options.second and not code:
+        if twice and not code:
             code = second(server, Path(name) / "seeds.txt", corpus, extra)
     if not code:
         _say(f"The same crawl command again, with the demo web up: {resume_command(corpus)}")
@@ -197,8 +230,8 @@ def without_browser(web: Web) -> str:
 
 
 def to_explore(corpus: Path) -> str:
-    """The command that shows the corpus, to be typed where the demo was: in the project's folder."""
-    return shlex.join([os.path.relpath(Path(sys.executable).with_name("scrapy")), "explore", os.path.relpath(corpus)])
+    """The command that shows the corpus, to be typed where the demo was."""
+    return shlex.join([called(), "explore", os.path.relpath(corpus)])
 
 
 def second(server: Served, seeds: Path, corpus: Path, extra: list[str]) -> int:
@@ -266,8 +299,10 @@ def tally(web: Web, records: CorpusRecords) -> str:
 
 def resume_command(corpus: Path) -> str:
     """What runs the same crawl command again: the demo web is up only while the demo runs."""
-    arguments = ["--resume"] if corpus == CORPUS else ["--resume", "--corpus", os.path.relpath(corpus)]
-    return f"make demo ARGS={shlex.quote(shlex.join(arguments))}"
+    installed = program() == "gristmill"
+    elsewhere = ["--out" if installed else "--corpus", os.path.relpath(corpus)]
+    arguments = shlex.join(["--resume", *(elsewhere if corpus != CORPUS.resolve() else [])])
+    return f"{called()} demo {arguments}" if installed else f"make demo ARGS={shlex.quote(arguments)}"
 
 
 def _say(line: str) -> None:
@@ -275,9 +310,14 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
+def _environment() -> dict[str, str]:
+    """For a process that finds the modules which this one has found."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def _run(command: list[str]) -> int:
     """Run to the end; Ctrl-C reaches the crawl itself, which stops in good order."""
-    crawl = subprocess.Popen(command, cwd=PROJECT)  # noqa: S603
+    crawl = subprocess.Popen(command, env=_environment())  # noqa: S603
     while True:
         try:
             return crawl.wait()

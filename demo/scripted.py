@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from string import Template
 
-from demo.pages import Page, Site
+from .pages import Page, Site
 
 VUE = Path(__file__).with_name("vue") / "vue.runtime.global.prod.js"
 WITHOUT_BROWSER = frozenset({"state"})

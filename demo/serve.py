@@ -25,9 +25,9 @@ from socketserver import TCPServer
 from typing import IO, Any, ClassVar
 from urllib.parse import urlsplit
 
-from demo.pages import Page, Site, load_second, load_web
-from demo.render import Web, page_html, robots_txt, sitemap_files
-from demo.scripted import script_files
+from .pages import Page, Site, load_second, load_web
+from .render import Web, page_html, robots_txt, sitemap_files
+from .scripted import script_files
 
 LAST_MODIFIED = 1_760_000_000  # seconds since the epoch; a constant, so that validators are the same in every run
 RETRY_AFTER_SECONDS = 1

@@ -9,10 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from crawler.document import DropReason
-from demo.expectations import Fate, Outcome, expected_outcomes
-from demo.outputs import Access, CorpusRecords, Record
-from demo.render import Web, sitemap_files
-from demo.scripted import script_files
+
+from .expectations import Fate, Outcome, expected_outcomes
+from .outputs import Access, CorpusRecords, Record
+from .render import Web, sitemap_files
+from .scripted import script_files
 
 NO_TEXT_REASONS = frozenset(
     {DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED, DropReason.PII_DENSITY}

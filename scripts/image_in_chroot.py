@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the steps of the Dockerfile in a clean Debian, where no container engine exists; needs root and debootstrap.
 
-    scripts/image_in_chroot.py [--target browser] [--build-arg NAME=VALUE] [--folder /var/tmp/image] -- list
+    scripts/image_in_chroot.py [--target browser] [--build-arg NAME=VALUE] [--folder /var/tmp/image] -- --version
 
 The folder becomes the image's root file system. What follows `--` is then run in it as the image would run it: its
 entry point, its user, the root file system read-only, /tmp and /spool as folders of its own, the host's network.
@@ -192,7 +192,7 @@ def main() -> int:
     stage = Build(opts.folder, opts.target, arguments).run((PROJECT / "Dockerfile").read_text())
     settings = {name: value for name, value in os.environ.items() if name.startswith("CRAWLER_")}
     try:
-        inside(stage, [*stage.entrypoint, *(opts.command or ["list"])], settings, read_only=True)
+        inside(stage, [*stage.entrypoint, *(opts.command or ["--version"])], settings, read_only=True)
     except subprocess.CalledProcessError as error:
         return error.returncode
     return 0

@@ -81,8 +81,8 @@ def loggers_are_on() -> None:
 @pytest.fixture(scope="module")
 def store() -> Iterator[str]:
     """A server of the S3 protocol with one bucket; fsspec finds it as a user's environment would say."""
-    pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-s3.txt)")
+    pytest.importorskip("moto.server", reason="moto is not installed (make test installs it)")
+    pytest.importorskip("s3fs", reason="s3fs is not installed (make test installs it)")
     from bench.faults.store import object_store
 
     with object_store() as url:

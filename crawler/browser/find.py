@@ -49,6 +49,8 @@ def problems(config: BrowserConfig, always: Iterable[str] = (), environ: Mapping
         return [f"BROWSER_PATH={config.path!r}: expected a program that can be started; is the path right?"]
     if not wanted:
         return []
+    if find_spec("scrapy_playwright") is None:
+        return [f"{who} needs a browser: pip install 'gristmill[browser]' brings what drives one" for who in wanted]
     if browser_path(config, environ) is None:
         return [f"{who} needs a browser, and there is none: {HOW_TO}" for who in wanted]
     fault = driver.driver_fault()

@@ -13,7 +13,3 @@ class Command(OperationsCommand, ScrapyCommand):
 
     example = "botkey new bot-key.pem"
     operations = OPERATIONS
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Make the key that signs requests; write and check its directory: new, directory, check"

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
 from scrapy.exceptions import UsageError
 
+from crawler.commands import options
 from crawler.commands.interrupt import Interrupted, interruptible, leave
+from crawler.commands.table import LINES
+from crawler.loading import program
 from crawler.operations.answer import Answer, Schema, encoded, refuse_in_json
 from crawler.runtime import load
 from crawler.storage.files.errors import denied
@@ -64,7 +67,7 @@ def unknown_options(args: Iterable[str]) -> list[str]:
 
 
 class ProjectCommand(Base):
-    """`example` is a command line that works, without `scrapy`; `declare` adds the command's options, `work` does it.
+    """`example` is what follows the program's name in a call that works; `declare` adds the options, `work` does it.
 
     `fields` are those of its answer with `--json`. Exit codes: 0 done; 1 not done, standard error says why; 2 a wrong
     call; 3 `report --check`: a gate does not hold; 130 and 143 after SIGINT and SIGTERM.
@@ -73,6 +76,8 @@ class ProjectCommand(Base):
     requires_project = True
     requires_crawler_process = False
     example: ClassVar[str]
+    offers: ClassVar[tuple[str, ...]] = ()
+    """Settings that are options of this command, too."""
     fields: ClassVar[Fields] = {}
     schema_version: ClassVar[int] = 1
     _asked: Schema | None = None  # the object that is to be written
@@ -82,18 +87,22 @@ class ProjectCommand(Base):
 
     @property
     def name(self) -> str:
-        """What follows `scrapy`: Scrapy names a command after its module."""
+        """What follows the program: Scrapy names a command after its module."""
         return self.__module__.rpartition(".")[2]
 
     def schema(self, opts: argparse.Namespace) -> Schema:  # noqa: ARG002  # the operation called, where there are some
         """The form of the answer."""
         return Schema(self.name, self.fields, self.schema_version)
 
+    def short_desc(self) -> str:
+        """One line for the help."""
+        return LINES[self.name]
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's global options, then ours."""
         super().add_options(parser)
-        parser.prog = f"scrapy {self.name}"
-        parser.epilog = f"Example: scrapy {self.example}"
+        parser.prog = f"{program()} {self.name}"
+        parser.epilog = f"Example: {program()} {self.example}"
         add_json(parser)
         refuse = parser.error
 
@@ -103,6 +112,7 @@ class ProjectCommand(Base):
 
         parser.error = error  # type: ignore[method-assign]  # Scrapy makes the parser
         self.declare(parser)
+        options.declare(parser, self.offers)
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command."""
@@ -112,6 +122,8 @@ class ProjectCommand(Base):
         if unknown := unknown_options(args):
             raise UsageError(f"unknown option {', '.join(unknown)}")
         super().process_options(args, opts)
+        assert self.settings is not None
+        options.take(self.settings, opts, self.offers)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """`work`, and its answer."""

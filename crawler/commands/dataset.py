@@ -21,7 +21,3 @@ class Command(OperationsCommand, ScrapyCommand):
     def known(self) -> Mapping[str, Operation]:
         """Raises: PluginError."""
         return {**OPERATIONS, **added("operations", Operation, frozenset(OPERATIONS))}
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Check, compose, mix, export a corpus, withdraw domains, find repetitions and test sets, show a page"

@@ -45,16 +45,12 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Show why documents are not kept, score by score, and which threshold bites"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where the documents come from, how many, and how the answer is shown."""
         parser.add_argument("--archive", metavar="GLOB_OR_URL", help="judge a sample of archived pages; no network")
         parser.add_argument(
             "--live", action="append", metavar="NAME=VALUE", default=[],
-            help="crawl a sample: url=, sitemap=, seeds= or allowlist= as in scrapy crawl corpus -a",
+            help="crawl a sample: url=, sitemap=, seeds= or allowlist= as for a crawl",
         )  # fmt: skip
         parser.add_argument(
             "--sample", type=whole(0), default=SAMPLE, metavar="N", help=f"documents; {SAMPLE}, 0 = all"

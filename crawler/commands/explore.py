@@ -45,10 +45,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[options] [CORPUS_DIR …]"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Look at a corpus in a browser: distributions, documents, each beside its page"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where it listens, and who may come."""
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on; this machine alone")
@@ -61,7 +57,7 @@ class Command(ProjectCommand, ScrapyCommand):
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer | None:
         """Check everything, print the address, serve."""
         if missing := [name for name in _NEEDED if find_spec(name) is None]:
-            problem = f"{', '.join(missing)}: not installed; run pip install -r requirements-explore.txt"
+            problem = f"{', '.join(missing)}: not installed; run pip install 'gristmill[explore]'"
             return Answer(problems=[problem])
         if opts.token is not None and not _TOKEN.fullmatch(opts.token):
             return Answer(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Command(PageCommand, ScrapyCommand):
     """In the place of Scrapy's own, which would start a crawl with frontier and corpus."""
 
-    example = "fetch https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "fetch https://example.org/ --contact https://example.org/bot"
 
     fields: ClassVar[Fields] = {
         "url": ("string", "address of the answer, redirects followed"),
@@ -31,14 +31,10 @@ class Command(PageCommand, ScrapyCommand):
         "text": ("string or null", "the body decoded as a browser would; null: it is no text"),
     }
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Print a page as the crawl would get it, if it may; nothing is kept"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --headers and --no-redirect."""
+        """Declare --headers, and what every such command has."""
         parser.add_argument("--headers", action="store_true", help="the headers of request and response, not the body")
-        parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
+        super().declare(parser)
 
     def show(self, response: Response, opts: argparse.Namespace) -> Answer:
         """Bytes as they came, decompressed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scrapy.commands import ScrapyCommand
 
+from crawler.commands import options
 from crawler.commands.operation import OperationsCommand
 from crawler.operations.tend import OPERATIONS
 
@@ -12,9 +13,6 @@ class Command(OperationsCommand, ScrapyCommand):
     """The actions of `crawler/frontier/operate.py`, for a person; the status where none is named."""
 
     example = "frontier status"
+    offers = options.PLACE
     operations = OPERATIONS
     default = "status"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Look after a running crawl: status, params, export, pause, resume, drain, requeue, purge"

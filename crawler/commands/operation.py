@@ -9,7 +9,9 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand, add_json, unknown_options
+from crawler.loading import program
 from crawler.operations.answer import Answer, Schema, refuse_in_json
 from crawler.operations.declared import Operation, WrongCall
 from crawler.plugins import PluginError
@@ -48,7 +50,7 @@ class OperationsCommand(ProjectCommand):
             dest="operation",
             metavar="OPERATION",
             help="one of those above; OPERATION -h shows its options",
-            prog=f"scrapy {self.name}",
+            prog=f"{program()} {self.name}",
             required=self.default is None,
             parser_class=_Parser,
         )
@@ -67,6 +69,7 @@ class OperationsCommand(ProjectCommand):
         """What stands behind the operation adds to what stands before it, and nothing is a default twice."""
         before = len(parser._actions)
         super(ProjectCommand, self).add_options(parser)
+        options.declare(parser, self.offers)
         for action in parser._actions[before:]:
             action.help = action.default = argparse.SUPPRESS
             if action.dest == "set":
@@ -109,7 +112,7 @@ class _Parser(argparse.ArgumentParser):
         """With the options that the operation declares."""
         if not self._is_whole:
             self._is_whole, work = True, self.operation.loaded()
-            self.epilog = f"Example: scrapy {self.command} {work.example}"
+            self.epilog = f"Example: {program()} {self.command} {work.example}"
             work.declare(self)
         return super().parse_known_args(args, namespace)
 

@@ -11,6 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import __version__
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.config import LaunchError
@@ -19,6 +20,7 @@ from crawler.operations.answer import Answer, Fields
 from crawler.policy import explain
 from crawler.policy.facts import user_agent
 from crawler.spiders.inquiry import Inquiry, InquirySpider, inquiry_about
+from crawler.urls.canonicalize import host_of
 
 if TYPE_CHECKING:
     from crawler.config import Config
@@ -38,21 +40,19 @@ class Command(ProjectCommand, ScrapyCommand):
             "of each URL: answer (yes, no, hold), because, reason, files and others",
         ),
     }
-    example = "optout https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "optout https://example.org/ --contact https://example.org/bot"
+    offers = options.ASKING
 
     def syntax(self) -> str:
         """What follows the command's name."""
         return "URL [URL…] | --domain DOMAIN[,DOMAIN]"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Explain whether a page may be fetched and kept: files read, signals seen, the rule that decided"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --domain."""
         parser.add_argument(
             "--domain", metavar="D", help="what a host says, without fetching a page; https, unless given as http://D"
         )
+        begin.declare_allow_local(parser)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Ask, print, and answer with the exit code."""
@@ -62,6 +62,8 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("expected URLs, or --domain with a domain")
         try:
             inquiry = inquiry_about(args, opts.domain)
+            if opts.allow_local:
+                begin.open_local(self.settings, map(host_of, [*inquiry.urls, *inquiry.hosts]))
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
         except LaunchError as error:
             return Answer(problems=error.problems, exitcode=2)

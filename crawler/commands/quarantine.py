@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
@@ -27,6 +28,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where the list was read, or the domain was released."""
 
     example = "quarantine -s CORPUS_DIR=corpus"
+    offers = options.PLACE
     fields: ClassVar[Fields] = {
         "released": ("string or null", "the domain of --release"),
         "quarantined": (
@@ -38,10 +40,6 @@ class Command(ProjectCommand, ScrapyCommand):
     def syntax(self) -> str:
         """What follows the command's name."""
         return "[--release DOMAIN]"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Show domains whose pages suddenly give little text; release one by hand"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""

@@ -42,10 +42,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[options] CORPUS_DIR"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Show what is in a corpus: kept, rejected and why, domains, languages, samples"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare what is shown, written or checked."""
         parser.add_argument("--html", action="store_true", help="write report.html and stats.json into CORPUS_DIR")

@@ -7,8 +7,8 @@ import sys
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.config import LaunchError
 from crawler.frontier.seeding import seed_server
@@ -21,7 +21,8 @@ from crawler.urls.tracking import extended_policy
 class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 only where every seed is in the frontier, now or before."""
 
-    example = "seed -a url=https://example.org/ -s CORPUS_DIR=corpus"
+    example = "seed https://example.org/ --out corpus"
+    offers = options.PLACE
     fields: ClassVar[Fields] = {
         "added": ("integer", "URLs that the frontier has now and had not"),
         "known": ("integer", "URLs that it had before"),
@@ -29,25 +30,21 @@ class Command(ProjectCommand, ScrapyCommand):
     }
 
     def syntax(self) -> str:
-        """Shown by `scrapy seed -h`."""
-        return "-a url=URL[,…] | sitemap=URL[,…] | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=links|sitemap]"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Put seeds, sitemaps or an allowlist into a frontier"
+        """What follows the command's name."""
+        return begin.SYNTAX
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """`-a` as in `scrapy crawl`."""
-        parser.add_argument(
-            "-a", dest="arguments", action="append", default=[], metavar="NAME=VALUE",
-            help="url=, sitemap=, seeds=, allowlist=, api= or discovery=, as in scrapy crawl corpus -a",
-        )  # fmt: skip
+        """What is put in, as for a crawl."""
+        begin.declare(parser)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Raises: UsageError."""
+        super().process_options(args, opts)
+        begin.read_pairs(opts)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """What was added, known and refused."""
-        if args:
-            raise UsageError(f"unexpected {args[0]!r}: arguments are given as -a NAME=VALUE")
-        given = dict(item.partition("=")[::2] for item in opts.arguments)
+        given = begin.arguments_of(args, opts)
         config = self.load()
         plan = plan_of(given, extended_policy(config.frontier.tracking_params))
         if problems := unknown_profiles(config, plan):

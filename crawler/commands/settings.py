@@ -29,10 +29,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "--get NAME"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Print the value of a setting, Scrapy's or this project's"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """The forms of Scrapy, one of which has to be chosen."""
         group = parser.add_mutually_exclusive_group(required=True)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
 from crawler.operations.answer import Answer, Fields
-from crawler.urls.canonicalize import canonicalize
+from crawler.urls.canonicalize import canonicalize, host_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -26,7 +27,8 @@ class Command(ProjectCommand, ScrapyCommand):
     """In the place of Scrapy's own, whose engine would open frontier and corpus and wait for a page for ever."""
 
     requires_crawler_process = True
-    example = "shell https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "shell https://example.org/ --contact https://example.org/bot"
+    offers = options.ASKING
 
     fields: ClassVar[Fields] = {"printed": ("string", "what the code of -c printed, its value last")}
 
@@ -34,14 +36,11 @@ class Command(ProjectCommand, ScrapyCommand):
         """What follows the command's name."""
         return "[-c CODE] [--no-redirect] [URL]"
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "A console that fetches pages as the crawl would, if it may; nothing is kept"
-
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare -c and --no-redirect; not Scrapy's --spider: the spiders of this project need a frontier."""
+        """Declare the options; not Scrapy's --spider: the spiders of this project need a frontier."""
         parser.add_argument("-c", dest="code", help="evaluate the code in the shell, print the result and exit")
         parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
+        begin.declare_allow_local(parser)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, LaunchError."""
@@ -51,6 +50,8 @@ class Command(ProjectCommand, ScrapyCommand):
         if opts.json and not opts.code:
             raise UsageError("a console has no answer in JSON: give the code with -c, or use scrapy fetch --json URL")
         assert self.settings is not None
+        if opts.allow_local:
+            begin.open_local(self.settings, [host_of(url)] if url else [])
         check_identity(self.settings, [url] if url else [])
         try:
             return self._open(url, opts)

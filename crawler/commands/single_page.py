@@ -1,4 +1,4 @@
-"""What `scrapy fetch` and `scrapy view` have in common: one URL, asked for through guard and policy."""
+"""What `fetch` and `view` have in common: one URL, asked for through guard and policy."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import UsageError
 
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.launch import check_identity
 from crawler.operations.answer import Answer
-from crawler.urls.canonicalize import canonicalize
+from crawler.urls.canonicalize import canonicalize, host_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -24,9 +25,16 @@ class PageCommand(ProjectCommand):
 
     requires_crawler_process = True
 
+    offers = options.ASKING
+
     def syntax(self) -> str:
         """What follows the command's name."""
         return "[options] URL"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Declare --no-redirect and --allow-local."""
+        parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
+        begin.declare_allow_local(parser)
 
     @abstractmethod
     def show(self, response: Response, opts: argparse.Namespace) -> Answer:
@@ -41,6 +49,8 @@ class PageCommand(ProjectCommand):
         url = canonicalize(args[0]) if len(args) == 1 else None
         if url is None:
             raise UsageError("expected one http or https URL, such as https://example.org/page")
+        if opts.allow_local:
+            begin.open_local(self.settings, [host_of(url)])
         check_identity(self.settings, [url])
         page = Page(Request(url), follow=not opts.no_redirect)
         self.crawler_process.crawl(PageSpider, name=self.name, page=page)

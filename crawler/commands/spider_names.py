@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from scrapy.spiderloader import get_spider_loader
 
+from crawler.loading import program
+
 if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
 def no_spider(settings: Settings, command: str) -> str:
-    """A sentence where no spider was named."""
+    """A sentence where neither a URL nor a spider was named."""
     names = sorted(get_spider_loader(settings).list())
-    return f"name one spider: {' or '.join(f'scrapy {command} {name}' for name in names)}"
+    called = f"{program()} {command}"
+    return f"give a URL, such as {called} https://example.org/, or name one spider: {called} {' or '.join(names)}"
 
 
 def unknown_spider(settings: Settings, name: str) -> str | None:

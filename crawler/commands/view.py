@@ -9,6 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.utils.response import open_in_browser
 
 from crawler.commands.single_page import PageCommand
+from crawler.loading import program
 from crawler.operations.answer import Answer, Fields
 
 if TYPE_CHECKING:
@@ -18,23 +19,16 @@ if TYPE_CHECKING:
 class Command(PageCommand, ScrapyCommand):
     """In the place of Scrapy's own, which would start a crawl with frontier and corpus."""
 
-    example = "view https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "view https://example.org/ --contact https://example.org/bot"
 
     fields: ClassVar[Fields] = {
         "url": ("string", "address of the answer, redirects followed"),
         "status": ("integer", "HTTP status"),
     }
 
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Open a page in a browser, as the crawl would get it, if it may"
-
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --no-redirect."""
-        parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
-
     def show(self, response: Response, opts: argparse.Namespace) -> Answer:  # noqa: ARG002  # as in `fetch`
         """Hand a temporary file to the browser."""
         if not open_in_browser(response):
-            return Answer(problems=["no browser was found; `scrapy fetch URL > page.html` writes the page into a file"])
+            problem = f"no browser was found; `{program()} fetch URL > page.html` writes the page into a file"
+            return Answer(problems=[problem])
         return Answer({"url": response.url, "status": response.status})

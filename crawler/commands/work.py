@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.log import configure_logging
 
+from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
-from crawler.commands.spider_names import unknown_spider
+from crawler.loading import program
 from crawler.observe.live.run_end import CRAWLED
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.numbers import whole
@@ -31,33 +31,27 @@ if TYPE_CHECKING:
 class Command(ProjectCommand, ScrapyCommand):
     """Checks once what `scrapy crawl` checks, then runs it several times and restarts what dies."""
 
-    example = "work corpus --workers 4 -a url=https://example.org/ -s CRAWLER_CONTACT=https://example.org/bot"
+    example = "work https://example.org/ --workers 4 --contact https://example.org/bot"
+    offers = tuple(options.OPTIONS)
 
     fields: ClassVar[Fields] = CRAWLED
 
     def syntax(self) -> str:
         """What follows the name."""
-        return "SPIDER [--workers N] [-a NAME=VALUE …] [-s NAME=VALUE …]"
-
-    def short_desc(self) -> str:
-        """One line for `scrapy -h`."""
-        return "Crawl with several workers on this machine; restarts those that die"
+        return f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """--workers and the spider's arguments."""
+        """--workers, and where the crawl begins."""
         parser.add_argument(
-            "--workers", type=whole(1), metavar="N", help="processes of `scrapy crawl` (default: by the cores)"
+            "--workers", type=whole(1), metavar="N", help="processes that crawl (default: by the cores)"
         )
-        parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
-                            help="argument of the spider, as for `scrapy crawl`")  # fmt: skip
+        begin.declare(parser)
+        begin.declare_allow_local(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError."""
         super().process_options(args, opts)
-        try:
-            opts.spargs = arglist_to_dict(opts.spargs)
-        except ValueError:
-            raise UsageError("Invalid -a value, use -a NAME=VALUE", print_help=False) from None
+        begin.read_pairs(opts)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Exit code 0 where every worker did what was asked. Raises: UsageError, LaunchError."""
@@ -67,19 +61,16 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.supervise.plan import plan
 
         assert self.settings is not None
-        if len(args) != 1:
-            raise UsageError("name one spider: scrapy work corpus …")
-        if problem := unknown_spider(self.settings, args[0]):
-            raise UsageError(problem)
-        if CHECKS.get(args[0]) is not read_arguments:
-            raise UsageError(f"{args[0]} has no frontier that workers could share: run scrapy crawl {args[0]}, which "
-                             "uses all cores (STAGE_WORKERS)")  # fmt: skip
+        spider, arguments = begin.spider_and_arguments(self.settings, args, opts, "work")
+        if CHECKS.get(spider) is not read_arguments:
+            raise UsageError(f"{spider} has no frontier that workers could share: run {program()} crawl {spider}, "
+                             "which uses all cores (STAGE_WORKERS)")  # fmt: skip
         given = self.settings.getint("STAGE_WORKERS") if _is_given(self.settings, "STAGE_WORKERS") else None
         share = plan(usable_cores(), opts.workers, None if given is None or given < 0 else given)
         with ExitStack() as stack:
-            config = prepare(self.settings, opts.spargs, read_arguments, stack)
+            config = prepare(self.settings, arguments, read_arguments, stack)
             configure_logging(self.settings)
-            workers, failed = asyncio.run(self._run(config, args[0], opts.spargs, share))
+            workers, failed = asyncio.run(self._run(config, spider, arguments, share))
         return self._end(config, workers, failed)
 
     async def _run(
@@ -119,7 +110,8 @@ class Command(ProjectCommand, ScrapyCommand):
         own: dict[str, Any] = {"WORKER_ID": name, "STAGE_WORKERS": share.stage_workers, "PROGRESS": "off",
                                "PROGRESS_FD": descriptor, "METRICS_PORT": port and port + number - 1}  # fmt: skip
         given = {key: value for key, value in self.settings.items() if _is_typed(self.settings, key)}
-        command = [sys.executable, "-m", "scrapy", "crawl", spider]
+        module = "crawler.commands.gristmill" if program() == "gristmill" else "scrapy"
+        command = [sys.executable, "-m", module, "crawl", spider]
         for key, value in arguments.items():
             command += ["-a", f"{key}={value}"]
         for key, value in {**given, **own}.items():

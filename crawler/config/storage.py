@@ -24,7 +24,7 @@ def check_lifetimes(value: tuple[str, ...]) -> str | None:
 def check_format(value: str) -> str | None:
     """Parquet needs a package that the other formats do without."""
     if value == "parquet" and find_spec("pyarrow") is None:
-        return "Parquet needs pyarrow, which is not installed: pip install -r requirements-datasets.txt"
+        return "Parquet needs pyarrow, which is not installed: pip install 'gristmill[parquet]'"
     return None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY = "1GB"
 """What DuckDB may hold; what a query needs beyond it goes to a temporary folder."""
-MISSING = "queries need duckdb and pyarrow, which are not installed: pip install -r requirements-datasets.txt"
+MISSING = "queries need duckdb and pyarrow, which are not installed: pip install 'gristmill[parquet]'"
 TABLES = {SHARDS: "documents", REJECTED: "rejected"}
 FILES = {
     "path": "VARCHAR",

@@ -35,7 +35,7 @@ _SPECIAL = tuple(
         *("2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
     )
 )
-_METADATA = frozenset(
+METADATA = frozenset(
     ipaddress.ip_address(text)
     for text in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254")
 )
@@ -110,7 +110,7 @@ class NetworkRules:
             return NO_CONTACT
         if any(ip.version == network.version and ip in network for network in self.allow):
             return None
-        if ip in _METADATA:
+        if ip in METADATA:
             return f"{ip} is a cloud metadata address"
         if not ip.is_global or any(ip.version == network.version and ip in network for network in _SPECIAL):
             return f"{ip} is not a globally routable address"

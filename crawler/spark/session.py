@@ -58,7 +58,7 @@ def is_retry() -> bool:
 
 def _check_installed() -> None:
     if find_spec("pyspark") is None:
-        raise SparkError("pyspark is not installed: run `pip install -r requirements-spark.txt`")
+        raise SparkError("pyspark is not installed: run `pip install 'gristmill[spark]'`")
     home = os.environ.get("JAVA_HOME")
     if not (home and (Path(home) / "bin" / "java").exists()) and shutil.which("java") is None:
         raise SparkError("no Java was found: install a Java runtime, version 17 or 21, or set JAVA_HOME")

@@ -31,7 +31,7 @@ def text_in(holding):
 @pytest.fixture
 def derived(three_domains, tmp_path, scrapy):
     """Five versions of a corpus, one of the other: a subset, its rewrite, a mixture, a union, and an export."""
-    pytest.importorskip("duckdb", reason="duckdb is not installed (requirements-datasets.txt)")
+    pytest.importorskip("duckdb", reason="duckdb is not installed (make test installs it)")
     subset = Place(str(tmp_path / "subset"))
     select(three_domains.place, subset, Selection(), max_bytes=10**6, now=1.8e9)
     rewrite(subset, lambda record: record | {"title": "another"}, Cause("dataset test", "because", 1.81e9))

@@ -59,6 +59,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset supersede": (["corpus"], 1),
     "dataset tag": (["corpus", "release-1"], 1),
     "dataset verify": (["corpus"], 1),
+    "demo": (["nonsense"], 2),
     "diagnose": (["corpus"], 1),
     "edit": (["nosuch"], 2),
     "explore": (["--no-open", "corpus"], 1),
@@ -76,6 +77,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "optout": (["http://127.0.0.1:1/"], 1),
     "parse": (["http://127.0.0.1:1/"], 2),
     "quarantine": ([], 1),
+    "replay": (["none.warc.gz"], 1),
     "report": (["corpus"], 1),
     "runspider": (["spider.py"], 2),
     "seed": ([], 1),
@@ -92,7 +94,19 @@ OPERATIONS = {
     for operation in c.Command.operations
 }
 REFUSED = {"bench", "genspider", "parse", "runspider", "startproject"}  # whatever is given
-NEED_PROCESS = {"bench", "check", "crawl", "diagnose", "fetch", "optout", "parse", "runspider", "shell", "view"}
+NEED_PROCESS = {
+    "bench",
+    "check",
+    "crawl",
+    "diagnose",
+    "fetch",
+    "optout",
+    "parse",
+    "replay",
+    "runspider",
+    "shell",
+    "view",
+}
 """Commands for which Scrapy makes a reactor, of which a process has one; the others run here, twenty times as fast."""
 
 ASK_SERVER = sorted({name for name in ALONE if name.startswith("frontier ")} | {"quarantine", "seed", "crawl", "work"})

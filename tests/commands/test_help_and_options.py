@@ -124,7 +124,7 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
 
 
 def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_there(scrapy, tmp_path):
-    seeded = scrapy(*shlex.split(seed.Command.example), "-a", "url=https://example.org/")
+    seeded = scrapy(*shlex.split(seed.Command.example))
     assert (seeded.code, seeded.out) == (0, "1 added, 0 known before, 0 refused\n"), seeded.err
     for words in examples("frontier"):
         if words[1] == "export":  # until it is stopped: tests/observe/metrics/test_metrics_endpoint.py
@@ -137,7 +137,12 @@ def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_t
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["crawl"], 2, "error: name one spider: scrapy crawl corpus or scrapy crawl replay"),
+        (["crawl"], 2, "error: give a URL, such as scrapy crawl https://example.org/, or name one spider: "),
+        (
+            ["crawl", "http://127.0.0.1/", "-a", "url=http://127.0.0.1/"],
+            2,
+            "-a url=… says again what is said without -a",
+        ),
         (["crawl", "corpsu"], 2, "there is no spider 'corpsu'"),
         (["crawl", "corpus", "--nosuch"], 2, "unknown option --nosuch"),
         (["crawl", "corpus", "-a", "foo=1"], 1, "error: foo: unknown argument"),

@@ -64,7 +64,7 @@ def exports(made, tmp_path_factory):
 
 def needs(name: str) -> None:
     if importlib.util.find_spec(name) is None:
-        pytest.skip(f"{name} is not installed (requirements-dev.txt)")
+        pytest.skip(f"{name} is not installed (make test installs it)")
 
 
 def test_the_command_offers_every_format():

@@ -130,7 +130,7 @@ def test_published_descriptions_name_the_format(corpus):
 @pytest.mark.parametrize("shard_format", ["jsonl.zst", "parquet"])
 def test_load_dataset_reads_the_corpus_by_its_card_without_a_network(made, tmp_path, monkeypatch, shard_format):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed (requirements-dev.txt)")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed (make test installs it)")
     corpus = Folder(shutil.copytree(made / shard_format, tmp_path / "corpus"))
 
     # fields that are null everywhere, and objects whose names and types differ from record to record

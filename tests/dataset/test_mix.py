@@ -285,7 +285,7 @@ def test_every_format_of_an_export_is_one_of_a_mixture(folder, to):
 @pytest.mark.parametrize("to", ["parquet", "jsonl.gz"])
 def test_the_card_lets_datasets_load_it_with_the_source_of_each_record(folder, to, monkeypatch):
     if importlib.util.find_spec("datasets") is None:
-        pytest.skip("datasets is not installed (requirements-dev.txt)")
+        pytest.skip("datasets is not installed (make test installs it)")
     monkeypatch.setenv("HF_HOME", str(folder / "cache"))
     import datasets
 
@@ -311,7 +311,7 @@ def test_a_mixture_is_a_source_of_another_in_parquet_as_in_lines(folder):
 
 
 def test_a_real_tokenizer_counts(folder):
-    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed (requirements-dev.txt)")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed (make test installs it)")
     vocabulary = {word: n for n, word in enumerate([*WORDS, "?"])}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="?"))
     made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -323,7 +323,7 @@ def test_a_real_tokenizer_counts(folder):
 
 
 def test_a_file_of_tiktoken_counts(folder):
-    pytest.importorskip("tiktoken", reason="tiktoken is not installed (requirements-dev.txt)")
+    pytest.importorskip("tiktoken", reason="tiktoken is not installed (make test installs it)")
     ranks = b"".join(base64.b64encode(bytes([n])) + f" {n}\n".encode() for n in range(256))
     (folder / "bytes.tiktoken").write_bytes(ranks)
     by = {"tiktoken": "bytes.tiktoken", "pattern": r"\S+|\s+"}

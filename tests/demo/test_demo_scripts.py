@@ -14,8 +14,9 @@ from demo.expectations import NOT_DRAWN, Fate, outcome_of
 from demo.outputs import CorpusRecords
 from demo.pages import SCRIPTS, PageError, load_page, load_web
 from demo.render import Web, page_html
-from demo.run import CORPUS, PROJECT, Served, crawl_command, draws_pages, resume_command, tally, without_browser
+from demo.run import CORPUS, Served, crawl_command, draws_pages, resume_command, tally, without_browser
 from demo.scripted import CAPTURED, SELECTOR, VUE, paragraphs, script_files
+from tests.support.places import PROJECT
 
 SITES = load_web()
 WEB = Web(SITES, {name: f"http://127.0.0.{site.number}:8080" for name, site in SITES.items()})
@@ -96,7 +97,7 @@ def test_the_last_line_adds_up_all_pages_with_those_that_have_no_record() -> Non
 
 
 def test_the_command_to_go_on_names_the_folder_where_it_is_not_the_usual_one() -> None:
-    assert resume_command(CORPUS) == "make demo ARGS=--resume"
+    assert resume_command(CORPUS.resolve()) == "make demo ARGS=--resume"
     assert resume_command(PROJECT / "other").startswith("make demo ARGS='--resume --corpus ")
 
 

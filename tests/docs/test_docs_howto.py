@@ -102,7 +102,7 @@ def test_a_release_is_a_corpus_with_its_documents(with_corpus: Desk) -> None:
 @pytest.mark.parametrize(("number", "packages"), [(0, []), (1, ["duckdb"]), (2, ["duckdb", "datasets"])])
 def test_the_output_is_read_by_other_tools(with_corpus: Desk, number: int, packages: list[str]) -> None:
     if missing := [name for name in packages if importlib.util.find_spec(name) is None]:
-        pytest.skip(f"{', '.join(missing)} is not installed (requirements-dev.txt)")
+        pytest.skip(f"{', '.join(missing)} is not installed (make test installs it)")
     desk = with_corpus
     (desk.folder / "corpus").rename(desk.folder / "release")
     shown = desk.block(*recipes()["Read the output"][number])

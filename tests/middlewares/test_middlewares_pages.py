@@ -166,5 +166,5 @@ def test_every_request_says_who_asks_and_carries_no_cookie(web, crawl):
     base = web.site("127.0.0.2", {"/robots.txt": note, "/a": note, "/b": note})
     crawl([f"{base}/a", f"{base}/b"], CRAWLER_CONTACT="https://example.org/bot", USER_AGENT="Mozilla/5.0")
     assert len(seen) == 3
-    assert {headers["User-Agent"] for headers in seen} == {"CorpusBot/0.1.0 (+https://example.org/bot)"}
+    assert {headers["User-Agent"] for headers in seen} == {"CorpusBot/1.0.0 (+https://example.org/bot)"}
     assert not any({"Cookie", "Referer"} & headers.keys() for headers in seen)

@@ -8,26 +8,30 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+from crawler.storage.files.place import DRIVERS
 from tests.support.places import PROJECT
 
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
 OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
-OPTIONAL |= {"scipy", "tokenizers", "tiktoken"}  # of mixtures, which say what is missing
+OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
+OPTIONAL |= {"plugged"}  # a test writes it
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
 
-def requirements(name: str) -> dict[str, str]:
-    """Distribution name in normal form → the whole line."""
-    lines = [line for line in (PROJECT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
-    return {normal(re.split(r"[<>=;\[ ]", line)[0]): line for line in lines}
+def requirements(*names: str) -> set[str]:
+    """The distributions that lists of pyproject.toml ask for, in normal form; no name: what every crawl needs."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    lists = [project["optional-dependencies"][name] for name in names] or [project["dependencies"]]
+    return {normal(re.split(r"[<>=;\[ ]", line)[0]) for lines in lists for line in lines} - {"gristmill"}
 
 
 def normal(name: str) -> str:
@@ -52,32 +56,53 @@ def missing(modules: set[str], required: set[str]) -> dict[str, list[str]]:
 
 
 def test_every_package_that_the_product_imports_is_required() -> None:
-    assert missing(imports("crawler", "demo") - OPTIONAL - EXPLORE - LATER, set(requirements("requirements.txt"))) == {}
+    required = requirements() | requirements("browser")
+    assert missing(imports("crawler", "demo") - OPTIONAL - EXPLORE - LATER, required) == {}
 
 
-def test_what_the_batch_job_needs_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-spark.txt")) == {"pyspark"} <= imports("crawler/spark")
+def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
+    assert requirements("spark") == {"pyspark"} <= imports("crawler/spark")
+    assert requirements("parquet") == {"pyarrow", "duckdb"} <= imports("crawler/storage", "crawler/dataset")
+    assert requirements("explore") == EXPLORE <= imports("crawler/explore")
+    assert requirements("browser") == {"scrapy-playwright", "playwright"}
+    assert imports("crawler/browser") >= {"scrapy_playwright", "playwright"}
 
 
-def test_what_parquet_and_sql_need_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-datasets.txt")) == {"pyarrow", "duckdb", "scipy"}
-    assert imports("crawler/storage", "crawler/dataset") >= {"pyarrow", "duckdb", "scipy"}
+def test_the_extra_all_brings_every_other_one_but_that_of_the_developers() -> None:
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (named,) = re.findall(r"gristmill\[(.*)\]", extras["all"][0])
+    assert set(named.split(",")) == set(extras) - {"all", "dev"}
 
 
-def test_what_the_view_in_the_browser_needs_on_top_is_required_apart() -> None:
-    assert set(requirements("requirements-explore.txt")) == EXPLORE <= imports("crawler/explore")
+def test_the_driver_that_a_message_asks_for_is_an_extra() -> None:
+    assert {*DRIVERS.values()} == {"s3", "gcs", "azure"}
+    assert requirements("s3", "gcs", "azure") == {"s3fs", "gcsfs", "adlfs"}
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:
-    required = set(requirements("requirements.txt")) | set(requirements("requirements-dev.txt"))
+    required = requirements() | requirements("browser", "explore", "parquet", "s3", "dev")
     assert missing(imports("tests", "bench") - OPTIONAL, required) == {}
 
 
-@pytest.mark.parametrize(
-    "name", ["requirements.txt", "requirements-spark.txt", "requirements-datasets.txt", "requirements-explore.txt"]
-)
-def test_every_requirement_has_a_reason(name: str) -> None:
-    assert [line for line in requirements(name).values() if not re.search(r"# \w", line)] == []
+def test_requirements_txt_is_written_from_the_project_with_a_reason_for_each_line(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(PROJECT / "scripts")
+    import requirements as script
+
+    text = (PROJECT / "requirements.txt").read_text()
+    assert text == script.text(), "run scripts/requirements.py"
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert {normal(re.split(r"[<>=; ]", line)[0]) for line in lines} == requirements() | requirements("browser")
+    card = {"scrapy", "scrapy-redis", "scrapy-playwright", "trafilatura", "langdetect", "datasketch"}
+    assert requirements() | requirements("browser") >= card | {"presidio-analyzer"}
+    assert [line for line in lines if not re.search(r"  # \w", line)] == []
+
+
+def test_what_is_installed_without_what_it_requires_is_pinned_by_hash() -> None:
+    for name in ("requirements-model.txt", "requirements-dev-pinned.txt"):
+        lines = [line for line in (PROJECT / name).read_text().splitlines() if line and not line.startswith("#")]
+        assert lines
+        assert [line for line in lines if not re.fullmatch(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}", line)] == []
+        assert f"--require-hashes --no-deps -r {name}" in (PROJECT / "Makefile").read_text()
 
 
 def test_every_command_of_the_readme_is_a_target() -> None:
@@ -138,10 +163,10 @@ def test_continuous_integration_runs_make_test() -> None:
     assert "make --no-print-directory test" in script.read_text()
 
 
-def test_the_image_holds_the_product_and_starts_scrapy() -> None:
+def test_the_image_holds_the_product_and_starts_it() -> None:
     lines = (PROJECT / "Dockerfile").read_text().splitlines()
-    assert "COPY crawler crawler" in lines
-    assert 'ENTRYPOINT ["scrapy"]' in lines
+    assert "COPY --from=build /app /app" in lines
+    assert 'ENTRYPOINT ["gristmill"]' in lines
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
 
 

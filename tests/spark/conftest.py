@@ -35,7 +35,7 @@ class Outcome:
 @pytest.fixture(scope="session")
 def spark_installed() -> None:
     if importlib.util.find_spec("pyspark") is None:
-        pytest.skip("pyspark is not installed (pip install -r requirements-spark.txt)")
+        pytest.skip("pyspark is not installed (make spark installs it)")
     if shutil.which("java") is None:
         pytest.skip("no Java runtime (apt-get install openjdk-17-jre-headless)")
 

@@ -13,7 +13,7 @@ from crawler.storage.files.place import index_path
 from crawler.storage.files.shards import read_records
 from tests.support import three_domains
 
-parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (requirements-datasets.txt)")
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (make test installs it)")
 
 
 def begun(tmp_path, **settings):

@@ -234,12 +234,12 @@ def test_a_store_that_forbids_is_not_asked_again(tmp_path, pauses):
     assert pauses == []
 
 
-def test_a_missing_driver_is_named_with_its_requirements(monkeypatch):
+def test_a_missing_driver_is_named_with_its_extra(monkeypatch):
     def no_driver(url):
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr(place_module.fsspec.core, "url_to_fs", no_driver)
-    with pytest.raises(StorageError, match=r"driver of s3:// is missing: run `pip install -r requirements-s3.txt`"):
+    with pytest.raises(StorageError, match=r"driver of s3:// is missing: run `pip install 'gristmill\[s3\]'`"):
         Place("s3://corpora/one")
     with pytest.raises(StorageError, match="driver of other:// is missing: install its driver"):
         Place("other://corpora/one")

@@ -160,8 +160,8 @@ def test_damage_in_a_remote_archive_costs_its_record_only(serve, archive):
 @pytest.fixture(scope="module")
 def s3(archive):
     """A server of the S3 protocol (moto) with one bucket that everybody may read."""
-    moto = pytest.importorskip("moto.server", reason="moto is not installed (requirements-dev.txt)")
-    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed (requirements-dev.txt)")
+    moto = pytest.importorskip("moto.server", reason="moto is not installed (make test installs it)")
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed (make test installs it)")
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

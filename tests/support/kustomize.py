@@ -27,11 +27,11 @@ Objects = dict[tuple[str, str], dict[str, Any]]
 
 @cache
 def kubectl() -> str:
-    """The program of requirements-kubectl-dev.txt, else the one on PATH; skips the test where there is none."""
+    """The program of requirements-dev-pinned.txt, else the one on PATH; skips the test where there is none."""
     found = _packaged() if platform.system() == "Linux" and platform.machine() == "x86_64" else None
     found = found or shutil.which("kubectl")
     if found is None:
-        pytest.skip(f"no kubectl: neither {PACKAGE} (requirements-kubectl-dev.txt) nor one on PATH")
+        pytest.skip(f"no kubectl: neither {PACKAGE} (requirements-dev-pinned.txt) nor one on PATH")
     return found
 
 

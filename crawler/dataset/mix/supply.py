@@ -34,7 +34,7 @@ MOST_VALUES = 1_000
 """Values of a field that a target by temperature may tell apart; a field with more is no mixture but a list."""
 UNCAPPED = ""
 """Stands for every value of the capped field that cannot reach the cap."""
-MISSING = "a mixture needs duckdb and pyarrow, which are not installed: pip install -r requirements-datasets.txt"
+MISSING = "a mixture needs duckdb and pyarrow, which are not installed: pip install 'gristmill[parquet]'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.loading import program
 from crawler.observe.report import parameters, quarantine
 from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
@@ -177,13 +178,13 @@ def _folder_table(summary: Summary) -> Table:
 
 def _show_next_steps(summary: Summary, console: Console) -> None:
     """Commands stand on one line each, however long, so that they can be copied."""
-    where, scrapy = shlex.quote(summary.where), shlex.quote(scrapy_command())
+    where, ours = shlex.quote(summary.where), shlex.quote(called())
     if not any(folder.documents for folder in summary.folders):
         return
     steps = [
-        ("read some of it", f"{scrapy} report --samples 5 {where}"),
-        ("histograms, for a browser", f"{scrapy} report --html {where}"),
-        ("check every hash and line", f"{scrapy} dataset verify {where}"),
+        ("read some of it", f"{ours} report --samples 5 {where}"),
+        ("histograms, for a browser", f"{ours} report --html {where}"),
+        ("check every hash and line", f"{ours} dataset verify {where}"),
     ]
     if summary.held:
         steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
@@ -193,11 +194,11 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
         console.print(Text.assemble("  ", (f"{why:<27}", "dim"), (command, "bold cyan")), soft_wrap=True)
 
 
-def scrapy_command() -> str:
-    """How this person can call `scrapy`: by its name where the shell finds it, else by its place beside Python."""
-    beside = Path(sys.executable).with_name("scrapy")
-    if shutil.which("scrapy") or not beside.exists():
-        return "scrapy"
+def called() -> str:
+    """How this person can call the program: by its name where the shell finds it, else by its place beside Python."""
+    beside = Path(sys.executable).with_name(program())
+    if shutil.which(program()) or not beside.exists():
+        return program()
     return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 

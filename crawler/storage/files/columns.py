@@ -94,9 +94,7 @@ def arrow() -> Any:
     return pa
 
 
-MISSING = (
-    "Parquet and the index of records need pyarrow, which is not installed: pip install -r requirements-datasets.txt"
-)
+MISSING = "Parquet and the index of records need pyarrow, which is not installed: pip install 'gristmill[parquet]'"
 
 
 def row_of(record: Record, names: Iterable[str]) -> Record:

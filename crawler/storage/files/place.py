@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 UPLOAD_PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further try of an upload, on top of what the client of the store tries by itself."""
 DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "abfs": "azure", "abfss": "azure"}
-"""Which extra requirements file has the driver of a URL scheme."""
+"""Which extra of the distribution brings the driver of a URL scheme."""
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
@@ -64,7 +64,7 @@ class Place:
         except ImportError as error:
             scheme = corpus_dir.partition("://")[0]
             extra = DRIVERS.get(scheme)
-            way = f"run `pip install -r requirements-{extra}.txt`" if extra else "install its driver"
+            way = f"run `pip install 'gristmill[{extra}]'`" if extra else "install its driver"
             raise StorageError(f"CORPUS_DIR={corpus_dir!r}: the driver of {scheme}:// is missing: {way}") from error
         except (ValueError, OSError) as error:
             raise StorageError(f"CORPUS_DIR={corpus_dir!r}: {error}; expected a path or an fsspec URL") from error
