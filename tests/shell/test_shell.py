@@ -18,7 +18,7 @@ from crawler.storage.files.place import DRIVERS
 from tests.support.places import PROJECT
 
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
-OWN = {"crawler", "demo", "bench", "tests"}
+OWN = {"crawler", "demo", "bench", "tests", "scripts"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
 OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
