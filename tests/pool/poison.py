@@ -56,11 +56,11 @@ def models(doc: Document, names: tuple[str, ...]) -> Document:
     import gc
     import sys
 
-    from crawler.stages.language import identifiers, quick
+    from crawler.stages.language import identifiers
     from crawler.stages.pii.names import pipeline
 
     loaded = {
-        "py3langid": quick._loaded.cache_info().currsize,
+        "py3langid": identifiers._py3langid.cache_info().currsize,
         "langdetect": identifiers._langdetect.cache_info().currsize,
         "names": pipeline.cache_info().currsize,
         "scipy": "scipy" in sys.modules,
