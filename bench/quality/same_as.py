@@ -1,9 +1,10 @@
 """The same pages judged by two commits: every field of every record, in the order of the shards.
 
-`python -m bench.quality.same_as COMMIT [--pages 2000] [--without FIELD …] [--set NAME=VALUE] [--show 20]` writes pages
-of `../shared/data` (labelled web pages, forums, news, dated pages, blogs) into one archive, replays it with the given
-commit, checked out aside, and with this tree, and compares kept and rejected records line by line. `--without` names
-fields that the change is meant to take away or to alter. Exit code 1 where anything else differs.
+`python -m bench.quality.same_as COMMIT [--pages 2000] [--without FIELD …] [--set NAME=VALUE] [--turns 3] [--show 20]`
+writes pages of `../shared/data` (labelled web pages, forums, news, dated pages, blogs) into one archive, replays it
+with the given commit, checked out aside, and with this tree, and compares kept and rejected records line by line.
+`--without` names fields that the change is meant to take away or to alter. `--turns` measures CPU, too: so many replays
+with each commit by turns, all stages in one process. Exit code 1 where anything else differs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -88,6 +90,15 @@ def replay(checkout: Path, source: Path, folder: Path, settings: dict[str, str])
     return folder
 
 
+def cpu_of(checkout: Path, source: Path, settings: dict[str, str]) -> float:
+    """CPU seconds of a replay in one process."""
+    with tempfile.TemporaryDirectory(prefix="same-as-") as name:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        replay(checkout, source, Path(name) / "corpus", settings | {"STAGE_WORKERS": "0"})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def lines(folder: Path, kind: str) -> Iterator[str]:
     """Every line of the shards of a kind, in their order."""
     for path in sorted((folder / kind).glob("*.jsonl.zst")):
@@ -131,11 +142,14 @@ def main() -> int:
             before = replay(other, source, folder / "before", settings)
             after = replay(PROJECT, source, folder / "after", settings)
             same, found = compare(before, after, CHANGES_WITH_COMMIT | set(options.without), options.show)
+            cpu = [[cpu_of(one, source, settings) for one in (other, PROJECT)] for _ in range(options.turns)]
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", str(other)], cwd=PROJECT, check=True)
     print(f"{count} pages replayed with {options.commit} and with this tree: {same} records the same to the byte")
     print(f"not compared: {', '.join(sorted(CHANGES_WITH_COMMIT | set(options.without)))}")
     print(f"different, by field: {dict(found.most_common()) or 'none'}")
+    for turn in cpu:
+        print("CPU, ms a page: {:.1f} then, {:.1f} now".format(*(1000 * seconds / count for seconds in turn)))
     return 1 if found else 0
 
 
@@ -145,6 +159,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pages", type=int, default=2000)
     parser.add_argument("--without", nargs="+", default=[], metavar="FIELD")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting for both runs")
+    parser.add_argument("--turns", type=int, default=0, help="measure CPU by so many replays with each")
     parser.add_argument("--show", type=int, default=20, help="differences to print one by one")
     return parser.parse_args()
 
