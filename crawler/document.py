@@ -557,7 +557,6 @@ class Columns:
     etag: str | None = None
     last_modified: str | None = None
     redirects: list[str] = field(default_factory=list)
-    learned_params: list[str] = field(default_factory=list)  # always empty: the column stands for older records
     robots_status: str = ""  # "allowed", "no_rules", …: how robots.txt was read
     robots_sha256: str | None = None
     robots_fetched_at: str | None = None
