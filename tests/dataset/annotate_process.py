@@ -7,8 +7,11 @@ from crawler.dataset.annotations.annotations import Annotations
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import records_in
+from crawler.storage.files.columns import arrow
 from crawler.storage.files.place import Place
 from tests.support.kills import die_at_every_step
+
+arrow()  # once, for all that die
 
 
 def work(folder: Path) -> None:

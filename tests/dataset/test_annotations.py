@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,15 +19,22 @@ from crawler.dataset.annotations.joined import fields_of
 from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.rows_file import RowsFile
 from crawler.dataset.annotations.tables import key_of
+from crawler.dataset.diff import compare, side_of
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.mix.sources import Counts, Sources
+from crawler.dataset.mix.spec import load as load_spec
 from crawler.dataset.query import query
 from crawler.dataset.records.fields import SIGNALS
-from crawler.dataset.rewrite import Rejection, records_in, rewrite, tidy
+from crawler.dataset.registry.holdings import Wanted, trace
+from crawler.dataset.repair import repair
+from crawler.dataset.rewrite import Rejection, corpus_place, records_in, rewrite, tidy
 from crawler.dataset.select import Selection, condition_of, select
 from crawler.dataset.supersede import supersede
 from crawler.dataset.verify import fix, verify
 from crawler.dataset.versions import Cause, held
 from crawler.document import Document
+from crawler.observe.report.summary import summarise
+from crawler.observe.report.webpage import page
 from crawler.problems import InputError
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.version import versions_of
@@ -35,6 +43,7 @@ from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of
 from tests.support.places import PROJECT
 
+pytest.importorskip("duckdb", reason="duckdb is optional")
 HERE = Path(__file__).parent
 NOW = 1.8e9
 BIRCH = Wish("a letter from the owner", frozenset({"birch.example"}), refused=frozenset({"birch.example"}))
@@ -55,6 +64,11 @@ def annotate(corpus, name="topic", rows=None, about=None):
 
 def rows_of(place, name="topic"):
     return {row["canonical_url"]: row["score"] for row in Annotations(place).read(name)}
+
+
+def spec_of(folder, text):
+    (folder / "spec.yaml").write_text(text)
+    return load_spec(folder / "spec.yaml")
 
 
 def orphan_free(place):
@@ -236,7 +250,7 @@ def test_a_death_at_any_step_leaves_the_old_version_or_the_new_one(corpus, tmp_p
     annotate(corpus)
     done = subprocess.run(
         [sys.executable, str(HERE / "annotate_process.py"), str(corpus.path), str(tmp_path / "dead"), what],
-        capture_output=True, text=True, cwd=PROJECT, timeout=120, check=True,
+        capture_output=True, text=True, cwd=PROJECT, timeout=300, check=True,
     )  # fmt: skip
     steps = int(done.stdout)
     assert steps > 10
@@ -345,3 +359,53 @@ def test_a_file_of_rows_that_cannot_be_taken_is_a_sentence(corpus, tmp_path, con
     with pytest.raises(InputError, match=said):
         annotate(corpus, rows=RowsFile(path).rows(), about=job_of(RowsFile(path).columns(), {}, None, {}, now=NOW))
     assert corpus.manifest()["version"] == 1
+
+
+def test_a_mixture_chooses_by_annotation(corpus, tmp_path):
+    rows = [row | {"score": 0.1 * n} for n, row in enumerate(rows_for(corpus))]
+    annotate(corpus, rows=rows)
+    found = spec_of(tmp_path, f"{{tokens: 9, sources: {{ours: {{corpus: {corpus.path}, where: topic.score < 0.25}}}}}}")
+    counts = Counts()
+    read = [record["canonical_url"] for record in Sources(found.sources).read(0, counts)]
+    assert sorted(read) == sorted(row["canonical_url"] for row in rows[:3]) and counts.left_out == 9
+
+
+def test_a_report_counts_annotated_documents(corpus):
+    assert summarise(str(corpus.path)).annotations == {}
+    annotate(corpus, rows=rows_for(corpus)[:5])
+    found = summarise(str(corpus.path))
+    assert found.annotations == {"topic": 5} and found.annotated == "Annotations, of 12 documents kept"
+    assert "Annotations, of 12 documents kept" in page(found)
+
+
+def test_a_trace_of_a_page_and_a_comparison_of_versions_pass_annotations_by(corpus):
+    annotate(corpus)
+    url = corpus.records()[0]["url"]
+    found = trace(str(corpus.path), [], Wanted(frozenset({url})))
+    (held,) = {file.path for each in found.holdings for file in each.files}
+    assert held.startswith("shards/") and not found.unread
+    assert compare(side_of(f"{corpus.path}@1"), side_of(str(corpus.path))).same == 12
+
+
+def test_a_manifest_that_is_lost_is_written_again_with_the_annotations(corpus):
+    annotate(corpus)
+    before = corpus.manifest()
+    (corpus.path / "manifest.json").unlink()
+    assert not repair(corpus.place).missing and corpus.manifest() == before
+
+
+def test_in_an_object_store_rows_are_written_read_joined_and_withdrawn(corpus, tmp_path):
+    url = f"memory://annotated-{tmp_path.name}"
+    fsspec.filesystem("memory").put(str(corpus.path), url, recursive=True)
+    with corpus_place(url) as place:
+        rows = rows_for(corpus)
+        Annotations(place).write("topic", job(), rows, now=NOW)
+        Annotations(place).write("topic", job(), [row | {"score": 0.9} for row in rows[:2]], now=NOW)
+        with query(place, "SELECT count(topic.score), max(topic.score) FROM documents") as (_, answer):
+            assert list(answer) == [(12, 0.9)]
+        withdraw(place, BIRCH, now=NOW)
+    place = Place(url)
+    assert len(rows_of(place)) == 8 and not any("birch" in page for page in rows_of(place))
+    assert not place.listing("replaced/annotations/topic")
+    found = verify(place)
+    assert not found.damage and not found.orphaned and not found.beside.strangers
