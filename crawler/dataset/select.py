@@ -6,7 +6,7 @@ Nothing is fetched or judged again, and the source is not changed. The archive s
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -111,7 +111,7 @@ def check_expression(sql: str) -> None:
         ) from None
 
 
-def condition_of(text: str, annotated: Mapping[str, Field] | None = None) -> Condition:
+def condition_of(text: str, annotated: dict[str, Field] | None = None) -> Condition:
     """Read one `--where`, such as `word_count>=500 and license_tier=A`. annotated: what it may name beside the fields
     of the record (`annotations.joined.fields_of`). Raises: FilterError.
     """
