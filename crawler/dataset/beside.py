@@ -14,7 +14,7 @@ from crawler.storage.archive.cdxj import is_archive
 from crawler.storage.corpus.manifest import REWRITER, ledgers_of
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
 from crawler.storage.files.formats import suffixes
-from crawler.storage.files.place import FOLDERS, SHARDS, Place
+from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.types import Manifest
 
 _GROWING = (".part", ".tmp")
@@ -37,7 +37,7 @@ def files_at_rest(place: Place) -> Beside:
     """
     found = Beside()
     is_live = _open_in_store(place) if place.remote else cache(lambda owner: lock_of(place, owner).is_held())
-    for folder in FOLDERS:
+    for folder in place.folders():
         for name in place.listing(folder) if place.remote else local_names(place, folder):
             owner, path = owner_of(name), f"{folder}/{name}"
             if owner is None:
@@ -64,7 +64,7 @@ def without_listed(found: Beside, manifest: Manifest) -> Beside:
 def problems_beside(found: Beside) -> list[str]:
     """What falsifies what a reader of the folder sees, one sentence each."""
     problems = [
-        f"{path}: in no manifest, but whoever reads {path.partition('/')[0]}/* reads it; move it out of the corpus"
+        f"{path}: in no manifest, but whoever reads {path.rpartition('/')[0]}/* reads it; move it out of the corpus"
         for path in found.strangers
     ]
     if sealed := [path for path in found.unfinished if not path.endswith(_GROWING)]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from crawler.dataset.annotations.joined import tables_of
 from crawler.dataset.records.database import MISSING, rows_of
 from crawler.dataset.records.view import open_view
 from crawler.storage.files.errors import StorageError
@@ -38,7 +39,8 @@ def query(
         folder = Path(scratch) / INDEX if place.remote else place.root / INDEX
         listed = refresh(place, folder, progress=progress)
         try:
-            with open_view(listed, folder, Path(scratch) / "spill", ordered=True) as connection:
+            beside = tables_of(place, listed, Path(scratch))
+            with open_view(listed, folder, Path(scratch) / "spill", beside, ordered=True) as connection:
                 _check(connection, sql)
                 answer = connection.execute(sql)
                 yield [column[0] for column in answer.description or []], rows_of(answer)

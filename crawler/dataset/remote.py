@@ -127,5 +127,5 @@ def remove_retired(place: Place) -> int:
     """Remove the files that a killed --fix had replaced and not yet removed; answers how many."""
     replaced = {step["old"] for version in listed(place)["lineage"] for step in version["files"]}
     gone = [entry["path"] for entry in listed(place)["retired"] if entry["path"] not in replaced]
-    present = {f"{folder}/{name}" for folder in FOLDERS for name in place.listing(folder)}
+    present = {f"{folder}/{name}" for folder in place.folders() for name in place.listing(folder)}
     return sum(place.remove(path) for path in gone if path in present)

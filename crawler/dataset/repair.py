@@ -162,12 +162,12 @@ def _without_hashes(entry: Entry) -> LedgerEntry:
 def _check_files(place: Place, found: Repaired) -> None:
     """Every listed file has to be there, as long as it was; whether its bytes are right, `verify` says."""
     present: dict[str, set[str]] = defaultdict(set)
-    for folder in FOLDERS:
+    for folder in place.folders():
         present[folder] = set(place.listing(folder))
     files = place.manifest()["files"]
     found.files = len(files)
     for entry in files:
-        folder, _, name = entry["path"].partition("/")
+        folder, _, name = entry["path"].rpartition("/")
         if name not in present[folder]:
             found.missing.append(f"{entry['path']} is listed and not there; restore the file from a copy")
         elif (size := (place.root / entry["path"]).stat().st_size) != entry["bytes"]:

@@ -7,12 +7,13 @@ the new one; what it leaves beside them, `tidy` removes (`scrapy dataset verify 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from crawler.dataset.annotations.tables import KEYS, Row, annotation_files, key_of, read_table, write_table
 from crawler.dataset.versions import Cause, check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
@@ -20,10 +21,10 @@ from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.formats import format_of
-from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
-from crawler.storage.types import Entry, Lineage, Made, Manifest, Sealed, Step
+from crawler.storage.types import Entry, JobRecord, Lineage, Made, Manifest, Sealed, Step
 
 REJECTED_FILE_BYTES = 512 * 2**20
 COMMIT_EVERY = 1_000
@@ -43,6 +44,8 @@ Decide = Callable[[Record], Decision]
 trace). Called once for each record, in the order of `read_files` and of their lines."""
 
 
+Annotate = Callable[["RewriteJob"], None]
+"""Adds annotations to the version that is made, or takes some out of it."""
 RewriteArchive = Callable[[Place, str, Path], tuple[Sealed, int] | None]
 """Writes a changed archive: the corpus, the old path, where the new file belongs. Answers its manifest entry and the
 response records that went, or None where nothing changes and no file was written."""
@@ -52,7 +55,7 @@ response records that went, or None where nothing changes and no file was writte
 class Rewritten:
     """What a rewrite did. version: that of the manifest now; counts are records; files: new files written.
 
-    `erased` are response records that left the archive.
+    `erased` are response records that left the archive, `annotated` are rows of annotations that were added.
     """
 
     version: int
@@ -62,6 +65,7 @@ class Rewritten:
     dropped: int
     files: int
     erased: int = 0
+    annotated: int = 0
 
 
 @contextmanager
@@ -98,16 +102,18 @@ def rewrite(
     *,
     folders: Sequence[str] = (SHARDS,),
     archive: RewriteArchive | None = None,
+    annotate: Annotate | None = None,
     mixed: bool = False,
     even_unchanged: bool = False,
 ) -> Rewritten:
     """Make a new version of the corpus with `decide` applied to every record of `folders`, streaming.
 
-    `archive` is asked about every archive. Files without a change stay as they are; where nothing changes at all there
-    is no new version, unless `even_unchanged` asks for one, for what its lineage says. mixed: an answer may be a record
-    of another file, so every file of `folders` counts as a source of the new ones. Replaced files move to `replaced/`,
-    where the old manifest, `manifest.NNNN.json`, finds them; where the cause keeps no old ones (a withdrawal) they are
-    removed, and so are the replaced files of every earlier version.
+    `archive` is asked about every archive, `annotate` is called last. The annotations of a document go with it. Files
+    without a change stay as they are; where nothing changes at all there is no new version, unless `even_unchanged`
+    asks for one, for what its lineage says. mixed: an answer may be a record of another file, so every file of
+    `folders` counts as a source of the new ones. Replaced files move to `replaced/`, where the old manifest,
+    `manifest.NNNN.json`, finds them; where the cause keeps no old ones (a withdrawal) they are removed, and so are the
+    replaced files of every earlier version.
 
     Raises: StorageError while a worker or another rewrite is at work, on a damaged file or a failing disk.
     """
@@ -115,6 +121,8 @@ def rewrite(
         job = _begin(place, decide, stack)
         try:
             job.apply(folders, archive, mixed=mixed)
+            if annotate is not None:
+                annotate(job)
             lineage = job.stand(cause, even_unchanged=even_unchanged)
         except BaseException:
             job.abandon()
@@ -131,10 +139,10 @@ def check_alone(place: Place) -> None:
         _alone(place, stack)
 
 
-def _begin(place: Place, decide: Decide, stack: ExitStack) -> _Job:
+def _begin(place: Place, decide: Decide, stack: ExitStack) -> RewriteJob:
     """Take every lock that a rewrite needs, until `stack` closes, and remove what crashed ones left."""
     _alone(place, stack)
-    job = _Job(place, merge(place), decide)
+    job = RewriteJob(place, merge(place), decide)
     stack.callback(held(place, job.writer).release)
     check_free(place, job.writer)
     tidy(place, skip=job.writer)
@@ -160,11 +168,14 @@ def tidy(place: Place, *, skip: str = "") -> int:
     return removed
 
 
-class _Job:
-    """One rewrite while it runs: what it has seen, the files it wrote, and the ledger that will list them."""
+class RewriteJob:
+    """One rewrite while it runs: what it has seen, the files it wrote, and the ledger that will list them.
+
+    files: of the version before.
+    """
 
     def __init__(self, place: Place, manifest: Manifest, decide: Decide) -> None:
-        self._place, self._files, self._decide = place, manifest["files"], decide
+        self.place, self.files, self._decide = place, manifest["files"], decide
         self._version = manifest.get("version", 1) + 1
         self.writer = f"{REWRITER}{self._version:04d}"
         self._ledger = Ledger(place, self.writer)
@@ -173,49 +184,87 @@ class _Job:
         self._rejected: ShardWriter | None = None
         self._rejections = 0
         self._sources: list[Entry] = []  # files that a rejection came from
+        self._stay: set[bytes] | None = set() if annotation_files(self.files) else None  # documents, where it matters
+        self._annotated = 0
 
     def apply(self, folders: Sequence[str], archive: RewriteArchive | None, *, mixed: bool = False) -> None:
         """Write what takes the place of each file that changes, and the file of rejections."""
-        together = [entry for entry in self._files if entry["kind"] in folders] if mixed else []
-        for number, entry in enumerate(self._files):
+        together = [entry for entry in self.files if entry["kind"] in folders] if mixed else []
+        for number, entry in enumerate(self.files):
             if entry["kind"] in folders:
                 self._file(number, entry, together or [entry])
             elif entry["kind"] == ARCHIVE and archive is not None:
                 self._archive(number, entry, archive)
         if self._rejected is not None:
             self._rejected.seal()
+        if self._stay is not None and SHARDS in folders and self._steps:
+            stay = self._stay
+            self.filter_annotations(lambda _, document: document in stay)
 
     def stand(self, cause: Cause, *, even_unchanged: bool) -> Lineage | None:
         """Save the ledger: from here on the new version stands. None where nothing has changed."""
-        if not self._steps and not even_unchanged:
+        if not (self._steps or self._ledger.files or even_unchanged):
             return None
         done = self.result()
         counts = {"changed": done.changed, "rejected": done.rejected, "dropped": done.dropped}
         counts |= {"erased": done.erased} if done.erased else {}
-        self._ledger.rewrite = new_version(self._place, self._version, self._steps, counts, cause)
+        counts |= {"annotated": self._annotated} if self._annotated else {}
+        self._ledger.rewrite = new_version(self.place, self._version, self._steps, counts, cause)
         self._ledger.save()
         return self._ledger.rewrite
 
     def result(self) -> Rewritten:
         """The counts so far, and the version that stands."""
-        pages = [step for step in self._steps if not step["old"].startswith(f"{ARCHIVE}/")]
-        dropped = sum(step["dropped"] for step in pages)
+        of = {kind: [s for s in self._steps if s["old"].startswith(f"{kind}/")] for kind in FOLDERS}
+        pages = [*of[SHARDS], *of[REJECTED]]
         return Rewritten(
             version=self._version if self._ledger.rewrite else self._version - 1,
             seen=self._seen,
             changed=sum(step["changed"] for step in pages),
             rejected=sum(step["rejected"] for step in pages),
-            dropped=dropped,
+            dropped=sum(step["dropped"] for step in pages),
             files=len(self._ledger.files),
-            erased=sum(step["dropped"] for step in self._steps) - dropped,
+            erased=sum(step["dropped"] for step in of[ARCHIVE]),
+            annotated=self._annotated,
         )
+
+    def annotate(self, name: str, job: JobRecord, rows: Iterable[Row]) -> int:
+        """Write a file of an annotation; how many rows it has. Raises: InputError, StorageError."""
+        new = f"{ANNOTATIONS}/{name}/{self.writer}-{len(self.files):06d}.parquet"
+        written = write_table(self.place.root / new, job, rows)
+        if written["documents"]:
+            self._publish(new, written)
+        else:
+            self.place.discard_local(new)
+        self._annotated += written["documents"]
+        return written["documents"]
+
+    def filter_annotations(self, keeps: Callable[[str, bytes], bool]) -> int:
+        """Take rows out of annotations: those that `keeps`, asked with the path of the file and the key of the
+        document, does not hold for. How many went.
+        """
+        steps = [step for n, e in enumerate(self.files) if "job" in e and (step := self._filter(n, e, e["job"], keeps))]
+        self._steps += steps
+        return sum(step["dropped"] for step in steps)
+
+    def _filter(self, number: int, entry: Entry, job: JobRecord, keeps: Callable[[str, bytes], bool]) -> Step | None:
+        old = entry["path"]
+        stay = sum(keeps(old, key_of(row)) for row in read_table(self.place, old, KEYS))
+        if stay == entry["documents"]:
+            return None
+        new = f"{old.rpartition('/')[0]}/{self.writer}-{number:06d}.parquet" if stay else None
+        if new is not None:
+            rows = (row for row in read_table(self.place, old) if keeps(old, key_of(row)))
+            self._publish(new, write_table(self.place.root / new, job, rows))
+        gone = entry["documents"] - stay
+        return {"old": old, "new": new, "documents": stay, "changed": 0, "rejected": 0, "dropped": gone}
 
     def abandon(self) -> None:
         """Take back what was written; the old version is untouched."""
         if self._rejected is not None:
             self._rejected.abandon()
         self._ledger.files.clear()
-        remove_unlisted(self._place, Ledger(self._place, self.writer))
+        remove_unlisted(self.place, Ledger(self.place, self.writer))
 
     def _file(self, number: int, entry: Entry, sources: list[Entry]) -> None:
         """Apply the decision to one file; a new one is written only where something changes."""
@@ -224,14 +273,14 @@ class _Job:
         folder, _, name = path.partition("/")
         new = f"{folder}/{self.writer}-{number:06d}.{format_of(name).suffix}"
         step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
-        written = write_sealed(self._place.root / new, self._lines(path, step))
+        written = write_sealed(self.place.root / new, self._lines(path, step))
         if not (step["changed"] or step["rejected"] or step["dropped"]):
-            self._place.discard_local(new)
+            self.place.discard_local(new)
             return
         if step["documents"]:
             self._publish(new, written, makers_of(sources))
         else:
-            self._place.discard_local(new)
+            self.place.discard_local(new)
             step["new"] = None
         self._steps.append(step)
 
@@ -239,7 +288,7 @@ class _Job:
         """Let `change` write another archive in place of this one; one without a page left is not replaced."""
         path = entry["path"]
         new: str | None = f"{ARCHIVE}/{self.writer}-{number:06d}.{path.rpartition('/')[2].partition('.')[2]}"
-        found = change(self._place, path, self._place.root / str(new))
+        found = change(self.place, path, self.place.root / str(new))
         if found is None:
             return
         written, erased = found
@@ -247,7 +296,7 @@ class _Job:
             self._publish(str(new), written, makers_of([entry]))
         else:
             for name in with_index(str(new)):
-                self._place.discard_local(name)
+                self.place.discard_local(name)
             new = None
         self._steps.append(
             {
@@ -261,7 +310,7 @@ class _Job:
         )
 
     def _lines(self, path: str, step: Step) -> Iterator[bytes]:
-        for record in read_records(self._place, path):
+        for record in read_records(self.place, path):
             self._seen += 1
             before = encode(record)
             decision = self._decide(record)
@@ -274,16 +323,18 @@ class _Job:
                 line = encode(decision)
                 step["changed"] += line != before
                 step["documents"] += 1
+                if self._stay is not None and path.startswith(f"{SHARDS}/"):
+                    self._stay.add(key_of(decision))
                 yield line
 
     def _reject(self, record: Record, path: str) -> None:
         if self._rejected is None:
             self._rejected = ShardWriter(
-                self._place.root / REJECTED,
+                self.place.root / REJECTED,
                 self.writer,
                 shard_format=format_of(path).name,
                 max_bytes=REJECTED_FILE_BYTES,
-                first_number=len(self._files),
+                first_number=len(self.files),
                 on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry, makers_of(self._sources)),
             )
         self._rejected.add(encode(record))
@@ -291,12 +342,12 @@ class _Job:
         if self._rejections % COMMIT_EVERY == 0:
             self._rejected.commit()
 
-    def _publish(self, relative: str, entry: Sealed, made_by: list[Made]) -> None:
+    def _publish(self, relative: str, entry: Sealed, made_by: list[Made] | None = None) -> None:
         for name in with_index(relative):
-            self._place.publish(name)
+            self.place.publish(name)
         self._ledger.add(relative, entry, made_by)
         for name in with_index(relative):
-            self._place.forget_local(name)
+            self.place.forget_local(name)
 
 
 def _alone(place: Place, stack: ExitStack) -> None:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from crawler.dataset.annotations.joined import carry, reader_of
+from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.exclude import covers
 from crawler.dataset.outside import check_apart
-from crawler.dataset.records.fields import OF_RECORD
+from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import identity, read_all_versions, read_latest
@@ -53,13 +55,12 @@ class Selection:
     chosen: frozenset[bytes] | None = None
 
     def wants(self, record: Record) -> bool:
-        """True for a kept record that belongs to the subset."""
+        """True for a kept record that belongs to the subset, as far as its own fields say."""
         return (
             (not self.languages or record.get("language") in self.languages)
             and (not self.licences or record.get("license_tag") in self.licences)
             and (not self.domains or record.get("domain") in self.domains or covers(self.domains, record["url"]))
             and (self.min_quality is None or (record.get("quality_score") or 0.0) >= self.min_quality)
-            and all(condition.holds(record) for condition in self.conditions)
             and (self.chosen is None or identity(record) in self.chosen)
         )
 
@@ -110,10 +111,12 @@ def check_expression(sql: str) -> None:
         ) from None
 
 
-def condition_of(text: str) -> Condition:
-    """Read one `--where`, such as `word_count>=500 and license_tier=A`. Raises: FilterError."""
+def condition_of(text: str, annotated: dict[str, Field] | None = None) -> Condition:
+    """Read one `--where`, such as `word_count>=500 and license_tier=A`. annotated: what it may name beside the fields
+    of the record (`annotations.joined.fields_of`). Raises: FilterError.
+    """
     try:
-        return read(text, OF_RECORD)
+        return read(text, OF_RECORD | (annotated or {}))
     except FilterError as error:
         raise FilterError(f"--where {error}; --sql takes an SQL expression") from None
 
@@ -143,7 +146,9 @@ def select(
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
     is_withdrawn = withdrawn(source)
-    lines = _wanted((record for record in records if not is_withdrawn(record)), selection, counts)
+    documents: set[bytes] = set()
+    annotated = reader_of(source, selection.conditions)
+    lines = _wanted((r for r in records if not is_withdrawn(r)), selection, annotated, counts, documents)
     first = next(lines, None)
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
@@ -157,6 +162,7 @@ def select(
             if number % COMMIT_EVERY == 0:
                 shards.commit()
         shards.seal()
+        carry(source, target, ledger, documents)
         stack.pop_all()
     run = _run(source, selection, counts, manifest_sha256, now)
     ledger.runs = [*source.manifest()["runs"], run]
@@ -175,11 +181,19 @@ def _take_back(target: Place, *, existed: bool) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _wanted(records: Iterator[Record], selection: Selection, counts: dict[str, int]) -> Iterator[bytes]:
+def _wanted(
+    records: Iterator[Record],
+    selection: Selection,
+    annotated: Callable[[Record], Record],
+    counts: dict[str, int],
+    documents: set[bytes],
+) -> Iterator[bytes]:
+    """documents: gets the keys of those that are wanted."""
     for record in records:
         counts["read"] += 1
-        if selection.wants(record):
+        if selection.wants(record) and all(each.holds(annotated(record)) for each in selection.conditions):
             counts["selected"] += 1
+            documents.add(key_of(record))
             yield encode(record)
 
 

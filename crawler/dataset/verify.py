@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from crawler.dataset.annotations.tables import annotation_files, key_of, orphans
 from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
 from crawler.dataset.beside import Beside, files_at_rest, without_listed
 from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
@@ -22,7 +23,7 @@ from crawler.storage.corpus.recovery import local_names, lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import ARCHIVE, LEDGERS, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, LEDGERS, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records, write_sealed
 from crawler.storage.types import Entry
@@ -40,6 +41,7 @@ class Findings:
     `superseded` are lines that a later one replaces without any fault: they said nothing final (on hold, unchanged),
     since each run says what it left open, or rejected the page at an earlier visit. `fix` may take them out, too.
     `beside` are files that no manifest lists, of a corpus in a folder.
+    `orphaned`: rows of each annotation whose document is not in the corpus; empty where something is damaged.
     `expired`: archives that went because of their age and that records still name, and how many records: no fault.
     """
 
@@ -49,6 +51,7 @@ class Findings:
     surplus: list[Line] = field(default_factory=list)
     superseded: list[Line] = field(default_factory=list)
     beside: Beside = field(default_factory=Beside)
+    orphaned: dict[str, int] = field(default_factory=dict)
     expired: tuple[int, int] = (0, 0)
 
 
@@ -69,6 +72,7 @@ def verify(place: Place) -> Findings:
     """
     findings = Findings()
     claims: dict[bytes, _Claim] = {}
+    documents: set[bytes] = set()
     at_rest = files_at_rest(place)
     manifest = listed(place) if place.remote else place.manifest()
     findings.beside = without_listed(at_rest, manifest)
@@ -80,12 +84,14 @@ def verify(place: Place) -> Findings:
             _check_bytes(place, entry)
             if entry["kind"] == ARCHIVE:
                 check_archive(place, entry)
-            else:
-                check_sources(entry, _check_lines(place, entry, findings, claims), manifest)
+            elif entry["kind"] != ANNOTATIONS:
+                check_sources(entry, _check_lines(place, entry, findings, claims, documents), manifest)
         except (StorageError, OSError) as error:
             said = str(error).removeprefix(f"{place.path_of(entry['path'])}: ")
             findings.damage.append(f"{entry['path']}: {said}")
     _same_canonical(claims, findings)
+    if annotated := annotation_files(manifest["files"]) if not findings.damage else []:
+        findings.orphaned = orphans(place, annotated, documents)
     return findings
 
 
@@ -152,13 +158,17 @@ def _check_bytes(place: Place, entry: Entry) -> None:
         raise StorageError("the SHA-256 is not the one in the manifest; restore the file from a copy")
 
 
-def _check_lines(place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim]) -> Counter[str]:
-    """Answers how many of the records come from which archive."""
+def _check_lines(
+    place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim], documents: set[bytes]
+) -> Counter[str]:
+    """Answers how many of the records come from which archive. documents: gets the keys of what is kept."""
     number, sources = -1, Counter[str]()
     for number, record in enumerate(read_records(place, entry["path"])):
         if not isinstance(record, dict) or not record.get("url"):
             raise StorageError(f"line {number + 1} is not a record; restore the file from a copy")
         _claim(claims, record, entry, (entry["path"], number), findings)
+        if entry["kind"] == SHARDS:
+            documents.add(key_of(record))
         if source := record.get("warc_file"):
             sources[source] += 1
     if number + 1 != entry["documents"]:

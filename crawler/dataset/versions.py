@@ -13,7 +13,7 @@ from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import FOLDERS, LEDGERS, MANIFEST, REPLACED, Place, index_path
+from crawler.storage.files.place import LEDGERS, MANIFEST, REPLACED, Place, index_path
 from crawler.storage.types import Counts, Lineage, Step
 from crawler.times import rfc3339
 
@@ -104,7 +104,7 @@ def check_free(place: Place, writer: str) -> None:
 def rewriters(place: Place) -> set[str]:
     """Names of all rewrites that left a ledger or a file."""
     names = [name.removesuffix(".json") for name in place.listing(LEDGERS) if name.endswith(".json")]
-    names += [_writer_of(name) for folder in FOLDERS for name in _all_names(place, folder)]
+    names += [_writer_of(name) for folder in place.folders() for name in _all_names(place, folder)]
     return {name for name in names if name.startswith(REWRITER)}
 
 
@@ -113,7 +113,7 @@ def remove_unlisted(place: Place, ledger: Ledger) -> int:
     listed = {name for path in ledger.files for name in with_index(path)}
     stray = [
         f"{folder}/{name}"
-        for folder in FOLDERS
+        for folder in place.folders()
         for name in _all_names(place, folder)
         if _writer_of(name) == ledger.writer and f"{folder}/{name}" not in listed
     ]

@@ -17,10 +17,13 @@ from typing import Any
 import duckdb
 import orjson
 
+from crawler.dataset.annotations.joined import fields_of, tables_of
+from crawler.dataset.annotations.listed import annotations_in
+from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.view import LINE_BITS, keys_of, open_view
 from crawler.dataset.rewrite import read_files
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, INDEX, REJECTED, SHARDS, Place
 from crawler.storage.files.record_index import refresh
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records
@@ -45,7 +48,8 @@ class _StoppedError(Exception):
 class Catalogue:
     """The records of one corpus. `done` of `total` records are read; `problem` says why the build has failed.
 
-    crawling: a crawl may be at work, which has not sealed anything yet; that is a `problem` then.
+    fields: what a filter may name. crawling: a crawl may be at work, which has not sealed anything yet; that is a
+    `problem` then.
     Raises: StorageError where there is no corpus, or no sealed file and no crawl.
     """
 
@@ -55,6 +59,8 @@ class Catalogue:
         nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         if not entries and not crawling:
             raise StorageError(nothing)
+        self._annotated = read_files(place, (ANNOTATIONS,))
+        self.fields = FIELDS | fields_of(place)
         self.paths = [entry["path"] for entry in entries]
         self._listed = [entry["documents"] for entry in entries]
         self.total, self.done, self.problem = sum(self._listed), 0, "" if entries else nothing
@@ -123,6 +129,19 @@ class Catalogue:
             raise StorageError(f"{self.place.path_of(path)}: ends before line {line + 1}; restore it from a copy")
         return orjson.loads(content), path, line + 1
 
+    def annotations(self, key: int) -> list[tuple[str, str, Any]]:
+        """Name with column, meaning and value of what is annotated to the record of this key. Raises: as `rows`."""
+        if not (known := annotations_in(self._annotated)):
+            return []
+        names = ", ".join(each.name for each in known)
+        found = self.rows(f"SELECT {names} FROM records WHERE id = ?", (key,))  # noqa: S608  # checked when written
+        return [
+            (f"{each.name}.{name}", column["meaning"], row[name])
+            for each, row in zip(known, *found, strict=True)
+            for name, column in each.columns.items()
+            if row[name] is not None
+        ]
+
     def texts(self, keys: Sequence[int]) -> Iterator[tuple[int, str]]:
         """The texts of these records, in the order in which they lie on the disk.
 
@@ -146,7 +165,8 @@ class Catalogue:
             folder = self._index()
             self._check_stop()
             spill = self._file.with_suffix(".spill")
-            self._connection = open_view(self._entries, folder, spill, memory=MEMORY, threads=THREADS)
+            beside = tables_of(self.place, self._annotated, self._file.with_suffix(".beside"))
+            self._connection = open_view(self._entries, folder, spill, beside, memory=MEMORY, threads=THREADS)
             self.done = self.total
         except _StoppedError:
             return

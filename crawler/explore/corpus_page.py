@@ -26,7 +26,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
 
     Raises: FilterError, NotReadyError.
     """
-    wanted = filter_of(request.pairs)
+    wanted = filter_of(request.pairs, request.catalogue.fields)
     field = dict(request.pairs).get("field", "")
     if field and field not in DRAWN:
         raise FilterError(f"field={field}: no field of the record (docs/record.md)")

@@ -56,6 +56,9 @@ def document(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "found": found_on(request.catalogue, record, fetch_of(evidence)),
         "way": list(way(record, evidence)),
         "twin": _twin(request, record),
+        "annotations": [
+            (name, said, _shown(value)) for name, said, value in request.catalogue.annotations(request.key)
+        ],
         "fields": [(name, _shown(value)) for name, value in record.items() if name != "text"],
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.filters import OPERATORS, compared
 from crawler.explore.filters import SORTS, STATES, filter_of
 from crawler.explore.listing import listing
@@ -16,15 +15,16 @@ def documents(request: PageRequest) -> tuple[str, dict[str, Any]]:
 
     Raises: FilterError, NotReadyError, StorageError.
     """
-    wanted = filter_of(request.pairs)
+    fields = request.catalogue.fields
+    wanted = filter_of(request.pairs, fields)
     given = dict(request.pairs)
     if field := given.get("field"):
-        wanted = wanted.having(compared(field, given.get("operator", "="), given.get("value", "").strip(), FIELDS))
+        wanted = wanted.having(compared(field, given.get("operator", "="), given.get("value", "").strip(), fields))
     sorts = SORTS if wanted.sort.removeprefix("-") in SORTS else (*SORTS, wanted.sort.removeprefix("-"))
     return "documents.html", {
         "wanted": wanted,
         "found": listing(request.catalogue, wanted),
-        "fields": list(FIELDS),
+        "fields": list(fields),
         "operators": OPERATORS,
         "states": STATES,
         "sorts": sorts,

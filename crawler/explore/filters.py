@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from crawler.dataset.records.fields import FIELDS
+from crawler.dataset.records.fields import FIELDS, Field
 from crawler.dataset.records.filters import Comparison, Condition, FilterError, compared, read
 
 MAX_CONDITIONS, MAX_LENGTH = 20, 500
@@ -80,18 +80,21 @@ def _of_state(state: str) -> Comparison:
     return compared("state", "=", state, FIELDS)
 
 
-def condition_of(text: str) -> Condition:
+def condition_of(text: str, fields: dict[str, Field] = FIELDS) -> Condition:
     """Raises: FilterError where it is no condition on fields that there are."""
     if len(text) > MAX_LENGTH:
         raise FilterError(f"where={text[:40]}…: longer than {MAX_LENGTH} characters")
     try:
-        return read(text, FIELDS)
+        return read(text, fields)
     except FilterError as error:
         raise FilterError(f"where={error}") from None
 
 
-def filter_of(pairs: Iterable[tuple[str, str]]) -> Filter:
-    """Read the query of an address; names that it does not know are left to others. Raises: FilterError."""
+def filter_of(pairs: Iterable[tuple[str, str]], fields: dict[str, Field] = FIELDS) -> Filter:
+    """Read the query of an address; names that it does not know are left to others. fields: for conditions.
+
+    Raises: FilterError.
+    """
     given = list(pairs)
     wheres = [value for name, value in given if name == "where" and value]
     if len(wheres) > MAX_CONDITIONS:
@@ -104,4 +107,4 @@ def filter_of(pairs: Iterable[tuple[str, str]]) -> Filter:
     words, text = last.get("q", ""), last.get("text", "")
     if max(len(words), len(text)) > MAX_LENGTH:
         raise FilterError(f"words to look for: expected at most {MAX_LENGTH} characters")
-    return Filter(tuple(map(condition_of, wheres)), words, text, sort, last.get("after", ""))
+    return Filter(tuple(condition_of(each, fields) for each in wheres), words, text, sort, last.get("after", ""))

@@ -15,6 +15,7 @@ def _built_in(group: str, name: str, summary: str, where: str = "") -> Operation
 OPERATIONS = by_name(
     _built_in(LOOK, "page", "show the record of one page, or the bytes that were fetched"),
     _built_in(LOOK, "query", "ask every field of every record but the text, in SQL"),
+    _built_in(LOOK, "annotations", "what was computed about the documents since: name, coverage, job; --drop NAME"),
     _built_in(LOOK, "diff", "what another configuration, or a later version, made of the same URLs"),
     _built_in(LOOK, "log", "versions of a corpus or of what was derived of it, the newest first", "registry:LOG"),
     _built_in(LOOK, "show", "one version: operation, parameters, parents, software, files", "registry:SHOW"),
@@ -47,6 +48,7 @@ OPERATIONS = by_name(
         "expire",
         "remove archives older than ARCHIVE_TTL_DAYS, and documents older than their licence or domain allows",
     ),
+    _built_in(COMPOSE, "annotate", "put labels, scores or embeddings of documents beside them, from a file of rows"),
     _built_in(COMPOSE, "select", "a subset with a manifest of its own"),
     _built_in(COMPOSE, "mix", "several sources in given parts: targets by tokens, a budget, a cap, epochs"),
     _built_in(COMPOSE, "across", "duplicates between corpora, by the rules of the crawl; --out writes what remains"),

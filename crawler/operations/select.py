@@ -32,6 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def select_subset(opts: argparse.Namespace, load: Load) -> Answer:
     """Write the subset and say what is in it. Raises: WrongCall, ConfigError, StorageError."""
+    from crawler.dataset.annotations.joined import fields_of
     from crawler.dataset.select import Selection, chosen_by, condition_of, select
     from crawler.storage.files.place import Place
 
@@ -39,7 +40,8 @@ def select_subset(opts: argparse.Namespace, load: Load) -> Answer:
         raise WrongCall("--sql asks the index, which has no older versions: leave out --all-versions")
     config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the corpus that is written is the subset
     try:
-        conditions = tuple(condition_of(text) for text in opts.where)
+        annotated = fields_of(place) if opts.where else {}
+        conditions = tuple(condition_of(text, annotated) for text in opts.where)
         chosen = None
         if opts.sql:
             with reading() as show_status:

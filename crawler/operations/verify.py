@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.supersede import command, opted_out_since
-from crawler.dataset.verify import Findings, finish_dead_writers, fix, verify
+from crawler.dataset.verify import FIX, Findings, finish_dead_writers, fix, verify
+from crawler.dataset.versions import Cause
 from crawler.operations.answer import Answer
 from crawler.operations.common import agreed
 from crawler.operations.declared import Load, Work, WrongCall
@@ -55,6 +57,11 @@ def _check(place: Place, *, fixes: bool) -> Answer:
         removed = fix(place, surplus)
         sys.stdout.write(f"removed {removed:,} surplus record(s)\n")
         found = verify(place)
+    if fixes and found.orphaned and not found.damage:
+        from crawler.dataset.annotations.annotations import Annotations  # late: it needs DuckDB
+
+        Annotations(place).prune(Cause(FIX, "rows of documents that are not in the corpus", time.time()))
+        found = verify(place)
     notes, problems = _notes_and_problems(place, found, len(refused))
     facts = {
         "files": found.files,
@@ -86,6 +93,8 @@ def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[li
         )
     elif found.surplus:
         problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
+    problems += [f"annotations/{name}: {count:,} row(s) of documents that are not in the corpus; use --fix"
+                 for name, count in found.orphaned.items()]  # fmt: skip
     return notes, problems
 
 

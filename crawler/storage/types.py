@@ -5,7 +5,7 @@ Types only. `docs/storage.md` explains every field; what is not marked as option
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from crawler.policy.facts import PolicyFacts
 
@@ -38,6 +38,31 @@ class Made(TypedDict):
     versions: dict[str, str]
 
 
+class AnnotationColumn(TypedDict):
+    """A column of an annotation. type: in words (`crawler.dataset.annotations.tables.TYPES`)."""
+
+    type: str
+    meaning: str
+
+
+class JobRecord(TypedDict):
+    """What computed an annotation: software, model and cost as its maker says, and the version that it read.
+
+    kind: "label", "score", "embedding", "judgement" or another word. model: name, sha256. cost: cpu_seconds, money,
+    currency, tokens. corpus: SHA-256 of the manifest of the version.
+    """
+
+    kind: str
+    code: str
+    model: dict[str, str]
+    parameters: dict[str, Any]
+    cost: dict[str, Any]
+    corpus: str
+    started: str
+    ended: str
+    columns: dict[str, AnnotationColumn]
+
+
 class _Facts(TypedDict):
     """What an entry says whatever the file is; the optional parts are those of shards, or of archives."""
 
@@ -68,6 +93,7 @@ class _Facts(TypedDict):
     revisits: NotRequired[int]
     index: NotRequired[Index]
     made_by: NotRequired[list[Made]]
+    job: NotRequired[JobRecord]  # of annotations
 
 
 class Sealed(_Facts):

@@ -38,6 +38,8 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "check": ([], 0),
     "crawl": (["corpus"], 1),
     "dataset across": (["corpus", "other"], 1),
+    "dataset annotate": (["corpus", "--name", "topic", "--file", "topics.jsonl"], 1),
+    "dataset annotations": (["corpus"], 1),
     "dataset best": (["corpus"], 1),
     "dataset captures": (["--index", "none.cdxj", "--out", "x.warc.gz", "example.org"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),

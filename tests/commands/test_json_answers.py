@@ -129,6 +129,8 @@ def test_what_an_operation_on_a_corpus_did_is_what_its_schema_declares(scrapy, c
     evals = {"question": " ".join("abcdefghijklmnopqrstuvw"[n:] for n in range(20))}
     (tmp_path / "evals.jsonl").write_bytes(orjson.dumps(evals))
     (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
+    row = {"canonical_url": corpus.records()[0]["canonical_url"], "doc_id": "id-0", "topic": "birds"}
+    (tmp_path / "topics.jsonl").write_bytes(orjson.dumps(row))
     (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
     (tmp_path / "spec.yaml").write_text("{tokens: 20, tolerance: 1, sources: {ours: {corpus: corpus}}}")
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))

@@ -9,13 +9,17 @@ from html import unescape
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dataset.annotations.annotations import Annotations
+from crawler.dataset.annotations.job import job_of
+from crawler.dataset.records.filters import FilterError
 from crawler.document import DropReason, Signal
 from crawler.explore.archived import MAX_PAGE, is_kept, shingles_of
 from crawler.explore.document_page import difference, measured, pieces, stages_passed, way
-from crawler.explore.filters import Filter
+from crawler.explore.filters import Filter, filter_of
 from crawler.explore.listing import listing
 from crawler.observe.diagnose.thresholds import Thresholds
 from crawler.stages.chain import STAGES
+from crawler.storage.files.place import Place
 from tests.explore.conftest import Desk
 from tests.support.corpus_folder import Folder
 
@@ -219,3 +223,21 @@ def test_a_difference_of_long_texts_has_an_end() -> None:
 def test_the_way_names_the_stages_that_let_a_page_pass(record: dict[str, str], passed: tuple[str, ...]) -> None:
     assert stages_passed(record) == passed
     assert ("Passed", ", ".join(passed)) in way(record, {}) or not passed
+
+
+def test_annotations_stand_on_the_page_of_their_document_and_choose_in_the_list(folder: Folder, kept, serve):
+    corpus = folder.opened()
+    for number in range(3):
+        corpus.keep(kept(number, doc_id=f"id-{number}"))
+    corpus.close()
+    rows = [{"canonical_url": r["canonical_url"], "doc_id": r["doc_id"], "topic": "<b>gulls"} for r in folder.records()]
+    job = job_of({"topic": "string"}, {"topic": "what it is about"}, None, {}, now=1.8e9)
+    Annotations(Place(str(folder.path))).write("subject", job, rows[:1], now=1.8e9)
+    desk = serve(folder.path)
+    wanted = filter_of([("where", "subject.topic ~ gulls")], desk.catalogues[0].fields)
+    assert [row["url"] for row in listing(desk.catalogues[0], wanted).rows] == [rows[0]["canonical_url"]]
+    with pytest.raises(FilterError, match=r"'subject\.topic' is no field"):
+        filter_of([("where", "subject.topic ~ gulls")])
+    shown = [desk.page(f"/0/documents/{key_of(desk, f'org/{number}')}") for number in range(3)]
+    assert ["subject.topic" in page and "what it is about" in page for page in shown] == [True, False, False]
+    assert "<b>gulls" not in shown[0]

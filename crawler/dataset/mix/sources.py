@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from crawler.dataset.annotations.joined import reader_of
 from crawler.dataset.diff import Side, side_of
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.registry.derived import folders_around, version_hash
@@ -54,16 +55,21 @@ class Sources:
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
         spec = self._specs[number]
+        annotated = self._annotated(spec)
         for record in self._records(spec):
             found.read += 1
             if self._is_withdrawn(record):
                 found.withdrawn += 1
             elif not record.get("text"):
                 found.empty += 1
-            elif spec.where is not None and not spec.where.holds(record):
+            elif spec.where is not None and not spec.where.holds(annotated(record)):
                 found.left_out += 1
             else:
                 yield record
+
+    def _annotated(self, spec: Source) -> Callable[[Record], Record]:
+        side = self._sides.get(spec.name)
+        return reader_of(side.place, [spec.where]) if side and spec.where else lambda record: record
 
     def _records(self, spec: Source) -> Iterator[Record]:
         if (side := self._sides.get(spec.name)) is None:

@@ -14,8 +14,11 @@ from typing import Any
 
 from crawler.config import yaml_file
 from crawler.config.yaml_file import Value
-from crawler.dataset.records.fields import OF_RECORD
+from crawler.dataset.annotations.joined import fields_of
+from crawler.dataset.diff import side_of
+from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, read
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_fields
 
 OTHERS = "*"
@@ -196,8 +199,16 @@ def _source(name: str, value: Value, epochs: float, folder: Path) -> Source:
     constants = {ours: constant.plain() for ours, constant in _by_field(given.get("set"))}
     own = given["epochs"].number(above=0) if "epochs" in given else epochs
     place = corpus if corpus is None or "://" in corpus else str(folder / corpus)
-    where = given["where"].text(lambda text: read(text, OF_RECORD)) if "where" in given else None
+    where = given["where"].text(lambda text: read(text, _fields(place))) if "where" in given else None
     return Source(name, place, tuple(str(folder / each) for each in files), fields, constants, own, where)
+
+
+def _fields(corpus: str | None) -> dict[str, Field]:
+    """What `where` may name: fields of the record, and annotations of a corpus that is there."""
+    try:
+        return OF_RECORD | fields_of(side_of(corpus).place) if corpus else OF_RECORD
+    except StorageError:  # told when the source is opened
+        return OF_RECORD
 
 
 def _by_field(value: Value | None) -> Iterator[tuple[str, Value]]:

@@ -21,7 +21,7 @@ from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_
 from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import FOLDERS, REPLACED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 
@@ -171,9 +171,9 @@ def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], 
 
 
 def _present(place: Place, versions: dict[str, Version]) -> dict[str, str]:
-    """Where the files of records are now: in their place, or set aside by a later version; archives hold no records."""
+    """Where the files of records are now: in their place, or set aside by a later version; the others hold none."""
     listed = {each["path"] for version in versions.values() for each in version["files"]}
-    records = {path for path in listed if not path.startswith(f"{FOLDERS[2]}/")}
+    records = {path for path in listed if not path.startswith((f"{ARCHIVE}/", f"{ANNOTATIONS}/"))}
     there = {
         f"{folder}/{name}"
         for folder in {f"{prefix}{path.rpartition('/')[0]}" for path in records for prefix in ("", f"{REPLACED}/")}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from crawler.dataset.annotations.listed import annotations_in
 from crawler.document import DropReason, Reason
 from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
@@ -86,6 +87,7 @@ class Summary:
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
     not_drawn: int = 0  # pages that would have been drawn, had there been a browser
+    annotations: dict[str, int] = field(default_factory=dict)  # kept documents that have one, by its name
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
@@ -111,6 +113,11 @@ class Summary:
         bins = {int(key): count for key, count in self.histograms.get("extraction_confidence", {}).items()}
         bands = {f"{low / SCORE_BINS:.2f} to {high / SCORE_BINS:.2f}": range(low, high) for low, high in _BANDS}
         return {name: sum(bins.get(key, 0) for key in keys) for name, keys in bands.items()} if bins else {}
+
+    @property
+    def annotated(self) -> str:
+        """The title of `annotations`."""
+        return f"Annotations, of {self.kept:,} documents kept"
 
     def unread_by_model(self, counts: dict[str, int]) -> str:
         """What stands behind the title of what the learned extractor said of kept documents: of how many it did not."""
@@ -175,6 +182,7 @@ def summarise(corpus_dir: str) -> Summary:
         page_types=_merged(kept, "page_types"),
         drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
         not_drawn=missed(runs),
+        annotations={each.name: each.rows for each in annotations_in(files)},
         quarantined=quarantined_of(runs),
     )
 

@@ -115,6 +115,7 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
         (_title("Licences", summary.licences), summary.licences, "green"),
         (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "green"),
         (f"F1 that the extractor expects of the texts{summary.unread_by_model(expected)}", expected, "green"),
+        (summary.annotated, summary.annotations, "green"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
     ):
         if counts:

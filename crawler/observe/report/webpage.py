@@ -142,6 +142,7 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "kept"),
+        (summary.annotated, summary.annotations, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
     ):
         if counts:

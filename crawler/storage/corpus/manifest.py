@@ -198,7 +198,8 @@ def merged(ledgers: list[LedgerFile | None]) -> Manifest:
 def _counts(files: list[Entry]) -> dict[str, int]:
     counts = dict.fromkeys(_COUNT_NAMES.values(), 0)
     for entry in files:
-        counts[_COUNT_NAMES[entry["kind"]]] += entry["documents"]
+        name = _COUNT_NAMES.get(entry["kind"], entry["kind"])
+        counts[name] = counts.get(name, 0) + entry["documents"]
     return counts | {"files": len(files), "bytes": sum(entry["bytes"] for entry in files)}
 
 

@@ -36,11 +36,13 @@ INDEX = "index"
 """Holds the fields of records without their texts (`crawler/storage/files/record_index.py`)."""
 REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
+ANNOTATIONS = "annotations"
+"""Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
 FOLDERS = (SHARDS, REJECTED, ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY}
+_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -159,6 +161,10 @@ class Place:
         if self._fs.isfile(path):
             raise NotADirectoryError(path)
         return sorted(str(info["name"]).rstrip("/").rpartition("/")[2] for info in self._fs.ls(path, detail=True))
+
+    def folders(self) -> tuple[str, ...]:
+        """The folders of files that a manifest may list: those of every corpus, and one for each annotation."""
+        return (*FOLDERS, *(f"{ANNOTATIONS}/{name}" for name in self.listing(ANNOTATIONS) if "." not in name))
 
     def load_json(self, relative: str) -> Any:
         """Content of a JSON file of the corpus; None where there is none.

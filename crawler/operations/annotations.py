@@ -1,0 +1,53 @@
+"""`scrapy dataset annotations CORPUS_DIR`: which there are, how many documents have one, and what made them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from crawler.operations.answer import Answer
+from crawler.operations.declared import Load, Work
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One corpus, --drop."""
+    parser.add_argument("corpus", metavar="CORPUS_DIR")
+    parser.add_argument("--drop", metavar="NAME", help="make a version of the corpus without this annotation")
+
+
+def show(opts: argparse.Namespace, load: Load) -> Answer:
+    """List them, after one was dropped where that is asked for. Raises: InputError, StorageError."""
+    from crawler.dataset.annotations.listed import annotations_in
+    from crawler.storage.files.place import Place
+
+    if opts.drop:
+        from crawler.dataset.annotations.annotations import Annotations
+        from crawler.dataset.rewrite import corpus_place
+
+        with corpus_place(opts.corpus, load().storage.spool_dir) as place:
+            Annotations(place).drop(opts.drop, now=time.time())
+    manifest = Place(opts.corpus).manifest()
+    found, kept = annotations_in(manifest["files"]), manifest["counts"]["kept"]
+    facts = [
+        {"name": each.name, "rows": each.rows, "coverage": each.rows / kept if kept else 0.0, "jobs": each.jobs}
+        for each in found
+    ]
+    lines = [
+        f"{each.name}: {each.rows:,} of {kept:,} documents; {each.jobs[-1]['kind']}, {', '.join(each.columns)}; "
+        f"{each.jobs[-1]['ended']} {each.jobs[-1]['code']}".rstrip()
+        for each in found
+    ]
+    return Answer({"annotations": facts}, lines or ["no annotation"])
+
+
+WORK = Work(
+    "annotations corpus",
+    declare,
+    show,
+    {
+        "annotations": (
+            "list of object",
+            "name, rows, coverage (part of the kept documents with a row), jobs: what made the rows, the newest last",
+        )
+    },
+)
