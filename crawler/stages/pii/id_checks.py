@@ -159,7 +159,7 @@ def _born(birth_date: Callable[[str], object], number: str) -> bool:
 # Not in the library: German and Spanish social security, German health insurance, Polish documents, the numbers of
 # Hungary, Taiwan and Russia's SNILS. Ours stays, too, for China (the library refuses districts that its list has not),
 # for Belgium (the library's verdict changes with the year), for the CURP (it refuses the sex X, written since 2023, and
-# `id_table` has the structure) and for the American SSN (it accepts 111-11-1111 and refuses three specimens).
+# `id_rules` has the structure) and for the American SSN (it accepts 111-11-1111 and refuses three specimens).
 
 
 def _icao(text: str) -> int:
