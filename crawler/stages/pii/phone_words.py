@@ -9,18 +9,13 @@ from __future__ import annotations
 import re
 
 from crawler.stages.pii.context_words import any_of
-from crawler.stages.text.tables import sections
+from crawler.stages.text.tables import alternatives, sections
 
-_WORDS = {name: " ".join(words) for name, words in sections(__package__, "phone_words.txt").items()}
+_LINES = sections(__package__, "phone_words.txt")
+_WORDS = {name: " ".join(lines) for name, lines in _LINES.items()}
 _NOUNS, _VERBS, _DESKS, _FILLERS = (_WORDS[name] for name in ("nouns", "verbs", "desks", "label_fillers"))
 
-_MY_NUMBER = (
-    r"(?:my|our|your|his|her|their|new) (?:new |old |direct )?number|(?:meine|unsere|seine|ihre|neue) nummer"
-    r"|(?:mon|notre|votre|son|au) numéro|numéro (?:de téléphone|d['’]urgence|d['’]appel|gratuit|direct|unique|suivant)"
-    r"|gratis nummer|kostenlose nummer"
-    r"|(?:mi|su|tu|nuestro) número|(?:mio|tuo|suo|nostro) numero"
-    r"|(?:meu|seu|nosso) número|(?:mijn|uw|ons|haar|zijn) nummer|(?:mój|twój|jego|jej|nasz) numer"
-)
+_MY_NUMBER = "|".join(_LINES["my_number"])
 _SIGNS = "[\u260e\u260f\u2706\U0001f4de\U0001f4df\U0001f4e0\U0001f4f1\U0001f4f2\U0001f57b\U0001f57d-\U0001f581]\ufe0f?"
 _PHONE_NO_SPACES = (*_WORDS["unspaced_nouns"].split(), "điện thoại", "di động", "liên hệ", _SIGNS)
 """Words in scripts without spaces, or that take endings and articles, and Unicode's signs of telephones."""
@@ -67,13 +62,7 @@ PHONE_CUE = re.compile(
 
 QUANTITY = re.compile(
     r"[ \u00a0]?(?:[€$£%°円圆元块人名个個件年万萬億亿千百台本枚册冊歩歳岁명원개년]"
-    r"|(?:euros?|dollars?|pounds?|pesos|zł|z[łl]ot\w+|bytes?|bits?|kb|mb|gb|kwh|mwh|km|kg|m²|m3"
-    r"|bauds?|baudios|bodów|bps|k?hz|mhz|ghz|volts?|watts?|per ?cent|percent|prozent|pour cent"
-    r"|tonn?e[ns]?"
-    r"|times|people|persons?|users?|units?|copies|calls|phones|visits?|visitors|inhabitants|years|days|hours|seconds"
-    r"|einwohner|menschen|personen|stück|mal|jahre|tage|stunden|sekunden|besucher|habitants?|personnes|fois|visiteurs"
-    r"|habitantes|personas|pessoas|visitas|veces|vezes|teléfonos|telefones|abitanti|persone|volte|telefoni|inwoners"
-    r"|mensen|personen|keer|telefoons|osób|mieszkańców|razy|telefonów|registos|registros)(?!\w))"
+    rf"|{alternatives(_LINES['units'])}(?!\w))"
 )
 """Right behind a number: it counts or measures something."""
 
