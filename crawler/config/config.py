@@ -13,9 +13,9 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from crawler.config import eval_sets
 from crawler.config.browser import BrowserConfig
@@ -111,21 +111,9 @@ def _digest_of(values: Mapping[str, Any]) -> str:
 
 
 SECTIONS: dict[str, type[Any]] = {
-    "crawl": CrawlConfig,
-    "frontier": FrontierConfig,
-    "policy": PolicyConfig,
-    "signature": SignatureConfig,
-    "browser": BrowserConfig,
-    "extraction": ExtractionConfig,
-    "language": LanguageConfig,
-    "quality": QualityConfig,
-    "pii": PiiConfig,
-    "decontamination": DecontaminationConfig,
-    "dedup": DedupConfig,
-    "storage": StorageConfig,
-    "metrics": MetricsConfig,
-    "report": ReportConfig,
+    name: kind for name, kind in get_type_hints(Config).items() if isinstance(kind, type) and is_dataclass(kind)
 }
+"""This project's own sections, by their name in `Config`."""
 
 
 def _added() -> list[type[Any]]:

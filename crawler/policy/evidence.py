@@ -48,13 +48,22 @@ EARLY_CARRIERS = frozenset({"robots.txt", "well-known"})
 _TEXTS = ("robots_status", "robots_sha256", "robots_fetched_at", "robots_rule")
 
 
+def _values(blob: bytes) -> dict[str, Any]:
+    """What stands in an archive as evidence; empty where it is something else."""
+    try:
+        values = json.loads(blob)
+    except (ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
 def load(blob: bytes) -> Evidence | None:
     """The evidence that `dump` wrote; None where these bytes are something else."""
     try:
-        values = json.loads(blob)
+        values = _values(blob)
         texts = {name: values[name] for name in _TEXTS}
         signals = [Signal(*entry) for entry in values["signals"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (TypeError, KeyError):
         return None
     strings = [*texts.values(), *(text for s in signals for text in (s.protocol, s.carrier, s.value, s.verdict))]
     if not all(text is None or isinstance(text, str) for text in strings):
@@ -76,21 +85,17 @@ class History:
 
 def with_history(blob: bytes, history: History) -> bytes:
     """The evidence `blob` (may be empty) with the history beside it, for the archive."""
-    try:
-        values = json.loads(blob) if blob else {}
-    except ValueError:
-        values = {}
     facts = [history.redirects, history.first_seen, history.last_changed, history.change_count]
     facts += [history.past_text.hex(), history.past.hex()] if history.past_text or history.past else []
-    return json.dumps(values | {"history": facts}, separators=(",", ":")).encode()
+    return json.dumps(_values(blob) | {"history": facts}, separators=(",", ":")).encode()
 
 
 def load_history(blob: bytes) -> History | None:
     """The history that `with_history` wrote; None where these bytes are something else."""
     try:
-        redirects, first_seen, last_changed, changes, *before = json.loads(blob)["history"]
+        redirects, first_seen, last_changed, changes, *before = _values(blob)["history"]
         past_text, past = map(bytes.fromhex, before or ("", ""))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
     texts = [*redirects, first_seen, last_changed] if isinstance(redirects, list) else [None]
     if not all(isinstance(text, str) for text in texts) or type(changes) is not int:
@@ -101,15 +106,15 @@ def load_history(blob: bytes) -> History | None:
 def with_verdict(blob: bytes, verdict: Drop, status: int) -> bytes:
     """The evidence `blob` with the verdict on a visit that left no page, and its HTTP status (0: no answer)."""
     facts = [verdict.stage, verdict.reason, verdict.detail]
-    return json.dumps(json.loads(blob) | {"verdict": facts, "status": status}, separators=(",", ":")).encode()
+    return json.dumps(_values(blob) | {"verdict": facts, "status": status}, separators=(",", ":")).encode()
 
 
 def load_verdict(blob: bytes) -> tuple[Drop, int] | None:
     """The verdict and the status that `with_verdict` wrote; None where these bytes are something else."""
     try:
-        values = json.loads(blob)
+        values = _values(blob)
         (stage, reason, detail), status = values["verdict"], values["status"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
     is_sound = isinstance(stage, str) and isinstance(detail, str) and type(status) is int and Reason.is_name(reason)
     return (Drop(stage, found, detail), status) if is_sound and (found := Reason.of(reason)).is_final else None
@@ -117,29 +122,19 @@ def load_verdict(blob: bytes) -> tuple[Drop, int] | None:
 
 def load_profile(blob: bytes) -> str:
     """The quality profile noted beside the evidence; empty where there is none, also in archives of others."""
-    try:
-        profile = json.loads(blob)["profile"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
+    profile = _values(blob).get("profile")
     return profile if isinstance(profile, str) and PROFILE_NAME.fullmatch(profile) else ""
 
 
 def load_fields(blob: bytes) -> dict[str, str]:
     """Where the fields of a record of a JSON source stand, as `dump` wrote it; empty for a page."""
-    try:
-        fields = json.loads(blob)["fields"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return {}
-    is_sound = isinstance(fields, dict) and all(isinstance(path, str) for path in fields.values())
-    return fields if is_sound else {}
+    fields = _values(blob).get("fields")
+    return fields if isinstance(fields, dict) and all(isinstance(path, str) for path in fields.values()) else {}
 
 
 def load_browser(blob: bytes) -> dict[str, Any] | None:
     """How rendering the page went, as our crawl noted it; None where no browser was asked."""
-    try:
-        facts = json.loads(blob)["browser"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+    facts = _values(blob).get("browser")
     failed = facts.get("failed", ["", ""]) if isinstance(facts, dict) else None
     is_sound = isinstance(failed, list) and len(failed) == 2 and all(isinstance(part, str) for part in failed)
     return facts if is_sound else None

@@ -129,15 +129,6 @@ def stands_in_page(protocol: str) -> bool:
     return any(d.name == protocol and (d.headers or d.metas or d.links) for d in detectors())
 
 
-_NUMBERS = frozenset(
-    {
-        "delay_seconds",
-        "requests_at_a_time",
-        "robots_max_age_seconds",
-        "robots_error_age_seconds",
-        "robots_max_delay_seconds",
-    }
-)
 _MAX_TEXT, _MAX_NAMES = 300, 50
 
 
@@ -145,17 +136,18 @@ def checked_facts(values: Any) -> PolicyFacts:
     """Facts that come from outside (an archive): what is no such fact is left out, texts are cut."""
     if not isinstance(values, dict):
         return {}
-    found = {name: _checked(name, values[name]) for name in get_type_hints(PolicyFacts) if name in values}
+    kinds = get_type_hints(PolicyFacts)
+    found = {name: _checked(kind, values[name]) for name, kind in kinds.items() if name in values}
     return cast("PolicyFacts", {name: value for name, value in found.items() if value is not None})
 
 
-def _checked(name: str, value: Any) -> Any:
-    if name in {"detectors", "obeyed"}:
+def _checked(kind: Any, value: Any) -> Any:
+    if kind == dict[str, str]:
         pairs = list(value.items())[:_MAX_NAMES] if isinstance(value, dict) else []
         return {_cut(key): _cut(text) for key, text in pairs if isinstance(text, str)} or None
-    if name in {"noted_files", "network_allow"}:
+    if kind == list[str]:
         return [_cut(item) for item in value[:_MAX_NAMES] if isinstance(item, str)] if isinstance(value, list) else None
-    if name in _NUMBERS:
+    if kind in (int, float):
         return value if type(value) in (int, float) else None
     return _cut(value) if isinstance(value, str) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -41,56 +42,28 @@ def _day(text: str) -> str:
         raise ValueError("expected a date such as 2026-12-31") from None
 
 
-def _delay(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 3600:
-        raise ValueError("expected seconds between requests, from 0 to 3600")
-    return seconds
+def _number(least: float, most: float, expected: str, *, is_open: bool = False) -> Callable[[str], float]:
+    """A number from `least` (`is_open`: above it) to `most`."""
+
+    def check(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most or (is_open and number == least):
+            raise ValueError(f"expected {expected}")
+        return number
+
+    return check
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 2**31):
-        raise ValueError("expected a whole number of at least 1")
-    return int(text)
+def _whole(least: int, most: int, expected: str) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            raise ValueError(f"expected {expected}")
+        return int(text)
 
-
-def _priority(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= MOST_URGENT):
-        raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first")
-    return int(text)
-
-
-def _feeds(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= MOST_FEEDS):
-        raise ValueError(f"expected how many feeds of a host are read, from 0 to {MOST_FEEDS}")
-    return int(text)
-
-
-def _hours(text: str) -> str:
-    return str(hours_of(text))
-
-
-def _days(text: str) -> float:
-    try:
-        days = float(text)
-    except ValueError:
-        days = 0.0
-    if not 0 < days <= 36_500:
-        raise ValueError("expected days after which a document is removed, above 0, at most 36500")
-    return days
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 1 <= seconds <= 600:
-        raise ValueError("expected seconds that a page may take in the browser, from 1 to 600")
-    return seconds
+    return check
 
 
 def _sitemap(text: str) -> str:
@@ -137,16 +110,18 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "reviewer": _text,
     "date": _day,
     "expires": _day,
-    "delay": _delay,
-    "max_pages": _count,
-    "priority": _priority,
-    "hours": _hours,
-    "ttl_days": _days,
+    "delay": _number(0, 3600, "seconds between requests, from 0 to 3600"),
+    "max_pages": _whole(1, 2**31, "a whole number of at least 1"),
+    "priority": _whole(
+        0, MOST_URGENT, f"a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first"
+    ),
+    "hours": lambda text: str(hours_of(text)),
+    "ttl_days": _number(0, 36_500, "days after which a document is removed, above 0, at most 36500", is_open=True),
     "js": _one_of("auto", "always", "never"),
     "js_wait_selector": _text,
-    "js_timeout": _seconds,
+    "js_timeout": _number(1, 600, "seconds that a page may take in the browser, from 1 to 600"),
     "discovery": _one_of("sitemap", "links"),
-    "feeds": _feeds,
+    "feeds": _whole(0, MOST_FEEDS, f"how many feeds of a host are read, from 0 to {MOST_FEEDS}"),
     "profile": _profile,
 }
 """Keys with one value."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from crawler.problems import InputError
+from crawler.problems import InputError, did_you_mean
 from crawler.seeds.plan import SeedPlan, plan_seeds
 from crawler.seeds.scope import Admission, Scope, Via
 from crawler.urls.link import Link
@@ -18,7 +17,9 @@ ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
     """`plan_seeds` from `-a NAME=VALUE` pairs. Raises InputError, also for unknown names and for no seeds at all."""
-    problems = [f"{name}: unknown argument{_hint(name)}" for name in arguments if name not in ARGUMENTS]
+    problems = [
+        f"{name}: unknown argument{did_you_mean(name, ARGUMENTS)}" for name in arguments if name not in ARGUMENTS
+    ]
     if not problems and not set(arguments) & set(ARGUMENTS[:5]):
         problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"]
     if problems:
@@ -40,8 +41,3 @@ def judged(scope: Scope, link: Link, via: Via) -> tuple[Link, Admission]:
     if url != link.url or cap != link.cap:
         link = replace(link, url=url, cap=cap)
     return link, admission
-
-
-def _hint(name: str) -> str:
-    close = difflib.get_close_matches(name, ARGUMENTS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(ARGUMENTS)}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 from crawler.problems import InputError
 from crawler.seeds import patterns
@@ -24,6 +25,8 @@ from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
 from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
+
+T = TypeVar("T")
 
 MAX_PROBLEMS = 20
 BATCH = 1_000
@@ -173,11 +176,7 @@ class _Planner:
     def allowlist(self, argument: str | None) -> list[AllowlistEntry]:
         if argument is None:
             return []
-        try:
-            entries = read_allowlist(_path("allowlist", argument))
-        except InputError as error:
-            for problem in error.problems:
-                self.problem(problem)
+        if not (entries := self.read("allowlist", argument, read_allowlist)):
             return []
         expired = [f"{entry.domain} on {entry.expires}" for entry in entries if self.clock() >= entry.expires_at]
         for entry in entries:
@@ -195,10 +194,12 @@ class _Planner:
         return entries
 
     def api(self, argument: str | None) -> ApiSource | None:
-        if argument is None:
-            return None
+        return None if argument is None else self.read("api", argument, read_api)
+
+    def read(self, name: str, argument: str, reader: Callable[[Path], T]) -> T | None:
+        """What the reader makes of the file of an argument; its problems become ours."""
         try:
-            return read_api(_path("api", argument))
+            return reader(_path(name, argument))
         except InputError as error:
             for problem in error.problems:
                 self.problem(problem)

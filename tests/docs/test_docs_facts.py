@@ -10,7 +10,7 @@ from scrapy.settings import default_settings
 
 from crawler.commands.dataset import Command as Dataset
 from crawler.config import declared
-from crawler.stages.pii.id_table import ID_RULES
+from crawler.stages.pii.id_rules import ID_RULES
 from tests.docs.pages import PAGES, ROOT, spans
 from tests.middlewares.wire.policy_cases import CASES
 

@@ -8,7 +8,7 @@ from bench.quality import eval_language, eval_rules
 from bench.quality.rules_compare import Judged, compare, in_the_oracles_words
 from bench.quality.rules_report import agreement, by_language, deviations
 from crawler.document import DropReason
-from crawler.stages.quality.rules import Failure
+from crawler.stages.quality.rules.base import Failure
 
 RECORDED = {
     eval_language: {"sentences": 0.96, "documents": 0.995},

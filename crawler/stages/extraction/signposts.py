@@ -1,7 +1,7 @@
 """A signpost is a line that points away from the text and says nothing itself.
 
 "Read more: …", "Lesen Sie auch", "Sign up for our newsletter", "View comments", a photographer's credit: extractors
-keep them because they stand between paragraphs. They are told by how they begin (`signpost_phrases.py`), by their
+keep them because they stand between paragraphs. They are told by how they begin (`signpost_phrases.txt`), by their
 length and by what follows. Prose is not touched, nor is code. `See also`, `note`, `source` and the like stay: in
 reference works they are content.
 """
@@ -14,16 +14,7 @@ from functools import lru_cache
 
 import regex
 
-from crawler.stages.extraction.signpost_phrases import (
-    CONTROLS,
-    CREDITS,
-    FORMS,
-    INVITATIONS,
-    LEAD_INS,
-    SHARERS,
-    alternatives,
-    literals,
-)
+from crawler.stages.text.tables import alternatives, sections
 
 LONGEST = 200
 """Characters; longer lines are paragraphs."""
@@ -32,17 +23,19 @@ LONGEST_CREDIT = 120
 LONGEST_FORM = 400
 """Characters of an invitation to leave an address, with its small print."""
 
+_PHRASES = sections(__package__, "signpost_phrases.txt")
+_ANY = {name: alternatives(found) for name, found in _PHRASES.items()}
 _HEADLINE = r"(?: ?[:|»›>→…]+.{0,160})?[.!]?"
 _SIGNPOST = re.compile(
-    rf"(?:- |[»›→▶+•*] ?)?(?:{alternatives(LEAD_INS)}{_HEADLINE}|{alternatives(CONTROLS)}[.!»›>→…]*)", re.IGNORECASE
+    rf"(?:- |[»›→▶+•*] ?)?(?:{_ANY['lead_ins']}{_HEADLINE}|{_ANY['controls']}[.!»›>→…]*)", re.IGNORECASE
 )
-_SHARER = rf"{alternatives(SHARERS)}(?: \d{{1,7}})?"
+_SHARER = rf"{_ANY['sharers']}(?: \d{{1,7}})?"
 _BUTTONS = re.compile(
     rf"tweet|pin it|\| ?{_SHARER}(?: ?[|·•/] ?{_SHARER}){{0,12}}(?: ?\|)?"
     rf"|{_SHARER}(?:(?: ?[|·•/] ?{_SHARER}){{1,12}}| ?\|)",
     re.IGNORECASE,
 )
-_CREDIT = re.compile(alternatives(CREDITS), re.IGNORECASE)
+_CREDIT = re.compile(_ANY["credits"], re.IGNORECASE)
 _BY_NAME = re.compile(r"\(?(?:Photo|Image|Picture|Illustration|Video)s? (?:by|via|courtesy of) [A-ZÀ-Þ@][^:]{1,60}\)?")
 _SHORT_ONES = tuple(
     regex.compile(pattern.pattern + rest, pattern.flags & re.IGNORECASE)
@@ -50,9 +43,12 @@ _SHORT_ONES = tuple(
 )
 """The same for the one engine that says of three characters whether a match could begin so."""
 _BEGINNING, _ITEM = 3, "- "
-_FORM = re.compile(alternatives(FORMS), re.IGNORECASE)
-_FORM_WORDS = literals(FORMS)
-_INVITATION = re.compile(rf"\b{alternatives(INVITATIONS)}", re.IGNORECASE)
+_FORM = re.compile(_ANY["forms"], re.IGNORECASE)
+_VARIABLE = re.compile(r"\(\?:[^()]*+\)|\\w\+")
+"""What varies in the phrase of a form; other constructs do not stand in one."""
+_FORM_WORDS = tuple(max(_VARIABLE.split(phrase), key=len) for phrase in _PHRASES["forms"])
+"""The longest stretch of plain letters in each: without one of them none of the phrases match."""
+_INVITATION = re.compile(rf"\b{_ANY['invitations']}", re.IGNORECASE)
 _CODE = ("  ", "\t")  # indented lines are code or its output
 
 

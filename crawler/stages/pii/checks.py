@@ -12,35 +12,17 @@ import re
 import phonenumbers
 
 from crawler.stages.pii.id_checks import luhn
+from crawler.stages.text.tables import sections
 from crawler.urls.canonicalize import is_registrable
 
 _SPECIAL_TLDS = frozenset({"example", "local", "internal", "onion", "lan"})
 """Beside the public suffixes. `.test`, `.invalid` and `.localhost` are left out: no mail reaches them (RFC 2606)."""
 
-_ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
-    # first and last prefix, digits in the prefix, lengths (ISO/IEC 7812 issuer ranges as the networks publish them)
-    (4, 4, 1, frozenset({13, 16, 19})),  # Visa
-    (51, 55, 2, frozenset({16})),  # Mastercard
-    (2221, 2720, 4, frozenset({16})),  # Mastercard 2-series
-    (34, 34, 2, frozenset({15})),  # American Express
-    (37, 37, 2, frozenset({15})),
-    (300, 305, 3, frozenset({14, 16})),  # Diners Club
-    (36, 36, 2, frozenset({14, 16})),
-    (38, 39, 2, frozenset({14, 16})),
-    (6011, 6011, 4, frozenset({16, 19})),  # Discover
-    (644, 649, 3, frozenset({16, 19})),
-    (65, 65, 2, frozenset({16, 19})),
-    (3528, 3589, 4, frozenset({16, 19})),  # JCB
-    (1800, 1800, 4, frozenset({15})),
-    (2131, 2131, 4, frozenset({15})),
-    (62, 62, 2, frozenset({16, 17, 18, 19})),  # UnionPay
-    (5018, 5018, 4, frozenset(range(12, 20))),  # Maestro
-    (5020, 5020, 4, frozenset(range(12, 20))),
-    (5038, 5038, 4, frozenset(range(12, 20))),
-    (56, 58, 2, frozenset(range(12, 20))),
-    (6304, 6304, 4, frozenset(range(12, 20))),
-    (6759, 6763, 4, frozenset(range(12, 20))),
+_ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = tuple(
+    (int(first), int(last), len(first), frozenset(map(int, lengths)))
+    for first, last, *lengths in map(str.split, sections(__package__, "card_issuers.txt")[""])
 )
+"""First and last prefix, digits in the prefix, lengths of the number."""
 
 
 _NO_DIGITS = re.compile(r"[^0-9]+")

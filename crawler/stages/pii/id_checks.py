@@ -9,7 +9,7 @@ says why. Every function takes the value as it was written, separators allowed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from types import ModuleType
 
 from stdnum import iban
 from stdnum import luhn as stdnum_luhn
@@ -54,12 +54,6 @@ from stdnum.ua import rntrc
 Check = Callable[[str], bool]
 
 
-class _Number(Protocol):
-    """A module of python-stdnum."""
-
-    def is_valid(self, number: str) -> bool: ...
-
-
 def compact(value: str) -> str:
     """Letters and digits only, in capitals."""
     return "".join(c for c in value.upper() if c.isascii() and c.isalnum())
@@ -70,8 +64,8 @@ def luhn(value: str) -> bool:
     return bool(stdnum_luhn.is_valid(compact(value)))
 
 
-def _valid(module: _Number, *lengths: int, first: str = "", varied: bool = False) -> Check:
-    """What the library's module accepts, of these lengths only: it fills up short numbers and cuts off "PT" and "CL".
+def _valid(module: ModuleType, *lengths: int, first: str = "", varied: bool = False) -> Check:
+    """What a module of python-stdnum accepts, of these lengths only: it fills up short numbers, cuts off "PT" and "CL".
 
     first: the characters a person's number may begin with, where the library takes companies, too.
     varied: not one digit all through, which passes the check digits of Brazil and Poland and is nobody's number.
@@ -159,7 +153,7 @@ def _born(birth_date: Callable[[str], object], number: str) -> bool:
 # Not in the library: German and Spanish social security, German health insurance, Polish documents, the numbers of
 # Hungary, Taiwan and Russia's SNILS. Ours stays, too, for China (the library refuses districts that its list has not),
 # for Belgium (the library's verdict changes with the year), for the CURP (it refuses the sex X, written since 2023, and
-# `id_table` has the structure) and for the American SSN (it accepts 111-11-1111 and refuses three specimens).
+# `id_rules` has the structure) and for the American SSN (it accepts 111-11-1111 and refuses three specimens).
 
 
 def _icao(text: str) -> int:

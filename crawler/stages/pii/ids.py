@@ -12,8 +12,7 @@ from functools import cache
 from presidio_analyzer import Pattern, PatternRecognizer
 from presidio_analyzer import predefined_recognizers as ready_made
 
-from crawler.stages.pii.id_rule import IdRule
-from crawler.stages.pii.id_table import ID_RULES
+from crawler.stages.pii.id_rules import ID_RULES, IdRule
 
 TRIGGERS: dict[str, tuple[IdRule, ...]] = {
     word: tuple(rule for rule in ID_RULES if word in rule.triggers) for rule in ID_RULES for word in rule.triggers

@@ -103,6 +103,3 @@ EXTENSION = re.compile(
     re.IGNORECASE,
 )
 """Right behind a number: its extension, or the last digits of a second number."""
-
-GLUED_WORD = re.compile(r"[^\W\d_]{2,15}")
-"""A word glued to a number because its line break was lost: "…5000Fax:"."""

@@ -17,7 +17,7 @@ import regex
 from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages.pii import checks, context_words
-from crawler.stages.pii.id_rule import IdRule
+from crawler.stages.pii.id_rules import IdRule
 from crawler.stages.pii.ids import TRIGGERS, recogniser_of
 from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Hit, Page

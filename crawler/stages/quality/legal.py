@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
 
+from crawler.stages.text.tables import sections
+
 HEAD_LINES = 40
 """Lines from the top in which a document says what it is."""
 LONGEST_HEADING = 160
@@ -39,36 +41,13 @@ class LegalFacts:
 
 
 # --- courts -----------------------------------------------------------------------------------------------------------
-# fmt: off
-_STATES = {
-    "alabama": "al", "alaska": "ak", "arizona": "az", "arkansas": "ar", "california": "ca", "colorado": "co",
-    "connecticut": "ct", "delaware": "de", "florida": "fl", "georgia": "ga", "hawaii": "hi", "idaho": "id",
-    "illinois": "il", "indiana": "in", "iowa": "ia", "kansas": "ks", "kentucky": "ky", "louisiana": "la",
-    "maine": "me", "maryland": "md", "massachusetts": "ma", "michigan": "mi", "minnesota": "mn", "mississippi": "ms",
-    "missouri": "mo", "montana": "mt", "nebraska": "ne", "nevada": "nv", "new hampshire": "nh", "new jersey": "nj",
-    "new mexico": "nm", "new york": "ny", "north carolina": "nc", "north dakota": "nd", "ohio": "oh",
-    "oklahoma": "ok", "oregon": "or", "pennsylvania": "pa", "rhode island": "ri", "south carolina": "sc",
-    "south dakota": "sd", "tennessee": "tn", "texas": "tx", "utah": "ut", "vermont": "vt", "virginia": "va",
-    "washington": "wa", "west virginia": "wv", "wisconsin": "wi", "wyoming": "wy",
-}
-# fmt: on
+_FORMS = sections(__package__, "legal_forms.txt")
+_STATES = {name: code for code, _, name in (line.partition(" ") for line in _FORMS["states"])}
 _STATE = "(?P<state>" + "|".join(name for name in sorted(_STATES, key=len, reverse=True)) + ")"
 
 _COURTS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(rf"(?:in the )?{pattern}[.,]?", re.IGNORECASE), jurisdiction, level)
-    for pattern, jurisdiction, level in (
-        (r"supreme court of the united states", "us", "supreme"),
-        (r"united states court of appeals(?:,? for the [a-z ]{4,30} circuit)?", "us", "appellate"),
-        (r"united states bankruptcy court(?:,?(?: for the)? [a-z ]{4,40})?", "us", "trial"),
-        (r"united states (?:district )?court(?:,?(?: for the)? [a-z ]{4,40})?", "us", "trial"),
-        (rf"(?:the )?supreme court of (?:the state of )?{_STATE}", "us-", "supreme"),
-        (rf"(?:the )?court of appeals? of (?:the state of )?{_STATE}(?: .{{0,40}})?", "us-", "appellate"),
-        (rf"{_STATE} court of appeals?(?: .{{0,40}})?", "us-", "appellate"),
-        (rf"(?:the )?superior court of (?:the state of )?{_STATE}(?: .{{0,40}})?", "us-", "trial"),
-        (r"(?:the )?supreme court of the united kingdom", "gb", "supreme"),
-        (r"judgment of the court(?: \(.{1,40}\))?", "eu", "supreme"),
-        (r"judgment of the general court(?: \(.{1,40}\))?", "eu", "trial"),
-    )
+    (re.compile(rf"(?:in the )?{pattern.replace('<state>', _STATE)}[.,]?", re.IGNORECASE), jurisdiction, level)
+    for jurisdiction, level, pattern in (line.split(" ", 2) for line in _FORMS["courts"])
 )
 
 _IN_THE = re.compile(r"^in the ", re.IGNORECASE)
@@ -116,14 +95,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _BARE_DATE = re.compile(rf"(?P<day2>\d{{1,2}})\s(?P<month2>{'|'.join(_MONTHS)})\s(?P<year2>\d{{4}})", re.IGNORECASE)
-_CITATION = re.compile(
-    r"\b\d{1,4}\s(?:U\.\s?S\.|S\.\s?Ct\.|L\.\s?Ed\.(?:\s?2d)?|F\.(?:\s?(?:2d|3d|4th))?|F\.\s?Supp\.(?:\s?[23]d)?"
-    r"|Cal\.(?:\s?(?:2d|3d|4th|5th))?|N\.\s?[EYW]\.(?:\s?[23]d)?|[AP]\.(?:2d|3d)|S\.\s?[EW]\.(?:\s?[23]d)?)\s\d{1,5}\b"
-    r"|\b\d{1,2}\s(?:U\.\s?S\.\s?C\.|C\.\s?F\.\s?R\.|USC|CFR)\s(?:§+\s?|[Pp]art\s)?\d{1,5}[a-z]?(?:[.-]\d{1,4})?"
-    r"|\bECLI:[A-Z]{2}:[A-Z0-9]{1,7}:\d{4}:[A-Z0-9.]{1,25}\b"
-    r"|\[(?:19|20)\d\d\]\s(?:UKSC|UKHL|UKPC|EWCA\s(?:Civ|Crim)|EWHC)\s\d{1,5}\b"
-    r"|\b(?:Regulation|Directive)\s\((?:EU|EC|EEC)\)(?:\sNo)?\s\d{1,4}/\d{1,4}\b"
-)
+_CITATION = re.compile("|".join(_FORMS["citations"]))
 
 
 def read_legal(title: str | None, text: str, not_after: str = "") -> LegalFacts:

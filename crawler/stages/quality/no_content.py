@@ -1,7 +1,7 @@
 """The quality stage recognises pages that are no content at all, whatever their words look like.
 
 Each recogniser looks only where such pages say it (title, first lines), and only on texts short enough to be one. The
-phrases stand in `no_content_phrases.py`.
+phrases stand in `no_content_phrases.txt`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawler.document import DropReason, Reason
-from crawler.stages.quality.gone_phrases import GONE
-from crawler.stages.quality.no_content_phrases import CONSENT, DATA, SAYS, TITLED
+from crawler.stages.text.tables import alternatives, sections
 
-_SAYS = {kind: re.compile(rf"\b(?:{phrases})") for kind, phrases in SAYS.items()}
-_GONE = re.compile(rf"\b(?:{GONE})")
-_TITLED = {kind: re.compile(rf"(?:{phrases})[ .!…]*+") for kind, phrases in TITLED.items()}
-_CONSENT, _DATA = re.compile(CONSENT), re.compile(DATA)
+_PHRASES = {name: alternatives(found) for name, found in sections(__package__, "no_content_phrases.txt").items()}
+_SAYS = {name[5:]: re.compile(rf"\b{found}") for name, found in _PHRASES.items() if name.startswith("says_")}
+_GONE = re.compile(rf"\b{_PHRASES['gone']}")
+_TITLED = {name[7:]: re.compile(rf"{found}[ .!…]*+") for name, found in _PHRASES.items() if name.startswith("titled_")}
+_CONSENT, _DATA = re.compile(_PHRASES["consent"]), re.compile(_PHRASES["data"])
 _TITLE_PARTS = re.compile(r" [-–—|·»:/]+ |\||: ")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")

@@ -17,7 +17,7 @@ from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.legal import LegalFacts, read_legal
 from crawler.stages.quality.no_content import Recognisers
 from crawler.stages.quality.profile_file import read_profiles
-from crawler.stages.quality.rules import Failure, Page, RuleSet
+from crawler.stages.quality.rules.base import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
 from crawler.stages.text.words import recount

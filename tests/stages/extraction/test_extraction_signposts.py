@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from crawler.stages.extraction.signpost_phrases import FORMS, literals
-from crawler.stages.extraction.signposts import is_signpost, without_signposts
+from crawler.stages.extraction.signposts import _FORM_WORDS, _PHRASES, is_signpost, without_signposts
 
 SIGNPOSTS = """\
 Read more: Ten places to see this autumn
@@ -123,7 +122,6 @@ def test_an_invitation_goes_from_a_text_whatever_its_letters_look_like():
 
 
 def test_every_phrase_of_a_form_has_words_that_a_text_can_be_searched_for():
-    words = literals(FORMS)
-    assert all(len(word) >= 8 and word == word.lower() for word in words)
-    assert all(word in FORMS for word in words)
-    assert {"newsletter", " of cookies", "datenschutz", " prywatności"} <= set(words)
+    assert all(len(word) >= 8 and word == word.lower() for word in _FORM_WORDS)
+    assert all(word in phrase for word, phrase in zip(_FORM_WORDS, _PHRASES["forms"], strict=True))
+    assert {"newsletter", " of cookies", "datenschutz", " prywatności"} <= set(_FORM_WORDS)

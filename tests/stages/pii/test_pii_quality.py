@@ -11,7 +11,7 @@ from bench.quality.eval_pii import names, score, shortfalls
 from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.stages.pii import context_words
-from crawler.stages.pii.id_table import ID_RULES
+from crawler.stages.pii.id_rules import ID_RULES
 from crawler.stages.pii.recognise import find
 from crawler.stages.pii.redact import resolve
 from crawler.stages.pii.stage import check_models

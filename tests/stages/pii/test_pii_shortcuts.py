@@ -107,8 +107,8 @@ def test_one_character_has_a_longer_small_form():
 LABELS = (phone_words.PHONE_LABEL, phone_words.CALL_LABEL, phone_words.PHONE_CUE, phone_words.NOT_A_PHONE)
 LABEL_WORDS = sorted(
     {
-        *f"{phone_words._PHONE_NOUNS} {phone_words._PHONE_VERBS} {phone_words._SERVICE}".split(),
-        *f"{phone_words._OTHER_NUMBER} {phone_words._LABEL_FILLERS}".split(),
+        *f"{phone_words._NOUNS} {phone_words._VERBS} {phone_words._DESKS}".split(),
+        *f"{phone_words._WORDS['other_numbers']} {phone_words._FILLERS}".split(),
         *("n°", "nº", "n.º", "id", "de", "the", "is", "under", "me", "you", "an", "t", "f", "tels", "my", "nummer"),
         *("number", "番号", "-moi", "-te"),
         *phone_words._PHONE_NO_SPACES,

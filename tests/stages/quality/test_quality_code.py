@@ -15,8 +15,8 @@ from crawler.stages.extraction import code
 from crawler.stages.extraction.code import code_lines
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage
-from crawler.stages.quality.rules import FineWeb, GopherQuality, GopherRepetition, Page
-from crawler.stages.quality.rules.base import LEAST_PROSE, LEAST_WORDS
+from crawler.stages.quality.rules import FineWeb, GopherQuality, GopherRepetition
+from crawler.stages.quality.rules.base import LEAST_PROSE, LEAST_WORDS, Page
 from crawler.stages.quality.stage import QualityStage
 
 TALK = prose(11, words=250)

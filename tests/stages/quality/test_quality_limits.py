@@ -12,8 +12,8 @@ from crawler.config import ConfigError, from_mapping
 from crawler.config.text import RULE_SET_NAMES
 from crawler.document import Document, Drop, DropReason
 from crawler.observe.diagnose.thresholds import Thresholds
-from crawler.stages.quality.rules import RULE_SETS, Findings, GopherQuality, GopherRepetition
-from crawler.stages.quality.rules.base import limits_of
+from crawler.stages.quality.rules import RULE_SETS, GopherQuality, GopherRepetition
+from crawler.stages.quality.rules.base import Findings, limits_of
 from crawler.stages.quality.stage import QualityStage
 from crawler.storage.files.records import rejection_of
 

@@ -9,7 +9,8 @@ import pytest
 from bench.web.prose import prose
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.quality.rules import FineWeb, GopherQuality, Page
+from crawler.stages.quality.rules import FineWeb, GopherQuality
+from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.stage import QualityStage
 

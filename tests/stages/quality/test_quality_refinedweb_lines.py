@@ -12,7 +12,8 @@ from __future__ import annotations
 import pytest
 
 from crawler.document import DropReason
-from crawler.stages.quality.rules import Page, RefinedWebLines
+from crawler.stages.quality.rules import RefinedWebLines
+from crawler.stages.quality.rules.base import Page
 
 GONE = None
 BEFORE = "The story begins on a morning by the river,\nand nobody knew yet how it would go on. "

@@ -25,9 +25,9 @@ from crawler.stages.quality.rules import (
     FineWeb,
     GopherQuality,
     GopherRepetition,
-    Page,
     RefinedWebLines,
 )
+from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.tokenizers import fast
 from tests.support.ngrams import duplicate_n_gram_shares, top_n_gram_chars

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.config import ConfigError, QualityConfig, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.quality.no_content import Recognisers
-from crawler.stages.quality.rules import Page
+from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.score import LANGUAGE_BOUNDS, PROFILES, Band, choose_profile, measure
 from crawler.stages.quality.stage import QualityStage
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from crawler.document import register
 from crawler.plugins import registry
 from crawler.problems import InputError
-from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
+from crawler.stages.quality.rules.base import RuleSet
 from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
 from crawler.stages.quality.rules.gopher_quality import GopherQuality
@@ -40,19 +40,3 @@ def rule_sets() -> dict[str, RuleSet]:
     if problems := [problem for rules in found.values() for problem in register(rules.reasons)]:
         raise InputError(problems)
     return found
-
-
-__all__ = [
-    "C4",
-    "RULE_SETS",
-    "C4Paragraphs",
-    "Failure",
-    "Findings",
-    "FineWeb",
-    "GopherQuality",
-    "GopherRepetition",
-    "Page",
-    "RefinedWebLines",
-    "RuleSet",
-    "rule_sets",
-]

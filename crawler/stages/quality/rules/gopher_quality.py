@@ -10,31 +10,13 @@ import numpy as np
 from crawler.document import DropReason as R
 from crawler.stages.quality.punctuation import ENDS
 from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, RuleSet, judge_prose, limit
+from crawler.stages.text.tables import sections
 
 STOP_WORDS: dict[str, frozenset[str]] = {
-    "en": frozenset({"the", "be", "to", "of", "and", "that", "have", "with"}),
-    "de": frozenset({"der", "die", "das", "und", "in", "zu", "den", "nicht", "von", "mit", "ist"}),
-    "fr": frozenset({"le", "la", "les", "de", "des", "et", "que", "dans", "pour", "est", "un", "une"}),
-    "es": frozenset({"el", "la", "los", "de", "que", "y", "en", "un", "una", "por", "con", "para"}),
-    "it": frozenset({"il", "la", "di", "che", "e", "un", "una", "per", "con", "non", "del", "della"}),
-    "pt": frozenset({"o", "a", "os", "de", "que", "e", "um", "uma", "para", "com", "não", "do", "da"}),
-    "nl": frozenset({"de", "het", "een", "en", "van", "in", "is", "dat", "op", "te", "met", "voor"}),
-    "pl": frozenset({"i", "w", "na", "z", "się", "nie", "do", "że", "jest", "to", "o", "jak"}),
-    "cs": frozenset({"a", "v", "se", "na", "je", "že", "s", "z", "do", "to", "pro", "k"}),
-    "sv": frozenset({"och", "att", "det", "i", "som", "en", "på", "är", "av", "för", "med", "den"}),
-    "da": frozenset({"og", "at", "det", "i", "som", "en", "på", "er", "af", "for", "med", "den"}),
-    "nb": frozenset({"og", "å", "det", "i", "som", "en", "på", "er", "av", "for", "med", "den"}),
-    "no": frozenset({"og", "å", "det", "i", "som", "en", "på", "er", "av", "for", "med", "den"}),
-    "ru": frozenset({"и", "в", "не", "на", "что", "с", "по", "как", "это", "для", "к", "из"}),
-    "uk": frozenset({"і", "в", "не", "на", "що", "з", "до", "як", "це", "для", "та", "у"}),
-    "tr": frozenset({"ve", "bir", "bu", "için", "da", "de", "ile", "olarak", "çok", "gibi", "daha"}),
-    "id": frozenset({"yang", "dan", "di", "ke", "dari", "ini", "itu", "untuk", "dengan", "pada"}),
-    "vi": frozenset({"và", "là", "của", "có", "không", "một", "cho", "các", "được", "trong"}),
-    "ro": frozenset({"și", "de", "în", "la", "cu", "a", "pe", "un", "o", "nu", "să", "este"}),
-    "hu": frozenset({"a", "az", "és", "hogy", "nem", "is", "egy", "ez", "van", "de", "meg"}),
-    "el": frozenset({"και", "το", "να", "του", "η", "της", "με", "που", "για", "την", "από", "είναι"}),
+    language: frozenset(words)
+    for language, *words in map(str.split, sections("crawler.stages.quality", "stop_words.txt")[""])
 }
-"""Function words by ISO 639-1 code. English: the paper's eight. Others: ours, the most frequent function words."""
+"""Function words by ISO 639-1 code."""
 
 
 @dataclass(frozen=True, slots=True)
