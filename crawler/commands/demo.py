@@ -18,10 +18,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0: the crawl went well and every page ended as it should."""
 
     example = "demo"
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[--out FOLDER] [--second | --resume]"
+    usage = "[--out FOLDER] [--second | --resume]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """The options of the demo."""
