@@ -6,12 +6,13 @@ import argparse
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
+from crawler.operations.answer import Answer, Fields
 
 
 class Command(ProjectCommand, ScrapyCommand):
@@ -19,21 +20,23 @@ class Command(ProjectCommand, ScrapyCommand):
 
     example = "demo"
     usage = "[--out FOLDER] [--second | --resume]"
+    fields: ClassVar[Fields] = {"corpus": ("string", "the folder of the corpus")}
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """The options of the demo."""
         parser.add_argument("--out", type=Path, default=_demo().CORPUS, metavar="FOLDER", help="corpus; demo-corpus")
         _demo().declare(parser)
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError."""
         if args:
             raise UsageError(f"unexpected {args[0]!r}")
         extra = [word for pair in opts.set for word in ("-s", pair)]
         try:
-            self.exitcode = _demo().run(opts.out, extra, twice=opts.second, resume=opts.resume)
+            code = _demo().run(opts.out, extra, twice=opts.second, resume=opts.resume)
         except _demo().DemoError as error:
-            self.complain([str(error)])
+            return Answer(problems=[str(error)])
+        return Answer({"corpus": str(opts.out)}, exitcode=code)
 
 
 def _demo() -> Any:

@@ -66,6 +66,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "fetch": (["http://127.0.0.1:1/"], 1),
     "frontier drain": ([], 1),
     "frontier export": (["--port", "0"], 1),
+    "frontier params": ([], 1),
     "frontier pause": ([], 1),
     "frontier purge": (["example.org", "--yes"], 1),
     "frontier requeue": (["dead"], 1),

@@ -26,8 +26,7 @@ from tests.support.corpus_folder import Folder
 from tests.support.site import Site
 
 SCHEMAS = {schema.name: schema for schema in schemas()}
-OF_SCRAPY = {"check", "edit", "list", "version"}
-NAMES = sorted(set(ALONE) - OF_SCRAPY)
+NAMES = sorted(ALONE)
 LIMIT = 60
 NO_ERROR = {"optout"}  # its exit code 1 is an answer
 EMPTY = {"shell"}  # what it prints on standard error is the refusal of the page

@@ -6,7 +6,9 @@ Scrapy knows a command by its module. This package has one for each name of the 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
+from contextlib import redirect_stdout
 from importlib import import_module
 from types import ModuleType
 from typing import ClassVar
@@ -16,7 +18,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
 from crawler.commands.spider_names import unknown_spider
-from crawler.operations.answer import Answer
+from crawler.operations.answer import Answer, Fields
 
 REFUSED = {
     "bench": "it measures Scrapy alone, and the network guard refuses its server. `make bench` measures this project",
@@ -58,6 +60,7 @@ class Kept(ProjectCommand):
     """In front of a command of Scrapy: what nobody would read is a wrong call."""
 
     scrapys: ClassVar[type[ScrapyCommand]]
+    fields: ClassVar[Fields] = {"printed": ("list of string", "what the command prints for a person")}
 
     @property
     def example(self) -> str:  # type: ignore[override]  # one a name
@@ -68,7 +71,7 @@ class Kept(ProjectCommand):
         """Scrapy's."""
         return self.scrapys.short_desc(self)
 
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, ConfigError."""
         if KEPT[self.name]:
             problems = [problem for name in args if (problem := unknown_spider(self.settings, name))]
@@ -77,10 +80,14 @@ class Kept(ProjectCommand):
             problems = [f"unexpected {word!r}" for word in args]
         if problems:
             raise UsageError("; ".join(problems))
+        printed = io.StringIO()
         try:
-            self.scrapys.run(self, args, opts)
+            with redirect_stdout(printed if opts.json else sys.stdout):
+                self.scrapys.run(self, args, opts)
         except FileNotFoundError as error:
-            self.complain([f"EDITOR={error.filename}: {error.strerror}; set EDITOR to an editor you have"])
+            problem = f"EDITOR={error.filename}: {error.strerror}; set EDITOR to an editor you have"
+            return Answer(problems=[problem])
+        return Answer({"printed": printed.getvalue().splitlines()}, exitcode=self.exitcode)
 
 
 class _Modules:
