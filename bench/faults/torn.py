@@ -22,7 +22,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from crawler.config import from_mapping
 from crawler.dataset.verify import verify
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.storage.archive.writer import Referred
+from crawler.storage.archive.records import Referred
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files import journal
 from crawler.storage.files.place import Place

@@ -28,7 +28,7 @@ import zstandard
 from bench.places import PROJECT, SHARED_DATA
 from bench.quality.replay_equality import LIMIT_SECONDS, OWN, shortened
 from crawler.document import Exchange
-from crawler.storage.archive.writer import exchange_records
+from crawler.storage.archive.records import request_record, response_record
 
 FILES = (
     "wcxb-dev.jsonl.zst",
@@ -72,7 +72,8 @@ def archive(path: Path, count: int) -> int:
                 body=html.encode("utf-8", "surrogatepass"),
                 fetched_at=EPOCH + number,
             )
-            out.writelines(exchange_records(exchange, next(ids), next(ids)))
+            response_id = next(ids)
+            out.write(response_record(exchange, response_id) + request_record(exchange, next(ids), response_id))
     return min(count, len(seen))
 
 

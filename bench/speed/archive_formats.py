@@ -27,7 +27,7 @@ from bench.web.pages import html_files
 from crawler.document import Document, Exchange
 from crawler.storage.archive import records
 from crawler.storage.archive.cdxj import scan
-from crawler.storage.archive.records import PACKERS, Pack, exchange_records, gzip_member, zstd_record
+from crawler.storage.archive.records import PACKERS, Pack, gzip_member, request_record, response_record, zstd_record
 from crawler.storage.files.journal import zstd_frame
 from crawler.storage.files.records import encode, record_of
 from crawler.storage.files.shards import write_sealed
@@ -64,7 +64,7 @@ def _measure(name: str, bodies: list[bytes], write: Callable[[bytes], bytes]) ->
 
 def _with_fastwarc(pack: Pack, body: bytes) -> bytes:
     made = Exchange("GET", URL, 200, [], HEADERS, body)
-    return b"".join(exchange_records(made, "00000000", "00000001", pack))
+    return response_record(made, "00000000", pack) + request_record(made, "00000001", "00000000", pack)
 
 
 def _read(path: Path, bodies: list[bytes]) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy.commands import ScrapyCommand as Base
+    from scrapy.crawler import CrawlerProcessBase
+    from scrapy.settings import Settings
 
     from crawler.config import Config
     from crawler.operations.answer import Fields
@@ -72,11 +74,15 @@ class ProjectCommand(Base):
 
     requires_project = True
     requires_crawler_process = False
+    settings: Settings  # set before the first question, as is the process of a command that requires one
+    crawler_process: CrawlerProcessBase
     example: ClassVar[str]
     fields: ClassVar[Fields] = {}
     schema_version: ClassVar[int] = 1
     offers: ClassVar[tuple[str, ...]] = ()
     """Settings that are options of this command, too."""
+    usage: ClassVar[str] = ""
+    """What follows the command's name; empty = as Scrapy says."""
     _asked: Schema | None = None  # the object that is to be written
     _is_told = False
     _out: TextIO
@@ -90,6 +96,10 @@ class ProjectCommand(Base):
     def schema(self, opts: argparse.Namespace) -> Schema:  # noqa: ARG002  # the operation called, where there are some
         """The form of the answer."""
         return Schema(self.name, self.fields, self.schema_version)
+
+    def syntax(self) -> str:
+        """What follows the command's name."""
+        return self.usage or str(super().syntax())
 
     def short_desc(self) -> str:
         """One line for the help."""
@@ -119,7 +129,6 @@ class ProjectCommand(Base):
         if unknown := unknown_options(args):
             raise UsageError(f"unknown option {', '.join(unknown)}")
         super().process_options(args, opts)
-        assert self.settings is not None
         options.take(self.settings, opts, self.offers)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -174,7 +183,6 @@ class ProjectCommand(Base):
 
     def load(self, **overrides: Any) -> Config:
         """The settings, some of them set first as `-s` does. Raises: ConfigError."""
-        assert self.settings is not None
         for name, value in overrides.items():
             self.settings.set(name, value, priority="cmdline")
         return load(self.settings)

@@ -39,12 +39,9 @@ class Command(ProjectCommand, ScrapyCrawl):
 
     requires_crawler_process = True
     example = "crawl https://example.org/ --limit 2000 --contact https://example.org/bot"
+    usage = f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
     offers = tuple(options.OPTIONS)
     fields: ClassVar[Fields] = CRAWLED
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Seeds, and where the crawl ends."""
@@ -68,13 +65,10 @@ class Command(ProjectCommand, ScrapyCrawl):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """The end of the run; signals are heard in a crawl's own way. Raises: UsageError, InputError."""
-        assert self.settings is not None
         return self.crawl(*begin.spider_and_arguments(self.settings, args, opts), opts)
 
     def crawl(self, spider: str, arguments: dict[str, str], opts: argparse.Namespace) -> Answer:
         """Check and run the spider, as `work` says."""
-        assert self.settings is not None
-        assert self.crawler_process is not None
         self._stopping = Stopping(self.crawler_process)
         with ExitStack() as stack:
             if check := check_of(get_spider_loader(self.settings).load(spider)):
@@ -101,7 +95,6 @@ class Command(ProjectCommand, ScrapyCrawl):
 
     def _judge(self, opts: argparse.Namespace, heard: list[int]) -> Answer:
         """`heard`: signals that came. One that cut the crawl off, or came before it had begun, is the exit code."""
-        assert self.crawler_process is not None
         stats: dict[str, Any] = {}
         with suppress(RuntimeError):  # there are none where the crawler could not even be made
             stats = self._made.stats.get_stats() if self._made.stats else {}

@@ -19,11 +19,8 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0: the crawl went well and every page ended as it should."""
 
     example = "demo"
+    usage = "[--out FOLDER] [--second | --resume]"
     fields: ClassVar[Fields] = {"corpus": ("string", "the folder of the corpus")}
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[--out FOLDER] [--second | --resume]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """The options of the demo."""

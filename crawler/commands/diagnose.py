@@ -26,6 +26,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     requires_crawler_process = True
     example = "diagnose corpus"
+    usage = "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
     fields: ClassVar[Fields] = {
         "source": ("string", "where the records come from"),
         "total": ("integer", "documents that were read"),
@@ -40,10 +41,6 @@ class Command(ProjectCommand, ScrapyCommand):
         "notes": ("list of string", "what has to be known to read this"),
         "advice": ("list of string", "what to do about it"),
     }
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where the documents come from, how many, and how the answer is shown."""
@@ -84,7 +81,6 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.diagnose.diagnosis import diagnose
         from crawler.observe.diagnose.sources import Choice, from_archive, from_corpus
 
-        assert self.settings is not None
         choice = Choice(opts.sample, opts.seed or 0)
         with ExitStack() as stack:
             if opts.live:

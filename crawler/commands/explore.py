@@ -37,13 +37,10 @@ class Command(ProjectCommand, ScrapyCommand):
     """Serves until it is stopped, which is no error; the corpora are only read."""
 
     example = "explore corpus"
+    usage = "[options] [CORPUS_DIR …]"
     fields: ClassVar[Fields] = {
         "address": ("string", "where it listens, with the token that lets in; printed once it answers")
     }
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[options] [CORPUS_DIR …]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where it listens, and who may come."""

@@ -26,10 +26,7 @@ class OperationsCommand(ProjectCommand):
 
     operations: ClassVar[Mapping[str, Operation]]
     default: ClassVar[str | None] = None
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "OPERATION [options] …"
+    usage = "OPERATION [options] …"
 
     def schema(self, opts: argparse.Namespace) -> Schema:
         """Of the operation that was called."""

@@ -41,11 +41,8 @@ class Command(ProjectCommand, ScrapyCommand):
         ),
     }
     example = "optout https://example.org/ --contact https://example.org/bot"
+    usage = "URL [URL…] | --domain DOMAIN[,DOMAIN]"
     offers = options.ASKING
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "URL [URL…] | --domain DOMAIN[,DOMAIN]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --domain."""
@@ -56,8 +53,6 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Ask, print, and answer with the exit code."""
-        assert self.settings is not None
-        assert self.crawler_process is not None
         if bool(args) == bool(opts.domain):
             raise UsageError("expected URLs, or --domain with a domain")
         try:

@@ -28,6 +28,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 where the list was read, or the domain was released."""
 
     example = "quarantine -s CORPUS_DIR=corpus"
+    usage = "[--release DOMAIN]"
     fields: ClassVar[Fields] = {
         "released": ("string or null", "the domain of --release"),
         "quarantined": (
@@ -36,10 +37,6 @@ class Command(ProjectCommand, ScrapyCommand):
         ),
     }
     offers = options.PLACE
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[--release DOMAIN]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""

@@ -14,10 +14,7 @@ class Command(crawl.Command):
     """`crawl` with the spider `replay`."""
 
     example = "replay 'corpus/archive/*.warc.gz' --out again"
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "ARCHIVE [options]"
+    usage = "ARCHIVE [options]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Which part of the archives, and where it ends."""

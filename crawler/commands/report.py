@@ -31,16 +31,13 @@ class Command(ProjectCommand, ScrapyCommand):
     """
 
     example = "report --html corpus"
+    usage = "[options] CORPUS_DIR"
     fields: ClassVar[Fields] = {
         "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
         "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
         "gates": ("integer or null", "with --check: how many were compared; those that do not hold are the problems"),
         "written": ("list of string", "files that were written"),
     }
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[options] CORPUS_DIR"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare what is shown, written or checked."""

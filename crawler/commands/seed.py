@@ -22,16 +22,13 @@ class Command(ProjectCommand, ScrapyCommand):
     """Exit code 0 only where every seed is in the frontier, now or before."""
 
     example = "seed https://example.org/ --out corpus"
+    usage = begin.SYNTAX
     offers = options.PLACE
     fields: ClassVar[Fields] = {
         "added": ("integer", "URLs that the frontier has now and had not"),
         "known": ("integer", "URLs that it had before"),
         "refused": ("object", "URLs that it does not take, by reason"),
     }
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return begin.SYNTAX
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """What is put in, as for a crawl."""

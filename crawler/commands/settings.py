@@ -20,14 +20,11 @@ class Command(ProjectCommand, ScrapyCommand):
     """In the place of Scrapy's own, which answers None for a setting that nobody changed."""
 
     example = "settings --get CORPUS_DIR"
+    usage = "--get NAME"
     fields: ClassVar[Fields] = {
         "name": ("string", "the setting"),
         "value": ("value", "its value"),
     }
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "--get NAME"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """The forms of Scrapy, one of which has to be chosen."""
@@ -40,7 +37,6 @@ class Command(ProjectCommand, ScrapyCommand):
         """Raises: UsageError, ConfigError."""
         if args:
             raise UsageError(f"unexpected {args[0]!r}")
-        assert self.settings is not None
         form = next(form for form in FORMS if getattr(opts, form))
         name = getattr(opts, form)
         if name in declared():

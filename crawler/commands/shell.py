@@ -28,13 +28,10 @@ class Command(ProjectCommand, ScrapyCommand):
 
     requires_crawler_process = True
     example = "shell https://example.org/ --contact https://example.org/bot"
+    usage = "[-c CODE] [--no-redirect] [URL]"
     offers = options.ASKING
 
     fields: ClassVar[Fields] = {"printed": ("string", "what the code of -c printed, its value last")}
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[-c CODE] [--no-redirect] [URL]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options; not Scrapy's --spider: the spiders of this project need a frontier."""
@@ -49,7 +46,6 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
         if opts.json and not opts.code:
             raise UsageError("a console has no answer in JSON: give the code with -c, or use scrapy fetch --json URL")
-        assert self.settings is not None
         if opts.allow_local:
             begin.open_local(self.settings, [host_of(url)] if url else [])
         check_identity(self.settings, [url] if url else [])

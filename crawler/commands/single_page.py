@@ -26,10 +26,7 @@ class PageCommand(ProjectCommand):
     requires_crawler_process = True
 
     offers = options.ASKING
-
-    def syntax(self) -> str:
-        """What follows the command's name."""
-        return "[options] URL"
+    usage = "[options] URL"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --no-redirect and --allow-local."""
@@ -44,8 +41,6 @@ class PageCommand(ProjectCommand):
         """Ask once. Raises: UsageError, InputError."""
         from crawler.spiders.single_page import Page, PageSpider
 
-        assert self.settings is not None
-        assert self.crawler_process is not None
         url = canonicalize(args[0]) if len(args) == 1 else None
         if url is None:
             raise UsageError("expected one http or https URL, such as https://example.org/page")

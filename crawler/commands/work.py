@@ -33,13 +33,10 @@ class Command(ProjectCommand, ScrapyCommand):
     """Checks once what `scrapy crawl` checks, then runs it several times and restarts what dies."""
 
     example = "work https://example.org/ --workers 4 --contact https://example.org/bot"
+    usage = f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
     offers = tuple(options.OPTIONS)
 
     fields: ClassVar[Fields] = CRAWLED
-
-    def syntax(self) -> str:
-        """What follows the name."""
-        return f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """--workers, and where the crawl begins."""
@@ -61,7 +58,6 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.spiders.arguments import check_of
         from crawler.supervise.plan import plan
 
-        assert self.settings is not None
         spider, arguments = begin.spider_and_arguments(self.settings, args, opts, "work")
         kind = get_spider_loader(self.settings).load(spider)
         check = check_of(kind)
@@ -107,7 +103,6 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def _command(self, spider: str, arguments: dict[str, str], share: Plan, name: str, descriptor: int) -> list[str]:
         """What is typed for one worker: the settings of this command line, and those that are the supervisor's."""
-        assert self.settings is not None
         port = self.settings.getint("METRICS_PORT")
         number = int(name.rpartition("-")[2])
         own: dict[str, Any] = {"WORKER_ID": name, "STAGE_WORKERS": share.stage_workers, "PROGRESS": "off",

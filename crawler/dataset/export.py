@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
@@ -27,7 +25,7 @@ from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import Add, Format
-from crawler.storage.files.journal import disk
+from crawler.storage.files.journal import disk, indented, sync_folder, write_synced
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record, encode
@@ -78,8 +76,7 @@ def export(
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if card is not None:
             put(draft / "README.md", card(job.result(), form).encode())
-        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        put(draft / EXPORT, orjson.dumps(_lineage(place, to, before, job, now), option=options))
+        put(draft / EXPORT, indented(_lineage(place, to, before, job, now)))
         settle_version(draft, out, EXPORT, {before: place.url}, now=now)
     return job.result()
 
@@ -224,16 +221,10 @@ def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float)
 
 def put(path: Path, content: bytes) -> None:
     """Write a small file, on the disk when this returns. Raises: StorageError."""
-    with disk(path), path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    with disk(path):
+        write_synced(path, content)
 
 
 def _sync(folder: Path) -> None:
     with suppress(PermissionError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(folder)

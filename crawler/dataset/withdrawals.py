@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from crawler.dataset.exclude import covers, log_lines
 from crawler.storage.files.place import Place
@@ -29,3 +29,9 @@ def withdrawn(place: Place) -> Callable[[Record], bool]:
         return (record["url"] in pages and was_withdrawn) or (bool(domains) and covers(domains, record["url"]))
 
     return is_withdrawn
+
+
+def withdrawn_in(places: Iterable[Place]) -> Callable[[Record], bool]:
+    """`withdrawn` of any of these corpora; false for a record of others, which has no URL. Raises: StorageError."""
+    tests = [withdrawn(place) for place in places]
+    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)

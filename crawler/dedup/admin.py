@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from crawler.config import Config
-from crawler.dedup.index import Cluster, DedupIndex
+from crawler.dedup.index import DedupIndex
 from crawler.dedup.make import make_index
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.location import frontier_folder
@@ -40,8 +40,3 @@ async def _use(index: DedupIndex, use: Callable[[DedupIndex], Awaitable[T]]) -> 
 def forget(config: Config, owners: Collection[str]) -> int:
     """Free what withdrawn pages claimed, by canonical URL. Returns the number of claims. Raises as `with_index`."""
     return with_index(config, lambda index: index.forget(owners))
-
-
-def clusters(config: Config, most: int = 20) -> list[Cluster]:
-    """The owners with the most duplicates, largest first. Raises as `with_index`."""
-    return with_index(config, lambda index: index.clusters(most))

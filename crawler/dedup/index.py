@@ -49,14 +49,6 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """An owner and how often another page was turned away for it; one that came twice counts twice."""
-
-    owner: str
-    duplicates: int
-
-
-@dataclass(frozen=True, slots=True)
 class Scheme:
     """Everything two signatures must have in common to be comparable. Stored with an index."""
 
@@ -196,6 +188,3 @@ class DedupIndex(Protocol):
 
     async def forget(self, owners: Collection[str]) -> int:
         """Free what these owners claimed, for withdrawn pages. Returns the number of claims freed."""
-
-    async def clusters(self, most: int) -> list[Cluster]:
-        """The owners with the most duplicates, largest first, at most `most`; those without any are left out."""

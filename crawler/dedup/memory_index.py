@@ -5,14 +5,13 @@ Laid out like that one, because Python's dictionaries would cost four times the 
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Collection
 
 import numpy as np
 
 from crawler.config import DedupConfig
-from crawler.dedup.index import Cluster, Match, Question, Questions, similarity
+from crawler.dedup.index import Match, Question, Questions, similarity
 
 _FREED = ""
 _FULL = 100  # entries a bucket
@@ -102,11 +101,6 @@ class MemoryIndex:
                 del self._duplicates[number]
                 freed += 1
         return freed
-
-    async def clusters(self, most: int) -> list[Cluster]:
-        """See `DedupIndex`."""
-        largest = heapq.nlargest(most, ((count, -number) for number, count in self._duplicates.items()))
-        return [Cluster(self._owners[-negative], count) for count, negative in largest]
 
 
 class _Table:

@@ -9,7 +9,6 @@ memory.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from functools import cache
@@ -20,7 +19,7 @@ from redis import exceptions as errors
 
 from crawler.config import DedupConfig
 from crawler.dedup.claims import GRACE_SECONDS, Claims, Question
-from crawler.dedup.index import Cluster, IndexUnavailableError, Match, Questions, similarity
+from crawler.dedup.index import IndexUnavailableError, Match, Questions, similarity
 from crawler.server.batching import Batcher
 from crawler.server.client import KEEPS_EVERYTHING, Script, ServerClient
 from crawler.server.errors import untrusted, unwritable
@@ -148,21 +147,6 @@ class RedisIndex:
             await self._read([("LSET", f"{self._prefix}:u:{n}", i, "") for n, i in found])
             await self._read([("BITFIELD", f"{self._prefix}:d:{n}", "SET", "u32", f"#{i}", 0) for n, i in found])
         return freed
-
-    async def clusters(self, most: int) -> list[Cluster]:
-        """See `DedupIndex`. Walks all counts."""
-        import numpy as np  # late: no crawl asks this
-
-        largest: list[tuple[int, int]] = []
-        async for numbers in self._chunks():
-            raw = await self._read([("GET", f"{self._prefix}:d:{n}") for n in numbers])
-            for first, counts in zip(numbers, raw, strict=True):
-                values = np.frombuffer(counts or b"", ">u4")
-                largest += [(int(values[i]), -(first * _CHUNK + int(i))) for i in np.flatnonzero(values)]
-            largest = heapq.nlargest(most, largest)
-        places = [divmod(-negative, _CHUNK) for _, negative in largest]
-        owners = await self._read([("LINDEX", f"{self._prefix}:u:{n}", i) for n, i in places])
-        return [Cluster(owner.decode(), count) for owner, (count, _) in zip(owners, largest, strict=True)]
 
     async def _chunks(self) -> AsyncIterator[range]:
         """The numbers of all lists, some at a time."""

@@ -6,7 +6,6 @@ the later counts.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -15,13 +14,12 @@ from itertools import combinations
 
 import orjson
 
+from crawler.observe.report.audit import wilson
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 
 FILE = "labels.jsonl"
 ANSWERS = ("keep", "reject")
-Z = 1.96
-"""Standard normal quantile of a 95 % interval (Wilson 1927)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +78,9 @@ def _label_of(line: bytes) -> Label | None:
     return label if label.answer in ANSWERS else None
 
 
-def wilson(good: int, total: int) -> tuple[float, float]:
-    """The 95 % interval of a share. Source: Wilson 1927; (0, 1) where nothing was judged."""
-    if not total:
-        return 0.0, 1.0
-    share, square = good / total, Z * Z
-    middle = (share + square / (2 * total)) / (1 + square / total)
-    half = Z * math.sqrt(share * (1 - share) / total + square / (4 * total * total)) / (1 + square / total)
-    return max(0.0, middle - half), min(1.0, middle + half)
+def interval(good: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share; (0, 1) where nothing was judged."""
+    return wilson(good / total, total) if total else (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +120,7 @@ def strata_of(labels: Iterable[Label], sizes: dict[str, int]) -> list[Stratum]:
 def precision(strata: Iterable[Stratum]) -> Share:
     """Which share of the kept documents should be kept."""
     kept = next((stratum for stratum in strata if stratum.name == "kept"), Stratum("kept", 0, 0, 0))
-    return Share(kept.good / kept.judged if kept.judged else None, *wilson(kept.good, kept.judged))
+    return Share(kept.good / kept.judged if kept.judged else None, *interval(kept.good, kept.judged))
 
 
 def recall(strata: Iterable[Stratum]) -> Share:
@@ -139,7 +132,7 @@ def recall(strata: Iterable[Stratum]) -> Share:
     all_of = list(strata)
     kept = [s for s in all_of if s.name == "kept"]
     lost = [s for s in all_of if s.name != "kept"]
-    ends = {s.name: [s.size * end for end in wilson(s.good, s.judged)] for s in all_of}
+    ends = {s.name: [s.size * end for end in interval(s.good, s.judged)] for s in all_of}
     least, most = (sum(ends[s.name][end] for s in kept) for end in (0, 1))
     missed_least, missed_most = (sum(ends[s.name][end] for s in lost) for end in (0, 1))
     expected, missed = (sum(s.size * s.good / s.judged for s in side if s.judged) for side in (kept, lost))

@@ -13,6 +13,7 @@ from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.filters import FilterError
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.filters import Filter
+from crawler.storage.files.columns import fits
 
 PAGE = 50
 SHOWN = ("id", "state", "title", "url", "domain", "language", "quality_score", "token_estimate", "crawled_at", "reason",
@@ -20,7 +21,6 @@ SHOWN = ("id", "state", "title", "url", "domain", "language", "quality_score", "
 TEXT_SECONDS = 4.0
 """How long one page may search texts; then it says how far it came, and the next page goes on."""
 _CHUNK = 2_000
-_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "int64": (int,), "double": (int, float)}
 _NO_PLACE = FilterError("after=…: this is no place in a list; begin at its first page")
 
 
@@ -62,7 +62,7 @@ def _behind(name: str, down: bool, after: str) -> tuple[str, list[Any]]:
     except (orjson.JSONDecodeError, TypeError, ValueError):
         raise _NO_PLACE from None
     kind = FIELDS[name].kind if name in FIELDS else "int64"
-    if type(key) is not int or key.bit_length() > 62 or not (value is None or type(value) in _TYPES[kind]):
+    if type(key) is not int or key.bit_length() > 62 or not fits(kind, value):
         raise _NO_PLACE
     if value is None:
         return f'"{name}" IS NULL AND id > ?', [key]

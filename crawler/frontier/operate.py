@@ -123,16 +123,16 @@ async def _is_known(frontier: Frontier, scope: str) -> bool:
     return True
 
 
-def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T:
+def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]], *, begins: bool = False) -> T:
     """Run `work` against the crawl's frontier, joining or starting its embedded server where REDIS_URL is unset.
 
-    Raises: FrontierError, also where CORPUS_DIR holds no frontier.
+    Raises: FrontierError, also where CORPUS_DIR holds no frontier and `begins` does not ask for a new one.
     """
 
     async def main(url: str) -> T:
         frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
-        await frontier.open()
         try:
+            await frontier.open()
             await adopt_rules(frontier)
             return await work(frontier)
         finally:
@@ -142,7 +142,7 @@ def with_frontier(config: Config, work: Callable[[Frontier], Awaitable[T]]) -> T
         url = config.crawl.redis_url
         if url is None:
             folder = frontier_folder(config)
-            if not folder.is_dir():
+            if not (begins or folder.is_dir()):
                 raise FrontierError(
                     f"{folder} holds no frontier: set CORPUS_DIR to the folder of a crawl, or REDIS_URL"
                 )

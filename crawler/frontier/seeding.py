@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from crawler.frontier.client import Frontier
 from crawler.frontier.model import PutStatus
 from crawler.frontier.politeness import ALLOWLIST
-from crawler.frontier.rules import adopt_rules
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import judged
 from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
@@ -22,6 +18,7 @@ from crawler.times import Clock
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.frontier.client import Frontier
 
 _Number = Callable[[AllowlistEntry], float | None]
 REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed elsewhere
@@ -125,23 +122,9 @@ def seed_server(config: Config, plan: SeedPlan) -> SeedResult:
 
     Raises: ScopeError, FrontierError.
     """
-    return asyncio.run(_seed_server(config, plan))
+    from crawler.frontier.operate import with_frontier  # late: no worker needs it
 
-
-async def _seed_server(config: Config, plan: SeedPlan) -> SeedResult:
-    from crawler.frontier.configured import limits_of
-    from crawler.server.embedded import EmbeddedServer
-    from crawler.server.location import frontier_folder
-
-    with ExitStack() as stack:
-        url = config.crawl.redis_url or stack.enter_context(EmbeddedServer(frontier_folder(config)))
-        frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
-        try:
-            await frontier.open()
-            await adopt_rules(frontier)
-            return await seed_frontier(frontier, plan)
-        finally:
-            await frontier.close()
+    return with_frontier(config, lambda frontier: seed_frontier(frontier, plan), begins=True)
 
 
 def _changed(frontier: Frontier, known: Scope | None, scope: Scope, of: _Number) -> dict[str, float]:

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
+from typing import TypeVar
+
+N = TypeVar("N", int, float)
+
+
+def _read(text: str, kind: type[N], holds: Callable[[N], bool], expected: str) -> N:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = None
+    if number is None or not holds(number):
+        raise argparse.ArgumentTypeError(f"expected {expected}, not {text!r}")
+    return number
 
 
 def whole(least: int) -> Callable[[str], int]:
     """A type for `add_argument`: a whole number from `least` up."""
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"expected a whole number from {least} up, not {text!r}")
-        return number
-
-    return read
+    return lambda text: _read(text, int, lambda number: number >= least, f"a whole number from {least} up")
 
 
 def share(text: str) -> float:
     """A type for `add_argument`: a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number <= 1.0:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, not {text!r}")
-    return number
+    return _read(text, float, lambda number: 0.0 <= number <= 1.0, "a number from 0 to 1")
 
 
 def days(text: str) -> float:
     """A type for `add_argument`: a number of days above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0.0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of days above 0, not {text!r}")
-    return number
+    return _read(text, float, lambda number: 0.0 < number < math.inf, "a number of days above 0")

@@ -8,7 +8,7 @@ from crawler.document import DropReason
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.evidence import Evidence, History, with_history, with_verdict
 from crawler.runtime import config_of
-from crawler.storage.archive.writer import Referred
+from crawler.storage.archive.records import Referred
 
 if TYPE_CHECKING:
     from typing import Self

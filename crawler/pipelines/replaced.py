@@ -43,7 +43,7 @@ async def take_out_replaced(
     if place.remote and frontier is not None:
         logger.warning(
             "the corpus is not on a local disk and keeps records that were replaced; once every worker has ended, %s",
-            _way(place),
+            way_out(place),
         )
         done = True  # somebody's own to do
     elif place.remote and parts > 1:
@@ -61,8 +61,8 @@ def _make_version(place: Place, operation: Callable[..., object], now: float) ->
         operation(place, now=now)
     except StorageError as error:
         if not isinstance(error, AtWorkError):
-            raise _undone(f"{error}; {_way(place)}") from error
-        logger.warning("%s (%s)", _way(place), error)
+            raise _undone(f"{error}; {way_out(place)}") from error
+        logger.warning("%s (%s)", way_out(place), error)
         return False
     return True
 
@@ -73,16 +73,12 @@ def _leave_to_a_person(place: Place, operation: Callable[..., object]) -> bool:
     False: other parts are not through. Raises: StorageError, the last of them, so that somebody does it.
     """
     if others := open_runs(place):
-        logger.warning("once the other parts have ended (%s for one), %s", others[0].writer, _way(place))
+        logger.warning("once the other parts have ended (%s for one), %s", others[0].writer, way_out(place))
         return False
     if operation is supersede or opted_out_since(place):
-        raise _undone(_way(place))
+        raise _undone(way_out(place))
     return True
 
 
 def _undone(why: str) -> StorageError:
     return StorageError(f"every page is recorded, but records that were replaced or withdrawn are still there: {why}")
-
-
-def _way(place: Place) -> str:
-    return way_out(place)

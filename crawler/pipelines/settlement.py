@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.exceptions import DropItem
+    from scrapy.statscollectors import StatsCollector
     from twisted.python.failure import Failure
 
     from crawler.frontier.client import Frontier
@@ -183,6 +184,11 @@ class Settlement:
         task.add_done_callback(self._aside.discard)
 
     @property
+    def _stats(self) -> StatsCollector:
+        assert self._crawler.stats is not None
+        return self._crawler.stats
+
+    @property
     def _frontier(self) -> Scheduler | None:
         return frontier_of(self._crawler)
 
@@ -197,7 +203,7 @@ class Settlement:
             await release(self._crawler, doc)  # an older text of this page is nobody's from now on
         self._count(f"{REJECTED}/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
-            self._crawler.stats.inc_value(key)
+            self._stats.inc_value(key)
         if verdict.reason.unreached:  # a first run in which every URL ends so has failed
             self._count_unreached(doc.url, verdict)
         await self._settle(doc)
@@ -223,8 +229,7 @@ class Settlement:
                 when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
                 await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
                 told += 1
-            assert self._crawler.stats is not None
-            self._crawler.stats.set_value(LEFT_ON_HOLD, told)
+            self._stats.set_value(LEFT_ON_HOLD, told)
             await self._report_parked(frontier.frontier)
             await frontier.frontier.shared.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
 
@@ -232,8 +237,7 @@ class Settlement:
         """For the summary of a run that was stopped or drained: how much is left to do."""
         if self._frontier is None or await self._frontier.has_ended():
             return
-        assert self._crawler.stats is not None
-        self._crawler.stats.set_value(WAITING, await self._frontier.unfinished())
+        self._stats.set_value(WAITING, await self._frontier.unfinished())
 
     async def _report_parked(self, frontier: Frontier) -> None:
         """One line for each kind of link that is parked: how many, why, and how they come back."""
@@ -248,11 +252,10 @@ class Settlement:
         found = await self._frontier.next_visits() if self._frontier is not None else None
         if found is None:
             return
-        stats, (waiting, soonest) = self._crawler.stats, found
-        assert stats is not None
-        stats.set_value(RECRAWL_WAITING, waiting)
+        waiting, soonest = found
+        self._stats.set_value(RECRAWL_WAITING, waiting)
         if soonest is not None:
-            stats.set_value(RECRAWL_NEXT_AT, int(soonest))
+            self._stats.set_value(RECRAWL_NEXT_AT, int(soonest))
 
     def _blank(self, url: str) -> Document:
         doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(self._now()))
@@ -260,34 +263,28 @@ class Settlement:
         return doc
 
     def _counters(self) -> dict[str, int]:
-        assert self._crawler.stats is not None
-        found = self._crawler.stats.get_stats()
+        found = self._stats.get_stats()
         counters = {key: value for key, value in found.items() if isinstance(value, int)}
         return counters | {STAGES_CPU_MS: stages_cpu_ms(found)}
 
     def _count(self, key: str, doc: Document) -> None:
-        stats = self._crawler.stats
-        assert stats is not None
-        add = stats.inc_value  # looked up once: Scrapy's class warns of old attributes at each look
+        add = self._stats.inc_value  # looked up once: Scrapy's class warns of old attributes at each look
         add(key)
         for stage, seconds in doc.timings.items():
             add(stage_seconds(stage), seconds)  # type: ignore[arg-type]  # a sum of seconds
             add(stage_documents(stage))
 
     def _count_unreached(self, url: str, verdict: Drop) -> None:
-        stats = self._crawler.stats
-        assert stats is not None
-        stats.inc_value(UNREACHED)
-        if len(examples := stats.get_value(UNREACHED_EXAMPLES, [])) < MAX_EXAMPLES:
-            stats.set_value(UNREACHED_EXAMPLES, [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
+        self._stats.inc_value(UNREACHED)
+        if len(examples := self._stats.get_value(UNREACHED_EXAMPLES, [])) < MAX_EXAMPLES:
+            self._stats.set_value(UNREACHED_EXAMPLES, [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
 
     def _stop(self, error: StorageError | PoolError) -> None:
         """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""
-        stats, engine = self._crawler.stats, self._crawler.engine
-        assert stats is not None
-        if stats.get_value(FATAL):
+        engine = self._crawler.engine
+        if self._stats.get_value(FATAL):
             return
-        stats.set_value(FATAL, str(error))
+        self._stats.set_value(FATAL, str(error))
         logger.error("the crawl stops: %s", error)
         if engine is not None and engine.spider is not None:
             task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))

@@ -22,7 +22,8 @@ from crawler.middlewares.signature import request_signer_of
 from crawler.policy.facts import Signed
 from crawler.runtime import config_of, per_crawler
 from crawler.scheduler.scheduler import clock_of, pace_of
-from crawler.storage.archive.writer import Referred, WarcLocation
+from crawler.storage.archive.records import Referred
+from crawler.storage.archive.writer import WarcLocation
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.corpus.recovery import Recovered
 from crawler.storage.files.errors import StorageError

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import orjson
-
 from crawler.spark.partition import KEPT, REJECTED
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import indented
 
 FORMAT = "crawler-spark/1"
 MANIFEST = "manifest.json"
@@ -42,11 +41,10 @@ class Output:
 
     def save_manifest(self, content: dict[str, Any]) -> None:
         """Write `manifest.json` under another name and rename it: it is there completely, or not at all."""
-        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         growing = self._path(f".{MANIFEST}.part")
         stream = self._fs.create(growing, True)
         try:
-            stream.write(bytearray(orjson.dumps(content, option=options)))
+            stream.write(bytearray(indented(content)))
         finally:
             stream.close()
         if not self._fs.rename(growing, self._path(MANIFEST)):

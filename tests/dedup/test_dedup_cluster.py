@@ -10,7 +10,7 @@ import time
 import pytest
 import redis
 
-from crawler.dedup.index import Cluster, Match
+from crawler.dedup.index import Match
 from crawler.dedup.redis_index import RedisIndex
 from crawler.server.embedded import find_binary
 
@@ -56,7 +56,6 @@ def test_the_index_works_on_a_cluster(cluster_url, dedup_config):
                 answers = await asyncio.gather(*(index.check(*text, f"{site}{n}") for n, text in enumerate(texts)))
                 seen[site] = answers
             seen["freed"] = await index.forget(["a:7", "a:299"])
-            seen["largest"] = await index.clusters(1)
         finally:
             await index.close()
 
@@ -65,4 +64,3 @@ def test_the_index_works_on_a_cluster(cluster_url, dedup_config):
     assert seen["a:"] == [None] * 300
     assert seen["b:"] == [Match(f"a:{n}", 1.0, exact=True) for n in range(300)]
     assert seen["freed"] == 2
-    assert seen["largest"] == [Cluster("a:0", 1)]

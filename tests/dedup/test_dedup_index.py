@@ -19,7 +19,7 @@ from redis import exceptions as redis_errors
 
 from crawler.config import from_mapping
 from crawler.dedup import index as dedup_index
-from crawler.dedup.index import Cluster, Match, SchemeMismatchError, candidate_probability
+from crawler.dedup.index import Match, SchemeMismatchError, candidate_probability
 from crawler.dedup.make import make_index
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.dedup.redis_index import RedisIndex
@@ -187,7 +187,6 @@ def test_what_a_withdrawn_page_owned_is_free_again(kind, valkey_url, dedup_confi
             await ask(index, doc)
         assert await index.forget([gone.url, "http://unknown.example/", ""]) == 1
         assert await index.forget([gone.url]) == 0
-        assert await index.clusters(10) == []
         assert await ask(index, mirror) is None
         assert await ask(index, gone, "http://copy.example/") == Match(mirror.url, match.similarity, exact=False)
         assert await ask(index, stays, "http://copy.example/") == Match(stays.url, 1.0, exact=True)
@@ -199,21 +198,6 @@ def test_what_a_withdrawn_page_owned_is_free_again(kind, valkey_url, dedup_confi
 async def first_match(index, first, second):
     await ask(index, first)
     return await ask(index, second)
-
-
-@both
-def test_the_owners_with_the_most_duplicates_are_named_largest_first(kind, valkey_url, dedup_config):
-    docs = [fingerprint(prose(100, 1000 + seed), f"http://{seed}.example/") for seed in range(150)]
-
-    async def scenario(index):
-        await asyncio.gather(*(ask(index, doc) for doc in docs))
-        for number, copies in ((140, 3), (2, 3), (70, 5), (71, 1)):
-            for copy in range(copies):
-                await ask(index, docs[number], f"http://copy{copy}.example/")
-        return await index.clusters(3)
-
-    expected = [Cluster(docs[n].url, copies) for n, copies in ((70, 5), (2, 3), (140, 3))]
-    assert with_index(kind, valkey_url, dedup_config, scenario) == expected
 
 
 @both
@@ -416,7 +400,7 @@ def test_memory_and_valkey_give_the_same_verdicts(valkey_url, pages, threshold):
         verdicts = [await ask(index, doc) for doc in docs]
         forgotten = await index.forget([doc.url for doc in docs[::3]])
         again = [await ask(index, doc) for doc in reversed(docs)]
-        return verdicts, forgotten, again, sum(cluster.duplicates for cluster in await index.clusters(100))
+        return verdicts, forgotten, again
 
     assert with_index("memory", None, config, scenario) == with_index("valkey", valkey_url, config, scenario)
 

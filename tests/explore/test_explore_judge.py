@@ -13,7 +13,18 @@ import pytest
 
 from crawler.document import DropReason
 from crawler.explore.judge import sample, sizes
-from crawler.explore.labels import FILE, Label, Stratum, agreements, append, precision, read, recall, strata_of, wilson
+from crawler.explore.labels import (
+    FILE,
+    Label,
+    Stratum,
+    agreements,
+    append,
+    interval,
+    precision,
+    read,
+    recall,
+    strata_of,
+)
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.explore.conftest import Desk
@@ -131,10 +142,10 @@ def test_a_remote_corpus_takes_no_labels() -> None:
 
 
 def test_the_interval_is_that_of_wilson() -> None:
-    assert [round(end, 4) for end in wilson(81, 263)] == [0.2553, 0.3662]  # Newcombe 1998, table I
-    assert [round(end, 4) for end in wilson(15, 148)] == [0.0624, 0.1605]
-    assert [round(end, 4) for end in wilson(0, 20)] == [0.0, 0.1611]
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert [round(end, 4) for end in interval(81, 263)] == [0.2553, 0.3662]  # Newcombe 1998, table I
+    assert [round(end, 4) for end in interval(15, 148)] == [0.0624, 0.1605]
+    assert [round(end, 4) for end in interval(0, 20)] == [0.0, 0.1611]
+    assert interval(0, 0) == (0.0, 1.0)
 
 
 def test_recall_weights_each_verdict_by_its_size() -> None:

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.dataset.verify import finish_dead_writers, verify
+from crawler.storage.archive.records import Referred
 from crawler.storage.archive.surt import surt
-from crawler.storage.archive.writer import Referred, describe_archive
+from crawler.storage.archive.writer import describe_archive
 from crawler.storage.files.place import Place
 
 SESSION = "0123456789abcdef0123456789abcdef"

@@ -21,7 +21,7 @@ from crawler.document import Capture, Rendering
 from crawler.policy.evidence import load
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.archive.reader import read_archive
-from crawler.storage.archive.writer import Referred
+from crawler.storage.archive.records import Referred
 from crawler.storage.files.place import Place
 
 DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(b"<p>before</p>", usedforsecurity=False).digest()).decode()

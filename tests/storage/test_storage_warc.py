@@ -20,9 +20,9 @@ from crawler.document import Exchange
 from crawler.storage.archive.codings import Payload, decoded
 from crawler.storage.archive.reader import Archive, expand, read_archive
 from crawler.storage.archive.records import gzip_member
-from crawler.storage.archive.writer import exchange_records
 from crawler.storage.files.errors import StorageError
 from crawler.times import rfc3339
+from tests.support.archives import exchange_records
 from tests.support.foreign import Writer
 
 HTML = [(b"Content-Type", b"text/html; charset=utf-8")]

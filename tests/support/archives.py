@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.web.prose import prose
 from crawler.document import Exchange
-from crawler.storage.archive.writer import exchange_records
+from crawler.storage.archive.records import request_record, response_record
 
 EPOCH = 1_767_225_600.0  # 2026-01-01
 
@@ -36,6 +36,10 @@ def exchange(url: str, body: bytes, seconds: int = 0, **headers: str) -> Exchang
         body=body,
         fetched_at=EPOCH + seconds,
     )
+
+
+def exchange_records(made: Exchange, response_id: str, request_id: str) -> tuple[bytes, bytes]:
+    return response_record(made, response_id), request_record(made, request_id, response_id)
 
 
 def write(path: Path, exchanges: list[Exchange]) -> Path:

@@ -73,7 +73,6 @@ class Kept(ProjectCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, ConfigError."""
-        assert self.settings is not None
         if KEPT[self.name]:
             problems = [problem for name in args if (problem := unknown_spider(self.settings, name))]
             self.load()

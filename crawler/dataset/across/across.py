@@ -25,7 +25,7 @@ from crawler.dataset.records.database import connect, rows_of
 from crawler.dedup.index import Scheme
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import disk
+from crawler.storage.files.journal import disk, indented
 from crawler.storage.files.records import Record, encode
 from crawler.times import Clock
 
@@ -153,8 +153,7 @@ class Across:
             manifest = self._manifest(to, files)
             if self._sources.state() != self._before:
                 raise StorageError(f"{out}: a corpus changed while it was compared; run the same command again")
-            options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-            put(draft / ACROSS, orjson.dumps(manifest, option=options))
+            put(draft / ACROSS, indented(manifest))
             settle_version(draft, out, ACROSS, self._sources.places(), now=clock())
         return files.result()
 

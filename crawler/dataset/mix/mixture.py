@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import orjson
 
 from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
 from crawler.dataset.export_formats import export_format
@@ -28,6 +27,7 @@ from crawler.dataset.records.database import connect, rows_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import Format
+from crawler.storage.files.journal import indented
 from crawler.storage.files.records import Record
 from crawler.times import Clock
 
@@ -129,7 +129,7 @@ def mix(
         mixture.check_unchanged()
         if card is not None:
             put(draft / "README.md", card(mixture.plan, files.result(), form).encode())
-        put(draft / MIX, _encoded(_manifest(mixture.plan, to, lineage, files)))
+        put(draft / MIX, indented(_manifest(mixture.plan, to, lineage, files)))
         settle_version(draft, out, MIX, mixture.sources.places(), now=clock())
     return mixture.plan, files.result()
 
@@ -310,7 +310,3 @@ def _manifest(plan: Plan, to: str, lineage: list[dict[str, Any]], files: Filling
         **plan.as_dict(),
         "files": files.files,
     }
-
-
-def _encoded(content: dict[str, Any]) -> bytes:
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)

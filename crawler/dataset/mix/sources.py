@@ -5,7 +5,7 @@ What a corpus has withdrawn is left out of every source, also of files that were
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -18,7 +18,7 @@ from crawler.dataset.diff import Side, side_of
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
-from crawler.dataset.withdrawals import withdrawn
+from crawler.dataset.withdrawals import withdrawn_in
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -50,7 +50,7 @@ class Sources:
         self._specs = specs
         self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
-        self._is_withdrawn = _any([withdrawn(side.place) for side in self._sides.values()])
+        self._is_withdrawn = withdrawn_in(side.place for side in self._sides.values())
 
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
@@ -101,10 +101,6 @@ class Sources:
         """Where the corpora and the derived folders among the sources are, by the hash of the version that is read."""
         found = {version_hash(side.place, side.version): side.place.url for side in self._sides.values()}
         return found | folders_around(path for paths in self._files.values() for path in paths)
-
-
-def _any(tests: list[Callable[[Record], bool]]) -> Callable[[Record], bool]:
-    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)
 
 
 def _of_side(side: Side) -> Iterator[Record]:

@@ -18,7 +18,7 @@ import orjson
 from crawler.dataset.exclude import covers
 from crawler.dataset.export_formats import read_mds
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
-from crawler.dataset.withdrawals import withdrawn
+from crawler.dataset.withdrawals import withdrawn_in
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
@@ -97,7 +97,7 @@ def trace(
     """
     found = Trace()
     places = _follow([Place(start), *map(Place, more)], found)
-    is_withdrawn = _withdrawn_in([place for place in places if is_corpus(place)])
+    is_withdrawn = withdrawn_in(place for place in places if is_corpus(place))
     for place in places:
         progress(place.url)
         _look(place, wanted, is_withdrawn, found)
@@ -140,11 +140,6 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
 
 def _name(url: str) -> str:
     return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())
-
-
-def _withdrawn_in(corpora: list[Place]) -> Callable[[Record], bool]:
-    tests = [withdrawn(place) for place in corpora]
-    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)
 
 
 def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], found: Trace) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from crawler.number import written
 from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, Lever, NearMiss, Step, advice
 from crawler.observe.report.samples import Sample
-from crawler.observe.report.terminal import bar
+from crawler.observe.report.terminal import bar, table_of
 
 TOP_LEVERS = 12
 _SPARKS = "▁▂▃▄▅▆▇█"
@@ -64,7 +64,7 @@ def _headline(found: Diagnosis) -> Text:
 
 
 def _reasons(found: Diagnosis, *, drawn: bool = True) -> Table | None:
-    table = _table("left", "left", "right", "right", *(["left"] if drawn else []))
+    table = table_of("left", "left", "right", "right", *(["left"] if drawn else []))
     most = max((reason.count for reason in found.reasons), default=0)
     for reason in found.reasons:
         share = Text(f"{100 * reason.count / found.total:.1f} %", "dim")
@@ -74,7 +74,7 @@ def _reasons(found: Diagnosis, *, drawn: bool = True) -> Table | None:
 
 
 def _distributions(found: Iterable[Distribution]) -> Table:
-    table = _table("left", "left", "left", "left")
+    table = table_of("left", "left", "left", "left")
     for item in found:
         low, high = ends_of(item)
         for side, counts, colour in (("kept", item.kept, "green"), ("rejected", item.rejected, "yellow")):
@@ -88,7 +88,7 @@ def _distribution_lines(found: Iterable[Distribution]) -> Group:
     """The name and the ends of the axis in a line of their own."""
     lines: list[RenderableType] = []
     for item in found:
-        table = _table("left", "left")
+        table = table_of("left", "left")
         table.add_row(Text("  kept", "dim"), Text(_sparkline(item.kept), "green"))
         table.add_row(Text("  rejected", "dim"), Text(_sparkline(item.rejected), "yellow"))
         low, high = ends_of(item)
@@ -113,7 +113,7 @@ def _lines(sentences: list[str]) -> Text | None:
 
 
 def _levers(levers: list[Lever]) -> Table | None:
-    table = _table("left", "left", "right", "right", "right", "left", "left")
+    table = table_of("left", "left", "right", "right", "right", "left", "left")
     table.columns[0].no_wrap = True
     _head(table, "", "", "limit", "miss it", "only it", "moved", "10 % stricter")
     for lever in levers[:TOP_LEVERS]:
@@ -144,7 +144,7 @@ def _step(step: Step, sign: str) -> str:
 
 
 def _near(misses: list[NearMiss]) -> Table | None:
-    table = _table("left", "right", "right", "left")
+    table = table_of("left", "right", "right", "left")
     table.columns[0].no_wrap = True
     _head(table, "", "value", "limit", "")
     for miss in misses:
@@ -187,10 +187,3 @@ def _head(table: Table, *titles: str) -> None:
     table.show_header = True
     for column, title in zip(table.columns, titles, strict=True):
         column.header = Text(title, "dim")
-
-
-def _table(*alignments: str) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for alignment in alignments:
-        table.add_column(justify=alignment, overflow="fold")  # type: ignore[arg-type]  # "left" and "right" only
-    return table

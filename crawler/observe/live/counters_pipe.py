@@ -21,6 +21,7 @@ from scrapy.exceptions import NotConfigured
 from crawler.observe.live.counted import counters_of, own_counters
 from crawler.observe.live.run_end import told_by
 from crawler.runtime import config_of
+from crawler.scheduler.tasks import end
 from crawler.server.errors import ServerError
 from crawler.statkeys import FATAL
 
@@ -60,15 +61,16 @@ class CountersExtension:
 
     async def closed(self) -> None:
         """Everything is sealed: the last counters, and why it ended."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
         assert self._crawler.stats is not None
         stats = self._crawler.stats.get_stats()
         fatal = stats.get(FATAL)
-        end = {"finished": stats.get("finish_reason", ""), "fatal": str(fatal) if fatal else "", "told": told_by(stats)}
-        self._write(asdict(own_counters(self._crawler)) | end)
+        last = {
+            "finished": stats.get("finish_reason", ""),
+            "fatal": str(fatal) if fatal else "",
+            "told": told_by(stats),
+        }
+        self._write(asdict(own_counters(self._crawler)) | last)
 
     async def _run(self) -> None:
         while True:

@@ -16,6 +16,7 @@ from scrapy.exceptions import NotConfigured
 from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
+from crawler.scheduler.tasks import end
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
@@ -65,10 +66,7 @@ class ProgressExtension:
         from crawler.observe.live import run_end
         from crawler.observe.report import balance, terminal
 
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
         self._progress.stop()
         try:
             summary = await asyncio.to_thread(summarise, self._corpus_dir)

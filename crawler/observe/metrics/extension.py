@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -15,6 +15,7 @@ from crawler.pipelines.sink import sink_of
 from crawler.pool.pool import pool_of
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of, has_frontier
+from crawler.scheduler.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,10 +66,7 @@ class MetricsExtension:
 
     async def closed(self) -> None:
         """The endpoint ends with the crawl; counters do not outlive the process."""
-        if self._beating is not None:
-            self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
+        await end(self._beating)
         self._stack.close()
 
     def _written(self) -> Mapping[str, Totals]:

@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -47,13 +47,7 @@ class Audit:
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         rates = {
-            kind: {
-                "rate": round(rate.rate, 6),
-                "low": round(rate.low, 6),
-                "high": round(rate.high, 6),
-                "per_1000_words": round(rate.per_1000_words, 6),
-            }
-            for kind, rate in self.rates.items()
+            kind: {name: round(value, 6) for name, value in asdict(rate).items()} for kind, rate in self.rates.items()
         }
         return {"documents": self.documents, "of": self.of, "seed": self.seed, "strata": self.strata, "rates": rates}
 

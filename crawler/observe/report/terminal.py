@@ -124,7 +124,7 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
 
 
 def _verdict_table(verdicts: list[Verdicts], colour: str, room: int) -> Table:
-    table = _table("left", "left", "right", "left")
+    table = table_of("left", "left", "right", "left")
     most = max(verdict.count for verdict in verdicts)
     previous = None
     for verdict in verdicts:
@@ -135,7 +135,7 @@ def _verdict_table(verdicts: list[Verdicts], colour: str, room: int) -> Table:
 
 
 def _domain_table(summary: Summary, room: int) -> Table:
-    table = _table("left", "right", "right", "left")
+    table = table_of("left", "right", "right", "left")
     table.show_header = True
     for column, title in zip(table.columns, ("", "kept", summary.not_kept, ""), strict=True):
         column.header = Text(title, "dim")
@@ -156,7 +156,7 @@ def _quarantine(found: dict[str, float]) -> Text:
 
 
 def _count_table(counts: dict[str, int], colour: str, room: int) -> Table:
-    table = _table("left", "right", "left")
+    table = table_of("left", "right", "left")
     most = max(counts.values())
     for name, count in list(counts.items())[:TOP]:
         table.add_row(name, _n(count), bar(count, most, colour, room))
@@ -164,7 +164,7 @@ def _count_table(counts: dict[str, int], colour: str, room: int) -> Table:
 
 
 def _folder_table(summary: Summary) -> Table:
-    table = _table("left", "right", "right", "left")
+    table = table_of("left", "right", "right", "left")
     for folder in summary.folders:
         notes = []
         if folder.uncompressed and folder.uncompressed != folder.size:
@@ -203,7 +203,8 @@ def called() -> str:
     return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
-def _table(*alignments: str) -> Table:
+def table_of(*alignments: str) -> Table:
+    """A table without lines and heads: columns on their sides, long words broken."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for alignment in alignments:
         table.add_column(justify=alignment, overflow="fold")  # type: ignore[arg-type]  # "left" and "right" only

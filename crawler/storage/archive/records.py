@@ -106,11 +106,6 @@ def request_record(exchange: Exchange, record_id: str, response_id: str, pack: P
     return _packed(pack, WarcRecordType.request, record_id, date, headers, _request_head(exchange))
 
 
-def exchange_records(exchange: Exchange, response_id: str, request_id: str, pack: Pack = gzip_member) -> list[bytes]:
-    """The response record and the request record that belongs to it."""
-    return [response_record(exchange, response_id, pack), request_record(exchange, request_id, response_id, pack)]
-
-
 def revisit_record(exchange: Exchange, referred: Referred, record_id: str, pack: Pack = gzip_member) -> bytes:
     """A visit that brought nothing new: the head of the answer, and which record holds the payload (section 6.7).
 

@@ -13,13 +13,11 @@ from pathlib import Path
 
 from crawler.document import Exchange
 from crawler.storage.archive.cdxj import REVISIT_TYPE, Draft, Page, scan, write_index
-from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.archive.records import (
     PACKERS,
     Referred,
     capture_record,
     drawn_record,
-    exchange_records,
     metadata_record,
     payload_digest,
     payload_type,
@@ -34,17 +32,6 @@ from crawler.storage.files.journal import Journal, disk
 from crawler.storage.files.shards import file_facts
 from crawler.storage.types import Index, Sealed
 from crawler.times import rfc3339
-
-__all__ = [
-    "ArchivedResponse",
-    "ReadProblem",
-    "Referred",
-    "WarcLocation",
-    "WarcWriter",
-    "describe_archive",
-    "exchange_records",
-    "read_archive",
-]
 
 ENDINGS = {"gzip": "gz", "zstd": "zst"}
 """ARCHIVE_COMPRESSION, and how the file's name ends."""

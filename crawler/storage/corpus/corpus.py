@@ -9,7 +9,8 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from crawler.document import Exchange
 from crawler.policy.facts import Pace, PolicyFacts, Signed, facts_of, judging_facts_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.origin import policy_fields
-from crawler.storage.archive.writer import Referred, WarcLocation, WarcWriter
+from crawler.storage.archive.records import Referred
+from crawler.storage.archive.writer import WarcLocation, WarcWriter
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
@@ -125,50 +127,32 @@ class Corpus:
 
     def archive(self, exchange: Exchange) -> WarcLocation:
         """Append an exchange to the archive; durable after the next `commit()`."""
-        self._check()
-        with self._failing():
-            self._begin()
-            location = self._archive.write(exchange)
-        self._counters["archived"] += 1
-        return location
+        with self._taking("archived"):
+            return self._archive.write(exchange)
 
     def archive_revisit(self, exchange: Exchange, referred: Referred) -> WarcLocation:
         """Append a visit that brought nothing new to the archive; durable after the next `commit()`."""
-        self._check()
-        with self._failing():
-            self._begin()
-            location = self._archive.write_revisit(exchange, referred)
-        self._counters["revisits"] += 1
-        return location
+        with self._taking("revisits"):
+            return self._archive.write_revisit(exchange, referred)
 
     def archive_tombstone(self, url: str, moment: str, content: bytes) -> WarcLocation:
         """Append a visit that found a page gone to the archive; durable after the next `commit()`."""
-        self._check()
-        with self._failing():
-            self._begin()
-            location = self._archive.write_tombstone(url, moment, content)
-        self._counters["tombstones"] += 1
-        return location
+        with self._taking("tombstones"):
+            return self._archive.write_tombstone(url, moment, content)
 
     def keep(self, record: Record) -> None:
         """Take the record of a kept document; durable after the next `commit()`. Raises: TypeError if it is no JSON."""
-        self._check()
         line = encode(record)
-        with self._failing():
-            self._begin()
+        with self._taking("kept"):
             self._kept.add(line)
         self.taken += 1
-        self._counters["kept"] += 1
 
     def reject(self, record: Record) -> None:
         """Take the record of a rejected document; durable after the next `commit()`. Raises as `keep` does."""
-        self._check()
         line = encode(record)
-        with self._failing():
-            self._begin()
+        with self._taking("rejected"):
             self._rejected.add(line)
         self.taken += 1
-        self._counters["rejected"] += 1
 
     def note(self, counters: Mapping[str, int]) -> None:
         """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
@@ -235,10 +219,16 @@ class Corpus:
                 writer.abandon()
             self._lock.release()
 
-    def _begin(self) -> None:
-        self.throughput.begin()
-        if self._unsealed_since is None:
-            self._unsealed_since = self._clock()
+    @contextmanager
+    def _taking(self, counter: str) -> Iterator[None]:
+        """Something is appended in the block, and counted where that went well."""
+        self._check()
+        with self._failing():
+            self.throughput.begin()
+            if self._unsealed_since is None:
+                self._unsealed_since = self._clock()
+            yield
+        self._counters[counter] += 1
 
     def _seal_old(self) -> None:
         if self._unsealed_since is None:

@@ -12,9 +12,8 @@ import os
 import re
 from typing import Any, NotRequired, TypedDict, cast
 
-import orjson
-
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import indented
 from crawler.storage.files.place import REGISTRY, Place
 
 VERSION_FORMAT = "crawler-version/1"
@@ -92,7 +91,7 @@ class Registry:
 
     def add(self, version: Version) -> bool:
         """Note a version; False where it is there already. Raises: StorageError."""
-        return self._place.create(f"{REGISTRY}/{version['sha256']}.json", encoded(version))
+        return self._place.create(f"{REGISTRY}/{version['sha256']}.json", indented(version))
 
     def tags(self) -> dict[str, Tag]:
         """Every tag by name, as it was set last. Raises: StorageError."""
@@ -120,7 +119,7 @@ class Registry:
                 f"it name {sha256[:12]}"
             )
         tag: Tag = {"name": name, "sha256": sha256, "time": time, "number": known["number"] + 1 if known else 1}
-        if not self._place.create(_tag_path(name, tag["number"]), encoded(tag)):
+        if not self._place.create(_tag_path(name, tag["number"]), indented(tag)):
             raise StorageError(
                 f"{self._place.url}: somebody else set the tag {name!r} at the same moment; look with "
                 f"`scrapy dataset log {self._place.url}` and run the same command again"
@@ -134,7 +133,7 @@ class Registry:
 
     def add_child(self, child: Child) -> None:
         """Note a derived folder. Raises: StorageError."""
-        self._place.create(child_path(child), encoded(child))
+        self._place.create(child_path(child), indented(child))
 
     def _version(self, sha256: str) -> Version:
         found = self._json(f"{REGISTRY}/{sha256}.json", ("format", "sha256", "operation", "parents", "files"))
@@ -161,11 +160,6 @@ def child_path(child: Child) -> str:
     """The file in which a folder notes this one: one for each version and place."""
     where = hashlib.sha256(child["place"].encode()).hexdigest()[:8]
     return f"{DERIVED}/{child['sha256']}-{where}.json"
-
-
-def encoded(content: Any) -> bytes:
-    """JSON, sorted and indented: equal content has equal bytes."""
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def place_from(folder: str, other: str) -> str:

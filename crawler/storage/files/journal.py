@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 import zstandard
 
 from crawler.storage.files.errors import RemovedError, StorageError, unwritten
@@ -114,14 +115,25 @@ def rename_durably(source: Path, target: Path) -> None:
         sync_folder(target.parent)
 
 
+def indented(content: Any) -> bytes:
+    """JSON, sorted and indented: equal content has equal bytes."""
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a whole file, which is on the disk when this returns. Raises: OSError."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a small file so that a reader sees the old or the new content, never a mixture."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with disk(path), temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        with disk(path):
+            write_synced(temporary, content)
         rename_durably(temporary, path)
     except BaseException:
         remove_draft(temporary)
@@ -140,10 +152,7 @@ def create_file(path: Path, content: bytes) -> bool:
     with disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            write_synced(temporary, content)
             path.hardlink_to(temporary)
         except FileExistsError:
             return False

@@ -20,7 +20,7 @@ import orjson
 from fsspec.utils import tokenize
 
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import create_file, replace_file
+from crawler.storage.files.journal import create_file, indented, replace_file
 from crawler.storage.types import Manifest
 
 logger = logging.getLogger(__name__)
@@ -244,8 +244,7 @@ class Place:
     # --- writing -----------------------------------------------------------------------------------------------------
     def save_json(self, relative: str, content: Any) -> None:
         """Write a JSON file atomically, sorted and indented, so that equal content has equal bytes."""
-        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        replace_file(self.root / relative, orjson.dumps(content, option=options))
+        replace_file(self.root / relative, indented(content))
         self.publish(relative)
 
     def put(self, relative: str, content: bytes) -> None:

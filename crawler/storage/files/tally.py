@@ -15,10 +15,23 @@ from crawler.storage.types import Counts, FileFacts, Sealed
 
 MAX_NAMES = 10_000
 SCORE_BINS = 20
-LINEAGE = ("archives", "config_digests", "pipeline_versions")
-"""Where the records of a file come from: archive files, configuration, version of the project."""
 HISTOGRAMS = ("quality_score", "language_score", "extraction_confidence", "extraction_yield", "word_count")
 """Scores in twenty equal bins from 0 to 1; word_count in powers of two (bin n: from 2^n to 2^(n+1) - 1)."""
+
+
+_FIELDS = {
+    "domains": "domain",
+    "languages": "language",
+    "licences": "license_tag",
+    "extractors": "extractor",
+    "page_types": "page_type",
+    "archives": "warc_file",
+    "config_digests": "config_digest",
+    "pipeline_versions": "pipeline_version",
+}
+"""Counts of records by the value of one field: name of the counts, and the field."""
+_NAMES = ("reviews", "reasons", "pii_types", "names_uncovered")
+"""Counts by what is read out of several."""
 
 
 class Tally:
@@ -29,21 +42,7 @@ class Tally:
         self.words = self.tokens = self.characters = 0
         self.first: str | None = None
         self.last: str | None = None
-        self.names: dict[str, Counter[str]] = {
-            key: Counter()
-            for key in (
-                "domains",
-                "languages",
-                "licences",
-                "reviews",
-                "reasons",
-                "extractors",
-                "pii_types",
-                "names_uncovered",
-                "page_types",
-                *LINEAGE,
-            )
-        }
+        self.names: dict[str, Counter[str]] = {key: Counter() for key in (*_FIELDS, *_NAMES)}
         self.histograms: dict[str, Counter[int]] = {name: Counter() for name in HISTOGRAMS}
         self.accounts = Accounts()
 
@@ -55,16 +54,10 @@ class Tally:
         self.tokens += record.get("token_estimate") or 0
         self.characters += record.get("char_count") or 0
         self._see_time(record.get("crawled_at"))
-        self._count("domains", record.get("domain"))
-        self._count("languages", record.get("language"))
-        self._count("licences", record.get("license_tag"))
+        for key, name in _FIELDS.items():
+            self._count(key, record.get(name))
         if record.get("license_tier"):
             self._count("reviews", review_of(record))
-        self._count("extractors", record.get("extractor"))
-        self._count("page_types", record.get("page_type"))
-        self._count("archives", record.get("warc_file"))
-        self._count("config_digests", record.get("config_digest"))
-        self._count("pipeline_versions", record.get("pipeline_version"))
         for kind in record.get("pii_entity_types") or ():
             self._count("pii_types", kind)
         if (record.get("language_signals") or {}).get("pii_names") == "uncovered":
