@@ -1,4 +1,4 @@
-"""`scrapy optout URL…`: may this page be fetched and kept, and who says so? Asks as the crawl asks; keeps nothing."""
+"""`gristmill optout URL…`: may this page be fetched and kept, and who says so? It keeps nothing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Command(ProjectCommand, ScrapyCommand):
         problems: list[str] = []
         code = int(any(answer is not explain.Answer.YES for answer in given))
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
-            problems, code = ["not every question was answered; what is above says why"], 2
+            problems, code = ["not every URL has an answer; see the messages above"], 2
         agent = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
         facts = {"asked_as": agent, "profile": config.policy.optout_profile, "asked_at": explain.moment(time.time())}
         lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}

@@ -21,7 +21,7 @@ TEXT_SECONDS = 4.0
 """How long one page may search texts; then it says how far it came, and the next page goes on."""
 _CHUNK = 2_000
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "int64": (int,), "double": (int, float)}
-_NO_PLACE = FilterError("after=…: this is no place in a list; begin at its first page")
+_NO_PLACE = FilterError("after=…: this is not a place in a list; begin at its first page")
 
 
 @dataclass(frozen=True, slots=True)

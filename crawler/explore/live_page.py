@@ -1,6 +1,6 @@
 """The live page: a running crawl as one picture that renews itself, and the orders that a person may give it.
 
-An order is asked for first and given by a form; it does what `scrapy frontier` does, with the same checks.
+An order is asked for first and given by a form; it does what `gristmill frontier` does, with the same checks.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ BY_CONTENT = frozenset(
 
 _SIZE = "each worker writes files of its own, and every reader takes files of any size"
 _PLACE = "a place on this worker's machine; the same folder may have another path on another one"
-_EXPIRE = "read by `scrapy dataset expire`, by no worker"
-_REPORT = "read by `scrapy report` and when a run ends, of what lies in the corpus by then"
+_EXPIRE = "read by `gristmill dataset expire`, by no worker"
+_REPORT = "read by `gristmill report` and when a run ends, of what lies in the corpus by then"
 _RETURN = "each run says how soon it comes back; the politeness of the crawl holds for a second visit, too"
 _SIGNED = "while a key is changed some workers sign with the old one; the manifest names that of each run"
 WORKER_OWN: Mapping[str, str] = {
@@ -92,7 +92,7 @@ WORKER_OWN: Mapping[str, str] = {
     "STAGE_WORKERS": "machines have different numbers of cores",
     "CONCURRENT_REQUESTS": "what one machine can do at a time; a site feels only the crawl's limits for each domain",
     "PROGRESS": "how one terminal looks",
-    "PROGRESS_FD": "how `scrapy work` hears of this worker",
+    "PROGRESS_FD": "how `gristmill work` follows this worker",
     "METRICS_PORT": "where this worker's counters are served",
     "METRICS_HOST": "where this worker's counters are served",
     "LOG_JSON": "how the log of this worker reads",

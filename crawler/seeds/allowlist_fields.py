@@ -24,7 +24,7 @@ def _domain(text: str) -> str:
         raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
     host = host_of(url)
     if is_public_suffix(host):
-        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
+        raise ValueError("expected a registered domain; this one is a public suffix and covers other owners")
     return host
 
 
@@ -59,7 +59,7 @@ def _count(text: str) -> int:
 
 def _priority(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= MOST_URGENT):
-        raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first")
+        raise ValueError(f"expected a whole number from 0 to {MOST_URGENT}; domains with a higher one come first")
     return int(text)
 
 

@@ -141,7 +141,7 @@ def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_t
         (
             ["crawl", "http://127.0.0.1/", "-a", "url=http://127.0.0.1/"],
             2,
-            "-a url=… says again what is said without -a",
+            "-a url=… repeats what is given without -a",
         ),
         (["crawl", "corpsu"], 2, "there is no spider 'corpsu'"),
         (["crawl", "corpus", "--nosuch"], 2, "unknown option --nosuch"),

@@ -1,4 +1,4 @@
-"""What `scrapy optout` says of a page that may be kept follows from what was read, and from nothing else."""
+"""What `gristmill optout` says of a page that may be kept follows from what was read, and from nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def said(robots: str, *more: Signal, profile: str = "balanced") -> str:
 
 
 def test_what_other_bots_are_allowed_is_no_permission_for_us():
-    assert said(PERMITTED) == "nothing that was read speaks against AI training (profile balanced)"
+    assert said(PERMITTED) == "nothing that was read refuses AI training (profile balanced)"
     tdm = Signal("tdmrep", "meta", "0", "allow")
     assert said(PERMITTED, tdm) == "and training is allowed expressly (profile balanced)"
 

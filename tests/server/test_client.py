@@ -130,7 +130,10 @@ def test_an_outage_is_told_once_however_many_calls_wait_for_its_end(redis_url: s
 
     asyncio.run(scenario())
     said = [record.getMessage() for record in caplog.records]
-    assert [" is away (command not allowed when used memory > 'maxmemory'" in line for line in said] == [True, False]
+    assert [" is unreachable (command not allowed when used memory > 'maxmemory'" in line for line in said] == [
+        True,
+        False,
+    ]
     assert said[1].startswith("the test's server is back after")
 
 

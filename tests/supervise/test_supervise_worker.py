@@ -58,7 +58,7 @@ def test_one_that_dies_too_often_stays_down_and_says_so():
     place = Place("os.kill(os.getpid(), 9)")
     assert place.run() is State.FAILED
     assert place.worker.starts == QUICK.tries
-    assert place.lines[-1] == "w-1 | error: it died 4 times in a row (killed by SIGKILL) and stays down"
+    assert place.lines[-1] == "w-1 | error: it died 4 times in a row (killed by SIGKILL); it is not restarted"
 
 
 def test_one_that_lived_long_enough_begins_anew_with_the_first_pause():

@@ -1,4 +1,4 @@
-"""Where `scrapy diagnose` gets its records: from a corpus as it lies there, or from an archive judged again.
+"""Where `gristmill diagnose` gets its records: from a corpus as it lies there, or from an archive judged again.
 
 The choice is by hash of the seed and the document's address: the same seed always chooses the same documents.
 """

@@ -90,7 +90,7 @@ def as_markdown(found: Provenance) -> str:
     """The summary as a document for people."""
     lines = [f"# {TEMPLATE}", ""]
     lines += [
-        "The corpus's part, made by `scrapy report --eu` from its manifest and its records. What only the provider of a"
+        "The corpus's part, made by `gristmill report --eu` from manifest and records. What only the provider of a"
     ]
     lines += [f"model can say is marked {TO_COMPLETE}.", ""]
     lines += [f"Version of the corpus: {found.version}  ", f"Last update: {found.updated}", ""]

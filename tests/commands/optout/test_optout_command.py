@@ -1,4 +1,4 @@
-"""`scrapy optout`: what it says about a page, that the crawl decides the same, and that it leaves nothing behind."""
+"""`gristmill optout`: what it says about a page, that the crawl decides the same, and that it leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def replay_measure(facts, profile):
     if unknown := sum(r["robots_status"] == "unknown" for r in facts.foreign):
         said += f"; of {n(unknown, 'kept document')} the archives do not say what robots.txt and opt-out files said"
     if text := sum(r["extractor"] == "wet" for r in facts.foreign):
-        said += f"; {text} of them text alone, so that no statement of the page could be seen"
+        said += f"; {text} of them as text only, so that no statement of the page was visible"
     return said
 
 

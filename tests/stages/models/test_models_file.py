@@ -89,7 +89,7 @@ def test_who_names_a_hash_gets_that_file_and_no_other(path):
     digest = read(str(path)).digest
     assert load(f"{path}#{digest[:12]}", "toy", computing(*FEATURES)).digest == digest
     assert load(f"{path}#{digest}", "toy", computing(*FEATURES)).digest == digest
-    assert "another one was asked for" in refusal(f"{path}#{'0' * 16}")
+    assert "instead of the requested one" in refusal(f"{path}#{'0' * 16}")
 
 
 @pytest.mark.parametrize("where", ["gone.npz", "", "."])
@@ -129,7 +129,7 @@ def test_a_card_without_its_arrays_or_of_other_shape_is_refused(path, tmp_path):
 
 
 def test_a_model_of_another_kind_is_refused(path):
-    assert refusal(path, "language") == f"model {path}: is of the kind 'toy', needed is one of the kind 'language'"
+    assert refusal(path, "language") == f"model {path}: is of the kind 'toy', expected 'language'"
 
 
 def test_a_part_that_is_missing_or_of_another_runtime_is_told(path):
