@@ -70,7 +70,7 @@ class Command(ProjectCommand, ScrapyCommand):
         from rich.console import Console
 
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
-        waiting = f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"
+        waiting = f"sending requests, {config.frontier.delay_seconds:g} s between requests to one host …"
         with Console(stderr=True).status(waiting), die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
         return self._report(inquiry, config)

@@ -43,9 +43,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """--workers, and where the crawl begins."""
-        parser.add_argument(
-            "--workers", type=whole(1), metavar="N", help="processes that crawl (default: by the cores)"
-        )
+        parser.add_argument("--workers", type=whole(1), metavar="N", help="worker processes (default: by the cores)")
         begin.declare(parser)
         begin.declare_allow_local(parser)
 

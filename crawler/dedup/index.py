@@ -92,7 +92,7 @@ class Scheme:
             f"{name}: {theirs.get(name)} in the index, {ours.get(name)} in the settings" for name in names
         )
         back = " ".join(f"-s {_SETTINGS[name]}={theirs.get(name)}" for name in names if name in _SETTINGS)
-        go_on = f"go on with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
+        go_on = f"continue with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
         raise SchemeMismatchError(
             f"the duplicate index was made with other parameters ({changes}): {go_on}start a new index "
             "with another CRAWL_ID or another DEDUP_REDIS_URL"

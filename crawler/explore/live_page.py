@@ -28,7 +28,7 @@ from crawler.stages.chain import STAGES
 
 ORDERS = {
     "pause": "Workers finish what they have and wait.",
-    "resume": "What was paused goes on.",
+    "resume": "It is no longer paused.",
     "drain": "Workers finish what they have and end.",
 }
 """What may be ordered from here, with what it does."""

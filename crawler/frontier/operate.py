@@ -112,7 +112,7 @@ async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
         return f"{scope} is paused{done}: nothing is sent to it until it is resumed{unknown}"
     if not await frontier.control.resume(scope):
         raise ActionError(f"{scope} is not paused")
-    return f"{scope} goes on"
+    return f"{scope} is resumed"
 
 
 async def _is_known(frontier: Frontier, scope: str) -> bool:

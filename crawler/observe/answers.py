@@ -68,7 +68,7 @@ def show_survey(survey: Survey, console: Console) -> None:
 
 def show_identity(user_agent: str, profile: str, asked_at: str, console: Console) -> None:
     """Print who asked, and under which rules."""
-    console.print(Text(f"asked as {user_agent}, profile {profile}, {asked_at}", "dim"), soft_wrap=True)
+    console.print(Text(f"requested as {user_agent}, profile {profile}, {asked_at}", "dim"), soft_wrap=True)
 
 
 def _show_answer(answer: Answer, words: dict[Answer, str], reason: str, because: list[str], console: Console) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crawler.operations.declared import Operation, by_name
 
-LOOK, CHECK, CLEAN = "Look", "Check and mend", "Find and clean"
-WITHDRAW, COMPOSE, COMPARE = "Take out for good", "Compose and publish", "Compare with texts from elsewhere"
+LOOK, CHECK, CLEAN = "Look", "Check and repair", "Find and clean"
+WITHDRAW, COMPOSE, COMPARE = "Withdraw and expire", "Compose and publish", "Compare with texts from elsewhere"
 
 
 def _built_in(group: str, name: str, summary: str, where: str = "") -> Operation:
@@ -15,11 +15,9 @@ def _built_in(group: str, name: str, summary: str, where: str = "") -> Operation
 OPERATIONS = by_name(
     _built_in(LOOK, "page", "show the record of one page, or the bytes that were fetched"),
     _built_in(LOOK, "query", "query every field of every record but the text, in SQL"),
-    _built_in(LOOK, "diff", "compare with what another configuration, or a later version, made of the same URLs"),
-    _built_in(
-        LOOK, "log", "list the versions of a corpus or of what was derived from it, newest first", "registry:LOG"
-    ),
-    _built_in(LOOK, "show", "one version: operation, parameters, parents, software, files", "registry:SHOW"),
+    _built_in(LOOK, "diff", "compare with what another configuration or version made of the same URLs"),
+    _built_in(LOOK, "log", "list versions of a corpus or of what was derived from it, newest first", "registry:LOG"),
+    _built_in(LOOK, "show", "show one version: operation, parameters, parents, software, files", "registry:SHOW"),
     _built_in(
         LOOK,
         "lineage",

@@ -102,7 +102,7 @@ def _say(what: str, found: list[Entry], days: float) -> None:
         size, pages = entry["bytes"] / 2**20, entry["documents"]
         sys.stdout.write(f"{entry['path']}  {size:,.1f} MiB  {pages:,} pages  newest of {entry['last_crawled_at']}\n")
     if not found:
-        sys.stdout.write(f"nothing is older than {days:g} days\n")
+        sys.stdout.write(f"no archive is older than {days:g} days\n")
         return
     total = sum(entry["bytes"] for entry in found) / 2**20
     sys.stdout.write(f"{what} {len(found):,} archive(s), {total:,.1f} MiB, older than {days:g} days\n")

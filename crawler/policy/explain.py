@@ -124,7 +124,7 @@ def _on_training(signals: Iterable[Signal]) -> str:
     if any(s.verdict == ALLOW and s.protocol != ai_bots.NAME for s in found):
         return "and training is allowed expressly"
     if any(s.protocol == ai_bots.NAME and ai_bots.refuses(s) for s in found):
-        return "robots.txt turns away bots that collect training data, which does not count here"
+        return "robots.txt disallows bots that collect training data, which does not count here"
     return "nothing that was read refuses AI training"
 
 

@@ -99,4 +99,4 @@ def _canonical(url: str) -> str:
 def _refused(url: str, asked: Request, drop: Drop | None, profile: str) -> RefusedPageError:
     sentence = because(drop, evidence_of(asked).signals, "robots.txt disallows it", profile)[0]
     detail = f" ({drop.detail})" if drop and drop.detail and drop.detail not in sentence else ""
-    return RefusedPageError(f"{url}: {sentence}{detail}; `gristmill optout {url}` shows the statements behind it")
+    return RefusedPageError(f"{url}: {sentence}{detail}; `gristmill optout {url}` shows what decided")

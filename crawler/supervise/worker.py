@@ -120,7 +120,7 @@ class Worker:
 
     async def _wait(self, seconds: float, code: int) -> None:
         self.state = State.WAITING
-        self.say(self.name, f"warning: it died ({_how(code)}); started again in {seconds:g} s")
+        self.say(self.name, f"warning: it died ({_how(code)}); restarting in {seconds:g} s")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
 

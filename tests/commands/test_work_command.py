@@ -80,7 +80,7 @@ def test_a_killed_worker_comes_back_under_its_name_and_nothing_is_lost(crawl, ma
     gate.open()
     _, err = team.end()
     assert team.process.returncode == 0, err
-    assert "team-1 | warning: it died (killed by SIGKILL); started again in 1 s" in err
+    assert "team-1 | warning: it died (killed by SIGKILL); restarting in 1 s" in err
     assert set(crawl.accounted()) == site.urls()
 
 

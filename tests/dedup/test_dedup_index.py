@@ -251,7 +251,7 @@ def test_an_index_made_with_other_parameters_is_refused_with_an_explanation(valk
         asyncio.run(open_with(dataclasses.replace(dedup_config, bands=14, rows=8)))
     said = str(error.value)
     assert "bands: 20 in the index, 14 in the settings; rows: 6 in the index, 8 in the settings" in said
-    assert "go on with it by -s NEARDUP_BANDS=20 -s NEARDUP_ROWS=6, or start a new index" in said
+    assert "continue with it by -s NEARDUP_BANDS=20 -s NEARDUP_ROWS=6, or start a new index" in said
     asyncio.run(open_with(dedup_config))  # as it says
 
 
@@ -261,7 +261,7 @@ def test_an_index_of_other_fingerprints_cannot_be_gone_on_with(dedup_config):
     with pytest.raises(SchemeMismatchError) as error:
         scheme.check(stored)
     assert "fingerprint_version: 1 in the index, 2 in the settings" in str(error.value)
-    assert "go on with it" not in str(error.value) and "start a new index" in str(error.value)
+    assert "continue with it" not in str(error.value) and "start a new index" in str(error.value)
 
 
 def test_a_server_that_is_not_there_at_the_start_is_an_error_with_the_setting(dedup_config):

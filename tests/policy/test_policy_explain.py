@@ -31,7 +31,7 @@ def test_what_other_bots_are_allowed_is_no_permission_for_us():
 @pytest.mark.parametrize("profile", ["balanced", "minimal"])
 def test_a_refusal_that_a_profile_does_not_count_is_said_to_be_one(profile):
     told = said(f"User-agent: GPTBot\nDisallow: /\n\n{PERMITTED}", profile=profile)
-    wanted = "robots.txt turns away bots that collect training data, which does not count here"
+    wanted = "robots.txt disallows bots that collect training data, which does not count here"
     assert told == f"{wanted} (profile {profile})"
 
 

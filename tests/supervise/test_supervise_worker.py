@@ -42,8 +42,8 @@ def test_one_that_dies_is_started_again_and_its_counters_count_on():
     assert place.run() is State.DONE
     assert place.worker.starts == 3
     assert place.lines == [
-        "w-1 | warning: it died (exit code 9); started again in 0.01 s",
-        "w-1 | warning: it died (exit code 9); started again in 0.02 s",
+        "w-1 | warning: it died (exit code 9); restarting in 0.01 s",
+        "w-1 | warning: it died (exit code 9); restarting in 0.02 s",
     ]
     whole = together([place.worker])
     assert (whole.kept, whole.fetched, whole.fetched_bytes, whole.rejected) == (9, 15, 300, {"quality/x": 6})

@@ -233,7 +233,7 @@ def _withdrawals(found: Provenance) -> str:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule
     refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
-    never = f"; {number_of(refused, 'domain')} not asked again" if refused else ""
+    never = f"; {number_of(refused, 'domain')} not requested again" if refused else ""
     rules = (
         f"; {number_of(len(by_rule), 'time')} by a rule (no longer granted, refused by now, or its time is over), "
         f"{number_of(found.removed_with(by_rule), 'document')} removed"

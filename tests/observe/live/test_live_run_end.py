@@ -32,7 +32,7 @@ def test_a_standstill_of_all_is_said_once() -> None:
     assert said(together([paused, paused], 0, {})) == [
         "Nothing was judged in this run: the crawl is paused",
         "Stopped before its end: 3 URLs wait in the frontier: after `gristmill frontier resume` the same crawl command "
-        "goes on",
+        "continues",
     ]
 
 
