@@ -118,9 +118,7 @@ def register(reasons: Iterable[Reason]) -> list[str]:
     problems = []
     for reason in reasons:
         if not Reason.is_name(reason) or reason.startswith(CUSTOM) or Reason.holds(reason.value):
-            problems.append(
-                f"{reason!r} is not a name of a reason: lower-case letters, digits, _, and no hold_ before it"
-            )
+            problems.append(f"{reason!r} is not a name of a reason: lower-case letters, digits, _, no hold_ before it")
         elif reason in _KNOWN and vars(_KNOWN[reason]) != vars(reason):
             problems.append(f"the reason {reason} is declared already; give it another name")
         else:

@@ -88,9 +88,7 @@ class Scheme:
         if theirs == ours:
             return
         names = sorted(name for name in theirs.keys() | ours.keys() if theirs.get(name) != ours.get(name))
-        changes = "; ".join(
-            f"{name}: {theirs.get(name)} in the index, {ours.get(name)} in the settings" for name in names
-        )
+        changes = "; ".join(f"{name}: index {theirs.get(name)}, settings {ours.get(name)}" for name in names)
         back = " ".join(f"-s {_SETTINGS[name]}={theirs.get(name)}" for name in names if name in _SETTINGS)
         go_on = f"continue with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
         raise SchemeMismatchError(

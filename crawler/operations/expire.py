@@ -92,9 +92,7 @@ def _expire_documents(
     try:
         return answer_of(done, forget_elsewhere(config, crawls, done, None))
     except (FrontierError, DedupError) as error:
-        return answer_of(
-            done, None, f"the corpus was changed, the duplicate index not ({error}); run the command again"
-        )
+        return answer_of(done, None, f"the duplicate index was not changed ({error}); run the command again")
 
 
 def _say(what: str, found: list[Entry], days: float) -> None:

@@ -27,17 +27,13 @@ def _declare_folder(parser: argparse.ArgumentParser) -> None:
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     _declare_folder(parser)
-    parser.add_argument(
-        "version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current version"
-    )
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current")
 
 
 def _declare_tag(parser: argparse.ArgumentParser) -> None:
     _declare_folder(parser)
     parser.add_argument("name", metavar="NAME", help="a letter, then letters, digits, '.', '_' and '-'")
-    parser.add_argument(
-        "version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current version"
-    )
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current")
     parser.add_argument("--move", action="store_true", help="let it name another version from now on")
 
 

@@ -111,7 +111,7 @@ UNSIGNED = {"content-type": directory.MEDIA_TYPE}
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (replaced(GOOD, status=301), "answers 301: verifiers take 200 alone"),
+        (replaced(GOOD, status=301), "answers 301: verifiers accept only 200"),
         (replaced(GOOD, status=404), "answers 404"),
         (replaced(GOOD, body=b"<html>"), "is not a JSON Web Key Set"),
         (replaced(GOOD, body=b"[]"), "is not a JSON Web Key Set"),

@@ -55,7 +55,7 @@ def test_no_key_is_overwritten(tmp_path):
         make_key(str(path))
     path.rename(tmp_path / "real")
     path.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(KeyFileError, match="is there already"):
+    with pytest.raises(KeyFileError, match="exists already"):
         make_key(str(path))
     assert read_key(str(tmp_path / "real")).keyid == made.keyid
     assert not (tmp_path / "elsewhere").exists()

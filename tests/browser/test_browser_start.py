@@ -66,5 +66,5 @@ def test_a_crawl_that_has_to_render_and_cannot_ends_before_its_first_request(tmp
         "JS_MODE": "always", "BROWSER_PATH": wrong, "CORPUS_DIR": tmp_path / "corpus", "PII_PERSON": "off",
     })  # fmt: skip
     assert found.returncode == 1
-    assert f"BROWSER_PATH='{wrong}': expected a program" in found.stderr
+    assert f"BROWSER_PATH='{wrong}': expected an executable program" in found.stderr
     assert not (tmp_path / "corpus").exists()

@@ -131,7 +131,7 @@ def called(work: Work, folder, *arguments, **settings):
 def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(three_domains, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
     (problem,) = called(exclude.WORK, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
-    assert "the corpus is done" in problem and "run the same command again" in problem
+    assert "the corpus was changed" in problem and "run the same command again" in problem
     assert {record["domain"] for record in three_domains.records()} == {"alder.example", "cedar.example"}
     assert called(exclude.WORK, three_domains.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out

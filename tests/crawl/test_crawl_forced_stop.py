@@ -28,7 +28,7 @@ def test_a_worker_that_lost_its_folder_and_its_server_ends_when_it_is_stopped_tw
     os.kill(server, signal.SIGKILL)
     shutil.rmtree(crawl.folder.rename(tmp_path / "taken away"))  # under this name nobody writes into it meanwhile
     if noticed:
-        read_until(worker, "is away")
+        read_until(worker, "is unreachable")
     for _ in range(2):
         worker.send_signal(signal.SIGTERM)
         read_until(worker, "Received SIGTERM")
@@ -65,7 +65,7 @@ def test_a_crawl_whose_frontier_breaks_waits_no_longer_for_an_index_that_is_away
     with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
         client.config_set("maxmemory", 1)
     gate.open()
-    read_until(worker, "is away")  # a page waits for the index
+    read_until(worker, "is unreachable")  # a page waits for the index
     with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
         for key in client.keys("{crawl.0}:*"):
             client.set(key, "no type that a script expects")

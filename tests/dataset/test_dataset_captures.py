@@ -233,6 +233,6 @@ def test_an_index_that_is_none_is_refused_with_its_line(tmp_path):
 
 def test_an_archive_that_is_there_is_not_written_over(tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(b"mine")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="exists already"):
         save(iter(()), "x", tmp_path / "a.warc.gz", INFO)
     assert (tmp_path / "a.warc.gz").read_bytes() == b"mine"

@@ -250,7 +250,7 @@ def test_an_index_made_with_other_parameters_is_refused_with_an_explanation(valk
     with pytest.raises(SchemeMismatchError) as error:
         asyncio.run(open_with(dataclasses.replace(dedup_config, bands=14, rows=8)))
     said = str(error.value)
-    assert "bands: 20 in the index, 14 in the settings; rows: 6 in the index, 8 in the settings" in said
+    assert "bands: index 20, settings 14; rows: index 6, settings 8" in said
     assert "continue with it by -s NEARDUP_BANDS=20 -s NEARDUP_ROWS=6, or start a new index" in said
     asyncio.run(open_with(dedup_config))  # as it says
 
@@ -260,7 +260,7 @@ def test_an_index_of_other_fingerprints_cannot_be_gone_on_with(dedup_config):
     stored = dataclasses.replace(scheme, bands=14, fingerprint_version=1).to_json()
     with pytest.raises(SchemeMismatchError) as error:
         scheme.check(stored)
-    assert "fingerprint_version: 1 in the index, 2 in the settings" in str(error.value)
+    assert "fingerprint_version: index 1, settings 2" in str(error.value)
     assert "continue with it" not in str(error.value) and "start a new index" in str(error.value)
 
 

@@ -40,4 +40,4 @@ def test_a_nofollow_is_not_said_to_decide_nothing():
     signals = [Signal("x-robots-tag", "header", "corpusbot: nofollow"), Signal("x-robots-tag", "header", "nosnippet")]
     show_explanation(Explanation("http://a.test/", Answer.YES, [], signals=signals), console)
     first, second = (line for line in console.file.getvalue().splitlines() if "x-robots-tag" in line)
-    assert "about links; heeded" in first and "recorded, decides nothing" in second
+    assert "about links; counts" in first and "recorded, decides nothing" in second

@@ -494,7 +494,7 @@ def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
     withdraw(Place(str(folder)), Wish("a letter", frozenset({domain}), refused=frozenset({domain})), now=1.8e9)
     told = eu_summary.as_markdown(gather(str(folder)))
     assert domain not in told
-    assert f"1 request, {documents} documents removed; 1 domain not asked again" in told
+    assert f"1 request, {documents} documents removed; 1 domain not requested again" in told
     assert f"{len(before.kept) - documents} kept web pages" in told
 
 
