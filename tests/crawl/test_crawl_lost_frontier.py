@@ -188,7 +188,7 @@ def test_a_crawl_whose_frontier_lost_the_end_of_its_file_says_so_and_fix_leaves_
     grown.write_bytes(grown.read_bytes()[:before])
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
-    assert "holds 30 records of finished pages and the frontier of crawl 'crawl' knows of" in again.stderr
+    assert "holds 30 records of finished pages and the frontier of crawl 'crawl' knows " in again.stderr
     assert f"`gristmill dataset verify --fix {crawl.folder}` leaves each of them once" in again.stderr
     assert scrapy("dataset", "verify", "--fix", crawl.folder).returncode == 0
     assert crawl.accounted() == sorted(site.urls())

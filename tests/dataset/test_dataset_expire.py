@@ -153,7 +153,7 @@ def test_while_another_operation_makes_this_version_expiry_waits_its_turn(place,
 
 def test_a_version_that_has_come_to_stand_in_between_is_not_overwritten(place):
     expire(place, days=99.5, now=NOW, by="keeper")
-    with pytest.raises(StorageError, match="quicker"):
+    with pytest.raises(StorageError, match="changed the corpus first"):
         versions.check_free(place, "rewrite~0002")
     versions.check_free(place, "rewrite~0003")
 

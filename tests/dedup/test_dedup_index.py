@@ -27,7 +27,7 @@ from crawler.document import Document, DropReason
 from crawler.pipelines.base import DROPS
 from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
-from crawler.stages.fingerprint import FingerprintStage, runs
+from crawler.stages.fingerprint import FingerprintStage, _hashed, _runs
 from tests.support.places import PROJECT
 from tests.support.server import kill
 
@@ -434,7 +434,7 @@ def test_pairs_become_candidates_as_often_as_the_s_curve_says(dedup_config):
             shared = [f"{target}/{pair}/{i}" for i in range(common)]
             left = shared + [f"l{target}/{pair}/{i}" for i in range(size - common)]
             right = shared + [f"r{target}/{pair}/{i}" for i in range(size - common)]
-            a, b = (dedup_index.band_hashes(stage.signature(runs(s, 1)), scheme) for s in (left, right))
+            a, b = (dedup_index.band_hashes(stage.signature(_runs(_hashed(s), 1)), scheme) for s in (left, right))
             hits += any(x == y for x, y in zip(a, b, strict=True))
         expected = candidate_probability(jaccard, scheme.bands, scheme.rows)
         error = max(0.01, (expected * (1 - expected) / pairs) ** 0.5)
